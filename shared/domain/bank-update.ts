@@ -1,0 +1,80 @@
+import * as v from 'valibot'
+import { advance, type Changes, type Debit, type FailureCode, merged } from './debit.ts'
+import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
+import { Fee } from './money.ts'
+import { invalid, type Refusal } from './refusal.ts'
+import { text } from './text.ts'
+
+const fields = {
+  bank_reference: text({ max: 100 }),
+  approval_method: v.optional(
+    v.picklist(['ussd', 'mobile_api', 'web'], 'must be one of ussd, mobile_api, web'),
+  ),
+  fee: v.optional(Fee),
+  metadata: v.optional(Metadata),
+}
+
+/** The body of a bank's report (specification, Update transaction status). */
+export const BankUpdate = v.pipe(
+  v.object(
+    {
+      ...fields,
+      status: v.picklist(['completed', 'failed'], 'must be one of completed, failed'),
+      error_message: v.optional(text({ max: 200 })),
+    },
+    'is required',
+  ),
+  // Partial, so that a failed report without its message is told of all its faults at once.
+  v.partialCheck(
+    [['status'], ['error_message']],
+    ({ status, error_message }) => status !== 'failed' || error_message !== undefined,
+    'is required when status is failed',
+  ),
+)
+export type BankUpdate = v.InferOutput<typeof BankUpdate>
+
+// Banks report a cause in words; the first row whose words occur names the published code.
+const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
+  [/insufficient|not enough|low balance/i, 'insufficient_funds'],
+  [/time ?d? ?-?_?out|expired/i, 'timeout'],
+  [/declin|denied|reject|refus|cancel/i, 'transaction_declined'],
+  [/account/i, 'invalid_account'],
+  [/network|connection|unavailable/i, 'network_error'],
+]
+
+/** The published error_details.code for a bank's words; `unknown_error` when none fits. */
+export const failureCode = (message: string): FailureCode =>
+  CAUSES.find(([words]) => words.test(message))?.[1] ?? 'unknown_error'
+
+type Cause = { at: Date; by: string; requestId: string }
+
+/**
+ * The debit after a bank's report; the very same object when it already has that status.
+ * @returns 422/3001 for an illegal transition, 422/1007 for a fee above the amount or metadata
+ *   that would grow past its bound
+ */
+export const applyBankUpdate = (
+  debit: Debit,
+  update: BankUpdate,
+  cause: Cause,
+): Debit | Refusal => {
+  const after = advance(debit, { ...cause, to: update.status, changes: changesOf(update) })
+  if (after === debit || !('facts' in after)) return after
+  if (update.fee !== undefined && update.fee > debit.facts.amount) {
+    return invalid({ fee: ['must not exceed the amount'] })
+  }
+  if (update.metadata && !fitsMetadata(merged([debit.facts.metadata, update.metadata]))) {
+    return invalid({ metadata: [METADATA_TOO_LARGE] })
+  }
+  return after
+}
+
+const changesOf = (update: BankUpdate): Changes => ({
+  bankReference: update.bank_reference,
+  ...(update.approval_method ? { approvalMethod: update.approval_method } : {}),
+  ...(update.fee === undefined ? {} : { fee: update.fee }),
+  ...(update.metadata ? { metadata: update.metadata } : {}),
+  ...(update.status === 'failed' && update.error_message
+    ? { errorMessage: update.error_message, errorCode: failureCode(update.error_message) }
+    : {}),
+})

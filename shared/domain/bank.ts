@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+import { Pesewas } from './money.ts'
+import { text } from './text.ts'
+
+export const BankIdentifier = v.pipe(
+  v.string(),
+  v.regex(/^[A-Z0-9]{3,5}$/, 'must be 3 to 5 uppercase letters or digits'),
+  v.brand('BankIdentifier'),
+)
+export type BankIdentifier = v.InferOutput<typeof BankIdentifier>
+
+/** The connectors that exist; a bank without one cannot be charged. */
+export const ConnectorName = v.picklist(['sandbox', 'none'])
+export type ConnectorName = v.InferOutput<typeof ConnectorName>
+
+/** A bank as it is kept: the published fields and what the service needs to reach it. */
+export const Bank = v.object({
+  identifier: BankIdentifier,
+  name: text({ max: 100 }),
+  countryCode: v.literal('GH'),
+  status: v.picklist(['live', 'inactive']),
+  connector: ConnectorName,
+  /** The bank's own maximum per transaction, when it is lower than the published one. */
+  maximum: v.optional(Pesewas),
+  connectorType: v.picklist(['ussd', 'mobile_api', 'both']),
+  ussdCode: v.optional(v.string()),
+  packageName: v.optional(v.string()),
+})
+export type Bank = v.InferOutput<typeof Bank>
+
+/** A bank as replies, webhooks and lists show it (specification, Bank). */
+export const bankView = (bank: { name: string; identifier: string }) => ({
+  name: bank.name,
+  identifier: bank.identifier,
+  country_code: 'GH' as const,
+})
+
+/** An account of a customer at one bank, found by phone number. */
+export const CustomerAccount = v.object({
+  customerName: text({ max: 100 }),
+  accountNumber: v.pipe(v.string(), v.regex(/^[0-9]{6,20}$/, 'must be 6 to 20 digits')),
+  accountType: v.picklist(['mobile_money', 'savings', 'current']),
+  status: v.picklist(['active', 'inactive']),
+})
+export type CustomerAccount = v.InferOutput<typeof CustomerAccount>

@@ -1,0 +1,86 @@
+import * as v from 'valibot'
+import { type Bank, BankIdentifier } from './bank.ts'
+import { type Debit, openDebit } from './debit.ts'
+import { Metadata } from './metadata.ts'
+import { Amount, CURRENCY } from './money.ts'
+import type { Partner } from './partner.ts'
+import { PhoneNumber } from './phone.ts'
+import { dayOf, type Reference, type Uuid } from './reference.ts'
+import { Refusal } from './refusal.ts'
+import { text, textMessage } from './text.ts'
+import type { FieldCodes } from './validation.ts'
+
+/** The body of a charge (specification, Create debit request). Keys it does not name are dropped. */
+export const ChargeRequest = v.object(
+  {
+    phone_number: PhoneNumber,
+    bank_identifier: v.string(textMessage),
+    amount: Amount,
+    currency: v.pipe(v.string(textMessage), v.value(CURRENCY, 'must be GHS')),
+    narration: text({ max: 100, lines: true }),
+    partner_reference: text({ max: 50 }),
+    metadata: v.optional(Metadata),
+  },
+  'is required',
+)
+export type ChargeRequest = v.InferOutput<typeof ChargeRequest>
+
+/** What a wrong value of one of these fields is called when it is the only refused one. */
+export const CHARGE_FIELD_CODES: FieldCodes = { amount: 3007, currency: 3004 }
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { members: members.map(([key, member]) => [key, sorted(member)]) }
+}
+
+/** Text that is equal for two charges exactly when they ask for the same, whatever their key order. */
+export const fingerprint = (request: ChargeRequest): string => JSON.stringify(sorted(request))
+
+type Circumstances = {
+  partner: Partner
+  /** The bank under the requested identifier, if there is one. */
+  bank: Bank | undefined
+  reference: Reference
+  uuid: Uuid
+  at: Date
+  requestId: string
+}
+
+/**
+ * Opens the debit that a valid request asks for.
+ * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector,
+ *   400/3005 above the bank's own maximum. The daily limit is judged by the store, in the write.
+ */
+export const accept = (request: ChargeRequest, circumstances: Circumstances): Debit | Refusal => {
+  const { partner, bank, reference, uuid, at, requestId } = circumstances
+  if (bank?.status !== 'live') {
+    return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
+  }
+  if (bank.connector === 'none') {
+    return new Refusal(2003, { details: { bank_identifier: ['has no connector'] } })
+  }
+  if (bank.maximum !== undefined && request.amount > bank.maximum) {
+    return new Refusal(3005, { details: { amount: ["exceeds the bank's maximum"] } })
+  }
+  return openDebit(
+    {
+      reference,
+      uuid,
+      partner: partner.id,
+      partnerReference: request.partner_reference,
+      bank: { identifier: bank.identifier, name: bank.name },
+      phone: request.phone_number,
+      amount: request.amount,
+      narration: request.narration,
+      metadata: request.metadata ?? {},
+      ...(partner.dailyLimit === undefined ? {} : { countedOn: dayOf(at) }),
+    },
+    { at, by: `partner:${partner.id}`, requestId },
+  )
+}
+
+/** Whether a look-up by this identifier can find anything at all. */
+export const isBankIdentifier = (identifier: string): identifier is BankIdentifier =>
+  v.is(BankIdentifier, identifier)

@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+
+/**
+ * The events of a debit and how hard each is tried (specification, Event types and
+ * Subscriptions). `retries` are attempts after the first.
+ */
+export const eventTypes = {
+  created: { event: 'transaction.created', priority: 'low', retries: 2 },
+  pending: { event: 'transaction.pending', priority: 'low', retries: 2 },
+  processing: { event: 'transaction.processing', priority: 'medium', retries: 5 },
+  completed: { event: 'transaction.completed', priority: 'high', retries: 10 },
+  failed: { event: 'transaction.failed', priority: 'high', retries: 10 },
+  reversed: { event: 'transaction.reversed', priority: 'medium', retries: 5 },
+} as const
+
+export type EventName = keyof typeof eventTypes
+export type Priority = (typeof eventTypes)[EventName]['priority']
+
+const published = Object.values(eventTypes).map(({ event }) => event)
+
+/** The type as partners see and subscribe to it. */
+export const EventType = v.picklist(published, `must be one of ${published.join(', ')}`)
+export type EventType = v.InferOutput<typeof EventType>

@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+
+/** Free-form data of a provider or a bank. */
+export type Metadata = Record<string, unknown>
+
+const BYTES_MAX = 8 * 1024
+const MESSAGE = 'must be an object'
+
+const byteLength = (value: unknown): number =>
+  new TextEncoder().encode(JSON.stringify(value)).byteLength
+
+export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata) <= BYTES_MAX
+
+export const METADATA_TOO_LARGE = `must not exceed ${BYTES_MAX} bytes`
+
+/** A JSON object of at most 8 KiB. */
+export const Metadata = v.pipe(
+  v.custom<Metadata>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    MESSAGE,
+  ),
+  v.check(fitsMetadata, METADATA_TOO_LARGE),
+)

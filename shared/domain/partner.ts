@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { EventType } from './event-type.ts'
+import { Pesewas } from './money.ts'
+import { text } from './text.ts'
+
+export const PartnerId = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9][a-z0-9-]{1,39}$/, 'must be 2 to 40 lowercase letters, digits or hyphens'),
+  v.brand('PartnerId'),
+)
+export type PartnerId = v.InferOutput<typeof PartnerId>
+
+/** Where a partner's events go, and how hard to try (specification, Retry of deliveries, 7). */
+export const Webhook = v.object({
+  url: v.string(),
+  /** `whsec_` and base64 of 32 bytes. */
+  secret: v.string(),
+  /** Absent: all six. */
+  events: v.optional(v.array(EventType)),
+  /** Total attempts; absent: by the priority of the event. */
+  attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
+  timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),
+  connectionTimeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(30)),
+})
+export type Webhook = v.InferOutput<typeof Webhook>
+
+/** A payment provider as an account. */
+export const Partner = v.object({
+  id: PartnerId,
+  name: text({ max: 100 }),
+  status: v.picklist(['active', 'suspended']),
+  /** Absent: the partner has no daily limit, and no counter is kept. */
+  dailyLimit: v.optional(Pesewas),
+  /** What a repeated partner_reference with the same body gets: the transaction, or 409/3003. */
+  duplicates: v.picklist(['return', 'reject']),
+  /** CIDR ranges that may call; absent: any. */
+  allowedAddresses: v.optional(v.array(v.string())),
+  /** Set: every request must carry X-Signature and X-Timestamp. */
+  requestSecret: v.optional(v.string()),
+})
+export type Partner = v.InferOutput<typeof Partner>

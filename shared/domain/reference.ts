@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+
+/** The service's reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (specification, Debit transaction). */
+export const Reference = v.pipe(
+  v.string(),
+  v.regex(/^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$/),
+  v.brand('Reference'),
+)
+export type Reference = v.InferOutput<typeof Reference>
+
+export const Uuid = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  v.brand('Uuid'),
+)
+export type Uuid = v.InferOutput<typeof Uuid>
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const SUFFIX_LENGTH = 6
+const SUFFIXES_PER_DAY = ALPHABET.length ** SUFFIX_LENGTH
+const DAY_MS = 86_400_000
+/** Day zero of the integer ids. */
+const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
+
+/** A day of the UTC calendar, `YYYY-MM-DD`. */
+export const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+
+const spell = (prefix: string, at: Date, suffix: number): Reference =>
+  v.parse(
+    Reference,
+    [
+      prefix,
+      dayOf(at).replaceAll('-', ''),
+      suffix.toString(ALPHABET.length).toUpperCase().padStart(SUFFIX_LENGTH, '0'),
+    ].join('-'),
+  )
+
+/**
+ * @param draw a number in [0, 1), the randomness of the six last characters
+ */
+export const newReference = (prefix: string, at: Date, draw: number): Reference =>
+  spell(prefix, at, Math.floor(draw * SUFFIXES_PER_DAY))
+
+/**
+ * The integer id of a debit: its day and its suffix as one number, so it is unique because the
+ * reference is, and the reference can be read back from it. Stays below 2^47 for a century.
+ */
+export const integerId = (reference: Reference): number => {
+  const [, date = '', suffix = ''] = reference.split('-')
+  const year = Number(date.slice(0, 4))
+  const day =
+    Date.UTC(year, Number(date.slice(4, 6)) - 1, Number(date.slice(6))) / DAY_MS - FIRST_DAY
+  return day * SUFFIXES_PER_DAY + Number.parseInt(suffix, ALPHABET.length)
+}
+
+/** The inverse of {@link integerId}. */
+export const referenceOf = (prefix: string, id: number): Reference =>
+  spell(
+    prefix,
+    new Date((Math.floor(id / SUFFIXES_PER_DAY) + FIRST_DAY) * DAY_MS),
+    id % SUFFIXES_PER_DAY,
+  )
+
+/** The id of a debit as providers see it: `dt_<id>`. */
+export const debitId = (reference: Reference): string => `dt_${integerId(reference)}`

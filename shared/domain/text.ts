@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+
+// C0 and C1 controls, lone surrogates and bidirectional overrides: text that can forge a log line
+// or show a customer something else than what was approved. Tabs and line ends may stand where
+// lines make sense.
+const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+const FORBIDDEN_IN_LINES = /(?![\t\r\n])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+
+const codePoints = (text: string): number => [...text].length
+
+/** What a caller reads when a field is absent, null or of another type. */
+export const textMessage = (issue: { input: unknown }): string =>
+  issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'
+
+type TextRule = { max: number; lines?: boolean }
+
+/** Text of 1 to `max` code points that is not blank and holds no control characters. */
+export const text = ({ max, lines = false }: TextRule) =>
+  v.pipe(
+    v.string(textMessage),
+    v.check((value) => value.trim() !== '', 'is required'),
+    // A string has at least as many UTF-16 units as code points, so most are never spread.
+    v.check(
+      (value) => value.length <= max || (value.length <= 2 * max && codePoints(value) <= max),
+      `must not exceed ${max} characters`,
+    ),
+    v.check(
+      (value) => !(lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(value),
+      'must not contain control characters',
+    ),
+  )
