@@ -1,0 +1,66 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What no recorded event can pin. A test passes its own; nothing else reads them. */
+export type Runtime = {
+  readonly now: () => Date
+  readonly newId: () => string
+  /** [0, 1) */
+  readonly random: () => number
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly pause: (milliseconds: number) => Promise<unknown>
+}
+
+export const real: Runtime = {
+  now: () => new Date(),
+  newId: randomUUID,
+  random: Math.random,
+  randomBytes,
+  pause,
+}
+
+const required = (name: string): string => {
+  const value = process.env[name]
+  if (!value) throw new Error(`Environment variable ${name} is not set`)
+  return value
+}
+
+const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
+
+/** `webhooks-high` is found under `QUEUE_URL_WEBHOOKS_HIGH`. */
+export const queueUrlVariable = (queue: string): string =>
+  `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`
+
+/** What a deployment decides, read when it is asked for, so that a test may set it first. */
+export const environment = {
+  /** Which column of the published limits holds: `production`, or `sandbox` for every other stage. */
+  get limits(): 'production' | 'sandbox' {
+    return process.env.STAGE === 'production' ? 'production' : 'sandbox'
+  },
+  get tableName(): string {
+    return required('TABLE_NAME')
+  },
+  get referencePrefix(): string {
+    return required('REFERENCE_PREFIX')
+  },
+  queueUrl: (queue: string): string => required(queueUrlVariable(queue)),
+  /** Divides the clocks of a debit and the sandbox bank's 30 s; 1 wherever money is real. */
+  get timeScale(): number {
+    return number('TIME_SCALE', 1)
+  },
+  /** How long a warm function may trust what it read about a credential, a partner or the banks. */
+  get cacheSeconds(): number {
+    return number('CACHE_SECONDS', 30)
+  },
+  /** Only a sandbox on one machine delivers webhooks to that machine, and without TLS. */
+  get localWebhooks(): boolean {
+    return process.env.LOCAL_WEBHOOKS === 'true'
+  },
+  get schedules(): { group: string; roleArn: string; targetArn: string } {
+    return {
+      group: required('SCHEDULE_GROUP'),
+      roleArn: required('SCHEDULE_ROLE_ARN'),
+      targetArn: required('SCHEDULE_TARGET_ARN'),
+    }
+  },
+}

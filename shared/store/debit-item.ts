@@ -1,0 +1,81 @@
+import type { Changes, Debit, Entry, Facts } from '../domain/debit.ts'
+import { keys, withoutKeys } from './table.ts'
+
+/**
+ * How a debit is written down. Short where it is repeated (history entries keep milliseconds and
+ * leave out what they share with the entry before), because a write costs by the kilobyte.
+ * Metadata is one JSON string, so its depth and its numbers are nobody's limit.
+ */
+
+type WrittenChanges = Omit<Changes, 'metadata'> & { metadata?: string }
+
+export type WrittenEntry = {
+  type: Entry['type']
+  at?: number
+  by?: string
+  rid?: string
+  set?: WrittenChanges
+}
+
+export type DebitItem = Omit<Facts, 'metadata'> & {
+  pk: string
+  sk: string
+  entity: 'debit'
+  metadata?: string
+  status: Debit['status']
+  version: number
+  history: WrittenEntry[]
+}
+
+/** @param before the entry it follows, whose cause it may share */
+export const writeEntry = (entry: Entry, before?: Entry): WrittenEntry => {
+  const { metadata, ...plain } = entry.changes
+  const set = { ...plain, ...(metadata ? { metadata: JSON.stringify(metadata) } : {}) }
+  return {
+    type: entry.type,
+    ...(entry.at.getTime() === before?.at.getTime() ? {} : { at: entry.at.getTime() }),
+    ...(entry.by === before?.by ? {} : { by: entry.by }),
+    ...(entry.requestId === before?.requestId ? {} : { rid: entry.requestId }),
+    ...(Object.keys(set).length > 0 ? { set } : {}),
+  }
+}
+
+const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
+  const entries: Entry[] = []
+  for (const { type, at, by, rid, set } of written) {
+    const before = entries.at(-1)
+    const { metadata, ...plain } = set ?? {}
+    entries.push({
+      type,
+      at: at === undefined ? (before?.at ?? new Date(0)) : new Date(at),
+      by: by ?? before?.by ?? '',
+      requestId: rid ?? before?.requestId ?? '',
+      changes: { ...plain, ...(metadata ? { metadata: JSON.parse(metadata) } : {}) },
+    })
+  }
+  return entries
+}
+
+export const toDebitItem = ({ facts, status, version, history }: Debit): DebitItem => {
+  const { metadata, ...plain } = facts
+  return {
+    ...keys.debit(facts.reference),
+    entity: 'debit',
+    ...plain,
+    ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
+    status,
+    version,
+    history: history.map((entry, n) => writeEntry(entry, history[n - 1])),
+  }
+}
+
+export const fromDebitItem = (item: Record<string, unknown>): Debit => {
+  const { status, version, history, metadata, ...plain } =
+    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
+  return {
+    facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
+    status,
+    version,
+    history: readEntries(history),
+  }
+}

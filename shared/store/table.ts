@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference, Uuid } from '../domain/reference.ts'
+import { environment } from '../runtime.ts'
+
+/**
+ * The one table: its client, and every key that anything is kept under. Text of users enters a key
+ * only as a hash, so no text can name another item.
+ */
+
+// Bounds for one call, far inside the handler's own deadline: a lost connection costs a second
+// try, never the whole request.
+const CONNECT_MS = 1_000
+const REQUEST_MS = 2_000
+
+export const table = DynamoDBDocumentClient.from(
+  new DynamoDBClient({
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: REQUEST_MS,
+      throwOnRequestTimeout: true,
+    },
+  }),
+  { marshallOptions: { removeUndefinedValues: true } },
+)
+
+export const tableName = (): string => environment.tableName
+
+export type Key = { pk: string; sk: string }
+
+export const sha256 = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url')
+
+const number = (n: number): string => String(n).padStart(2, '0')
+
+export const keys = {
+  debit: (reference: Reference): Key => ({ pk: `DEBIT#${reference}`, sk: 'DEBIT' }),
+  delivery: (reference: Reference, n: number): Key => ({
+    pk: `DEBIT#${reference}`,
+    sk: `DELIVERY#${number(n)}`,
+  }),
+  deliveries: (reference: Reference): { pk: string; prefix: string } => ({
+    pk: `DEBIT#${reference}`,
+    prefix: 'DELIVERY#',
+  }),
+  uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
+  partnerReference: (partner: PartnerId, partnerReference: string): Key => ({
+    pk: `PARTNER#${partner}#${sha256(partnerReference)}`,
+    sk: 'PARTNER_REFERENCE',
+  }),
+  dayTotal: (partner: PartnerId, day: string): Key => ({
+    pk: `PARTNER#${partner}`,
+    sk: `DAY#${day}`,
+  }),
+  partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),
+  webhook: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK' }),
+  credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
+  bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
+  banks: { pk: 'BANKS' },
+  account: (phone: string, bank: string): Key => ({
+    pk: `CUSTOMER#${phone}`,
+    sk: `ACCOUNT#${bank}`,
+  }),
+  window: (scope: string, start: number): Key => ({ pk: `WINDOW#${scope}#${start}`, sk: 'WINDOW' }),
+} as const
+
+/** Epoch seconds for the attribute that lets DynamoDB clean up; nothing reads it as a truth. */
+export const expiresAt = (at: Date, seconds: number): number =>
+  Math.floor(at.getTime() / 1000) + seconds
+
+/** One item, strongly consistent. */
+export const read = async <T>(Key: Key): Promise<T | undefined> => {
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
+  )
+  return Item as T | undefined
+}
+
+/** What an item says, without where it is kept. */
+export const withoutKeys = <T>({ pk, sk, entity, ...rest }: Record<string, unknown>): T => rest as T
