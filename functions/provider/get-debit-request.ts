@@ -1,0 +1,16 @@
+import * as v from 'valibot'
+import { statusView } from '../../shared/api/debit-view.ts'
+import { endpoint } from '../../shared/api/endpoint.ts'
+import { notFound } from '../../shared/api/operations.ts'
+import { Reference } from '../../shared/domain/reference.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { findPartnerDebit } from '../../shared/store/debits.ts'
+
+export const getDebitRequest = (runtime: Runtime) =>
+  endpoint('get-debit-request', runtime, async ({ path, caller }) => {
+    const reference = v.safeParse(Reference, path.reference)
+    const debit = reference.success && (await findPartnerDebit(caller.partner.id, reference.output))
+    return debit ? { data: statusView(debit) } : notFound('get-debit-request')
+  })
+
+export const handler = getDebitRequest(real)

@@ -1,0 +1,66 @@
+import { bankView } from '../domain/bank.ts'
+import { type Debit, stateAt } from '../domain/debit.ts'
+import { approvalMethodView } from '../domain/event.ts'
+import { CURRENCY, formatAmount } from '../domain/money.ts'
+import { debitId, integerId } from '../domain/reference.ts'
+
+/** A debit as the replies of the API show it. */
+
+const iso = (at: Date | null): string | null => at?.toISOString() ?? null
+
+/** Reply of the charge (specification, Create debit request). */
+export const chargeView = (debit: Debit) => {
+  const { reference, uuid, bank } = debit.facts
+  return {
+    reference,
+    status: debit.status,
+    response: {
+      uuid,
+      status: debit.status,
+      timestamp: iso(stateAt(debit).updatedAt),
+      reference,
+      bank: bankView(bank),
+    },
+  }
+}
+
+/** Reply of the status read: both published forms side by side (specification, Get transaction status). */
+export const statusView = (debit: Debit) => {
+  const state = stateAt(debit)
+  return {
+    id: debitId(state.reference),
+    uuid: state.uuid,
+    reference: state.reference,
+    status: debit.status,
+    amount: formatAmount(state.amount),
+    currency: CURRENCY,
+    created_at: iso(state.createdAt),
+    completed_at: iso(state.completedAt),
+    response: {
+      uuid: state.uuid,
+      status: debit.status,
+      timestamp: iso(state.updatedAt),
+      processed_at: iso(state.processedAt),
+      completed_at: iso(state.completedAt),
+      bank_reference: state.bankReference,
+      approval_method: approvalMethodView(state.approvalMethod),
+      error_message: state.errorMessage,
+    },
+  }
+}
+
+/** Reply of the bank's update (specification, Update transaction status). */
+export const bankUpdateView = (debit: Debit) => {
+  const state = stateAt(debit)
+  return {
+    id: integerId(state.reference),
+    uuid: state.uuid,
+    reference: state.reference,
+    status: debit.status,
+    approval_method: state.approvalMethod,
+    bank_reference: state.bankReference,
+    error_message: state.errorMessage,
+    fee: state.fee === null ? null : formatAmount(state.fee),
+    updated_at: iso(state.updatedAt),
+  }
+}

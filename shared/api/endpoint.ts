@@ -1,0 +1,96 @@
+import middy, { type MiddlewareObj } from '@middy/core'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { InferOutput } from 'valibot'
+import { Refusal } from '../domain/refusal.ts'
+import { log } from '../log.ts'
+import { environment, type Runtime } from '../runtime.ts'
+import type { Caller } from '../store/credentials.ts'
+import { untouched } from '../store/windows.ts'
+import { refusalReply, type Success, successReply } from './envelope.ts'
+import { refusalFor } from './faults.ts'
+import { type ApiEvent, bodyGuards, credentialGuard, rateGuard, settleRate } from './guards.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
+
+type RowOf<N extends OperationName> = (typeof operations)[N]
+
+/** A request that passed every guard. */
+export type Call<N extends OperationName> = {
+  requestId: string
+  at: Date
+  caller: Extract<Caller, { kind: RowOf<N>['caller'] }>
+  path: Record<string, string>
+  input: RowOf<N> extends { body: infer S extends import('valibot').GenericSchema }
+    ? InferOutput<S>
+    : undefined
+}
+
+/** Reserved of a function's own time (28 s), so that 504/2408 comes before the gateway gives up. */
+const DEADLINE_RESERVE_MS = 3_000
+
+const deadlinePassed = (): never => {
+  throw new Refusal(2408)
+}
+
+/**
+ * The one wrapper of every function behind the gateway: credential, rate limit, body, envelope,
+ * deadline. The function gets plain values and returns data or a refusal; whatever is thrown
+ * becomes a reply as well, so nothing that a caller sends ends without one.
+ */
+export const endpoint = <N extends OperationName>(
+  name: N,
+  runtime: Pick<Runtime, 'now' | 'newId'>,
+  handle: (call: Call<N>) => Promise<Success | Refusal>,
+) => {
+  const operation: Operation = operations[name]
+  const limit = () => operation.limit[environment.limits]
+
+  const answer = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
+    const { exchange, pathParameters } = event
+    const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
+    const [result] = await Promise.all([handle(call), settleRate(operation, exchange)])
+    return result instanceof Refusal
+      ? refusalReply(result, exchange)
+      : successReply(result, operation.status, exchange)
+  }
+
+  const exchanges: MiddlewareObj<ApiEvent, APIGatewayProxyResult> = {
+    before: ({ event }) => {
+      const at = runtime.now()
+      event.exchange = { requestId: runtime.newId(), at, rate: untouched(limit(), at) }
+    },
+    onError: (request) => {
+      const { exchange } = request.event
+      const refusal = refusalFor(request.error, { operation: name, request_id: exchange.requestId })
+      request.response = refusalReply(refusal, exchange)
+    },
+  }
+
+  const handler = middy<ApiEvent, APIGatewayProxyResult>(answer, {
+    timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
+    timeoutEarlyResponse: deadlinePassed,
+    requestEnd: (request) => logOutcome(name, request.event as ApiEvent, request.response),
+  })
+    .use(exchanges)
+    .use(credentialGuard(operation))
+    .use({ before: (request) => rateGuard(name, operation, limit()).before?.(request) })
+    .use(bodyGuards(operation))
+
+  return handler as unknown as (
+    event: APIGatewayProxyEvent,
+    context: import('aws-lambda').Context,
+  ) => Promise<APIGatewayProxyResult>
+}
+
+const logOutcome = (
+  operation: string,
+  { exchange }: ApiEvent,
+  reply: APIGatewayProxyResult | undefined,
+): void => {
+  const { caller } = exchange
+  log.info('request', {
+    operation,
+    request_id: exchange.requestId,
+    caller: caller?.kind === 'provider' ? caller.partner.id : caller?.bank,
+    status: reply?.statusCode,
+  })
+}

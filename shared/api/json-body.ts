@@ -1,0 +1,121 @@
+import { tokenize } from '@humanwhocodes/momoa'
+import { invalid, Refusal } from '../domain/refusal.ts'
+
+/**
+ * What a request body must be before anyone looks at its fields: one JSON object in UTF-8, of
+ * bounded size and depth, with no key twice. JSON.parse would keep the last of two equal keys and
+ * forget how a number was written, so the text itself is read once, token by token.
+ */
+
+const BYTES_MAX = 64 * 1024
+const DEPTH_MAX = 32
+
+// Keys that reach an object's prototype when objects are copied carelessly, here or at a receiver.
+const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+
+export const NOT_JSON = 'body must be JSON'
+
+export const malformed = (reason: string): Refusal => new Refusal(1400, { details: [reason] })
+
+/** The body's text, from the bytes or the text that the gateway hands over. */
+export const bodyText = (body: string | null, isBase64Encoded: boolean): string | Refusal => {
+  if (body === null || body === '') return malformed('body is required')
+  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
+  if (bytes.byteLength > BYTES_MAX) return malformed('body too large')
+  try {
+    // A byte order mark stays in the text, and is not JSON.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return malformed('body must be UTF-8')
+  }
+}
+
+/** Where each number stands in the body, by its path joined with dots, as it was written. */
+export type NumberTexts = ReadonlyMap<string, string>
+
+type Level = { isObject: boolean; keys: Set<string>; key: string }
+
+/** Reads the text once: its numbers as written, or why it is no acceptable body. */
+export const scan = (text: string): NumberTexts | Refusal => {
+  const numbers = new Map<string, string>()
+  const levels: Level[] = []
+  let unsafe: string | undefined
+  const tokens = tokensOf(text)
+  if (!tokens) return malformed(NOT_JSON)
+  for (const [n, token] of tokens.entries()) {
+    const level = levels.at(-1)
+    switch (token.type) {
+      case 'LBrace':
+      case 'LBracket':
+        if (levels.length === DEPTH_MAX) return malformed('body is nested too deeply')
+        levels.push({ isObject: token.type === 'LBrace', keys: new Set(), key: '' })
+        break
+      case 'RBrace':
+      case 'RBracket':
+        levels.pop()
+        break
+      case 'String': {
+        if (!level?.isObject || tokens[n + 1]?.type !== 'Colon') break
+        const key = JSON.parse(textOf(text, token)) as string
+        if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
+        level.keys.add(key)
+        level.key = key
+        if (UNSAFE_KEYS.has(key)) unsafe ??= levels[0]?.key ?? key
+        break
+      }
+      case 'Number':
+        numbers.set(levels.map(({ key }) => key).join('.'), textOf(text, token))
+        break
+    }
+  }
+  if (unsafe !== undefined) return invalid({ [unsafe]: ['must not contain reserved keys'] })
+  return numbers
+}
+
+type Token = { type: string; range?: readonly number[] }
+
+// Only the tokens: whether they stand in a valid order is for the parser, which comes after.
+const tokensOf = (text: string): Token[] | undefined => {
+  try {
+    return tokenize(text, { mode: 'json', ranges: true })
+  } catch {
+    return undefined
+  }
+}
+
+const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
+
+/**
+ * The fields of a parsed body: taken out of the wrapper where the operation has one, with the
+ * decimals as the text they were written in.
+ */
+export const fieldsOf = (
+  body: unknown,
+  numbers: NumberTexts,
+  { decimals = [], wrapper }: { decimals?: readonly string[]; wrapper?: string },
+): Record<string, unknown> | Refusal => {
+  if (!isObject(body)) return malformed('body must be a JSON object')
+  if (wrapper === undefined || !(wrapper in body)) return withTexts(body, numbers, decimals, '')
+  const others = Object.keys(body).filter((key) => key !== wrapper)
+  if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)
+  const inner = body[wrapper]
+  if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
+  return withTexts(inner, numbers, decimals, `${wrapper}.`)
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const withTexts = (
+  fields: Record<string, unknown>,
+  numbers: NumberTexts,
+  decimals: readonly string[],
+  path: string,
+): Record<string, unknown> => ({
+  ...fields,
+  ...Object.fromEntries(
+    decimals
+      .map((name) => [name, numbers.get(`${path}${name}`)] as const)
+      .filter(([, text]) => text !== undefined),
+  ),
+})

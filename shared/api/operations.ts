@@ -1,0 +1,122 @@
+import { BankUpdate } from '../domain/bank-update.ts'
+import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/charge.ts'
+import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
+import type { FieldCodes } from '../domain/validation.ts'
+
+/**
+ * Every published operation as one row (specification, Endpoints and Limits). The gateway's routes,
+ * the rate limit, the validation and the sandbox's routes all come from here. The name of a row is
+ * the name of its function's file.
+ */
+
+type Row = {
+  caller: 'provider' | 'bank'
+  method: 'GET' | 'POST'
+  /** `{name}` stands for one path segment. */
+  path: string
+  /** Requests per minute, whose they are, and what going over is called. */
+  limit: {
+    production: number
+    sandbox: number
+    per: 'caller' | 'reference'
+    code: ErrorCode
+  }
+  /** What an object that is missing, or somebody else's, is called. */
+  notFound: { code: ErrorCode; message?: string; category?: Category }
+  /** The body's schema; absent where the operation takes none. */
+  body?: typeof ChargeRequest | typeof BankUpdate
+  /** Codes of single fields, where 1007 is not the published one. */
+  fieldCodes?: FieldCodes
+  /** Fields that are judged by their source text: 100.50 is an amount, 100.5 is not. */
+  decimals?: readonly string[]
+  /** The object that the fields may also stand in. */
+  wrapper?: string
+  /** HTTP status of success. */
+  status: number
+}
+
+export const operations = {
+  charge: {
+    caller: 'provider',
+    method: 'POST',
+    path: '/api/v1/payment-providers/debit-requests/charge',
+    limit: { production: 1000, sandbox: 100, per: 'caller', code: 1456 },
+    notFound: { code: 3404 },
+    body: ChargeRequest,
+    fieldCodes: CHARGE_FIELD_CODES,
+    decimals: ['amount'],
+    wrapper: 'debit_request',
+    status: 202,
+  },
+  'get-debit-request': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/debit-requests/{reference}',
+    limit: { production: 200, sandbox: 60, per: 'reference', code: 1454 },
+    notFound: { code: 3404 },
+    status: 200,
+  },
+  'update-debit-transaction': {
+    caller: 'bank',
+    method: 'POST',
+    path: '/api/v1/banks/debit-transactions/{uuid}/update',
+    limit: { production: 30, sandbox: 10, per: 'caller', code: 1455 },
+    notFound: { code: 1404, message: 'Transaction not found', category: 'transactions' },
+    body: BankUpdate,
+    decimals: ['fee'],
+    status: 200,
+  },
+} as const satisfies Record<string, Row>
+
+export type OperationName = keyof typeof operations
+export type Operation = Row
+
+export const operationNames = Object.keys(operations) as OperationName[]
+
+/** One answer for what does not exist and for what is somebody else's. */
+export const notFound = (name: OperationName): Refusal => {
+  const { code, ...variant }: Row['notFound'] = operations[name].notFound
+  return new Refusal(code, variant)
+}
+
+type Matched = { parameters: Record<string, string>; literals: number }
+
+const matched = (template: string, path: string): Matched | undefined => {
+  const wanted = template.split('/')
+  const segments = path.split('/')
+  if (wanted.length !== segments.length) return undefined
+  const parameters: Record<string, string> = {}
+  for (const [n, want] of wanted.entries()) {
+    const segment = segments[n] ?? ''
+    if (want.startsWith('{') && segment !== '') parameters[want.slice(1, -1)] = segment
+    else if (want !== segment) return undefined
+  }
+  return { parameters, literals: wanted.length - Object.keys(parameters).length }
+}
+
+/** What stands at a path, as the gateway sees it: a literal segment goes before a parameter. */
+export type Resource = {
+  template: string
+  /** As they stand in the path, not decoded. */
+  parameters: Record<string, string>
+  /** The operations there, by method. */
+  methods: Partial<Record<string, OperationName>>
+}
+
+const templates = [...new Set(operationNames.map((name) => operations[name].path))]
+
+export const resourceAt = (path: string): Resource | undefined => {
+  const [best] = templates
+    .flatMap((template) => {
+      const match = matched(template, path)
+      return match ? [{ template, ...match }] : []
+    })
+    .sort((a, b) => b.literals - a.literals)
+  if (!best) return undefined
+  const here = operationNames.filter((name) => operations[name].path === best.template)
+  return {
+    template: best.template,
+    parameters: best.parameters,
+    methods: Object.fromEntries(here.map((name) => [operations[name].method, name])),
+  }
+}
