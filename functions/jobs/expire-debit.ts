@@ -1,0 +1,34 @@
+import { advance, deadline, TIMEOUT_MESSAGES } from '../../shared/domain/debit.ts'
+import { clocks } from '../../shared/domain/lifecycle.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+
+/**
+ * A clock ran out, says the message. The debit itself says whether it did: a timer may come
+ * twice, late, or after the bank's report.
+ */
+export const expireDebit = (runtime: Runtime) =>
+  consumer('expiries', async ({ reference, phase }, messageId) => {
+    const debit = await findDebit(reference)
+    if (!debit) return
+    const at = runtime.now()
+    await moveDebit(
+      debit,
+      (now) => {
+        const due = deadline(now, phase, clocks(environment.timeScale))
+        if (!due) return now
+        if (due > at) throw new Error(`The ${phase} clock of ${reference} has not run out`)
+        return advance(now, {
+          to: 'failed',
+          at,
+          by: 'job:expire-debit',
+          requestId: messageId,
+          changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
+        })
+      },
+      runtime,
+    )
+  })
+
+export const handler = expireDebit(real)

@@ -1,0 +1,34 @@
+import { sandboxReport } from '../../shared/banks/sandbox.ts'
+import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
+import { advance, TIMEOUT_MESSAGES } from '../../shared/domain/debit.ts'
+import { isOpen } from '../../shared/domain/lifecycle.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+
+/** The sandbox bank reports, half a minute after it took a debit, what became of it. */
+export const reportSandboxOutcome = (runtime: Runtime) =>
+  consumer('sandbox-outcomes', async ({ reference, outcome }, messageId) => {
+    const debit = await findDebit(reference)
+    if (!debit || !isOpen(debit.status)) return
+    if (debit.status === 'pending' && outcome !== 'timeout') {
+      throw new Error(`Submission of ${reference} is not on record yet`)
+    }
+    const { uuid, bank } = debit.facts
+    const cause = { at: runtime.now(), by: `bank:${bank.identifier}`, requestId: messageId }
+    // A bank or a clock that was first is right; then the refusal is no news to anyone.
+    await moveDebit(
+      debit,
+      (now) =>
+        outcome === 'timeout'
+          ? advance(now, {
+              ...cause,
+              to: 'failed',
+              changes: { errorMessage: TIMEOUT_MESSAGES.approval, errorCode: 'timeout' },
+            })
+          : applyBankUpdate(now, sandboxReport(outcome, { uuid, bank: bank.identifier }), cause),
+      runtime,
+    )
+  })
+
+export const handler = reportSandboxOutcome(real)

@@ -1,0 +1,23 @@
+import { deadline } from '../../shared/domain/debit.ts'
+import { clocks } from '../../shared/domain/lifecycle.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { scheduleExpiry } from '../../shared/queues/schedule.ts'
+import { send } from '../../shared/queues/send.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+
+/** Sets a clock of a debit, off the request's path (specification, Timeouts that change state). */
+export const scheduleTimeout = (runtime: Pick<Runtime, 'now'>) =>
+  consumer('timeouts', async ({ reference, phase }) => {
+    const debit = await findDebit(reference)
+    const at = debit && deadline(debit, phase, clocks(environment.timeScale))
+    if (!at) return
+    // Scheduler refuses a time that has passed; then the clock has run out already.
+    if (at <= runtime.now()) {
+      await send({ queue: 'expiries', message: { reference, phase }, group: reference })
+      return
+    }
+    await scheduleExpiry(`${debit.facts.uuid}-${phase}`, at, { reference, phase })
+  })
+
+export const handler = scheduleTimeout(real)

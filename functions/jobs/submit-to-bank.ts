@@ -1,0 +1,81 @@
+import { connectors } from '../../shared/banks/connector.ts'
+import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
+import { advance, type Debit, type Move } from '../../shared/domain/debit.ts'
+import type { SubmissionResult } from '../../shared/domain/submission.ts'
+import { consumer } from '../../shared/queues/consume.ts'
+import { send } from '../../shared/queues/send.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { findAccount, findBank } from '../../shared/store/banks.ts'
+import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+
+const connected = connectors({
+  reportLater: (report) =>
+    send({
+      queue: 'sandbox-outcomes',
+      message: report,
+      group: report.reference,
+      // Never at once: the report must find the submission on record.
+      delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
+    }),
+})
+
+/**
+ * Hands a pending debit to its bank (specification, Transitions). The bank knows a repeat by the
+ * uuid; a result that is not known is a fault, and the message comes again.
+ */
+export const submitToBank = (runtime: Runtime) =>
+  consumer('submissions', async ({ reference }, messageId) => {
+    const debit = await findDebit(reference)
+    if (debit?.status !== 'pending') return
+    const { bank, phone } = debit.facts
+    const [current, account] = await Promise.all([
+      findBank(bank.identifier),
+      findAccount(phone, bank.identifier),
+    ])
+    if (!current || current.connector === 'none') {
+      throw new Error(`Bank ${bank.identifier} has no connector`)
+    }
+    const result = await connected[current.connector].submit({
+      ...debit.facts,
+      bank: bank.identifier,
+      account,
+    })
+    const known = account
+      ? { customerName: account.customerName, accountNumber: account.accountNumber }
+      : {}
+    await moveDebit(
+      debit,
+      (now) =>
+        afterSubmission(now, result, {
+          at: runtime.now(),
+          by: `bank:${bank.identifier}`,
+          requestId: messageId,
+          changes: known,
+        }),
+      runtime,
+    )
+  })
+
+/** Only a debit that is still pending moves: a clock or the bank may have been first. */
+const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Move, 'to'>) => {
+  if (debit.status !== 'pending') return debit
+  switch (result.kind) {
+    case 'silent':
+      return debit
+    case 'accepted': {
+      const changes = { ...cause.changes, bankReference: result.bankReference }
+      return advance(debit, { ...cause, to: 'processing', changes })
+    }
+    case 'rejected': {
+      const changes = {
+        ...cause.changes,
+        errorMessage: result.message,
+        errorCode: result.code,
+        ...(result.bankReference ? { bankReference: result.bankReference } : {}),
+      }
+      return advance(debit, { ...cause, to: 'failed', changes })
+    }
+  }
+}
+
+export const handler = submitToBank(real)

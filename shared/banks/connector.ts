@@ -1,0 +1,25 @@
+import type { ConnectorName } from '../domain/bank.ts'
+import type { SandboxReport } from '../domain/sandbox-outcome.ts'
+import type { Submission, SubmissionResult } from '../domain/submission.ts'
+import { sandboxConnector } from './sandbox.ts'
+
+/**
+ * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then
+ * have no second effect. A result that is not known is thrown: the queue comes again.
+ */
+export type Connector = {
+  submit: (submission: Submission) => Promise<SubmissionResult>
+}
+
+/** What connectors need of the world around them. */
+export type Wiring = {
+  /** Has the sandbox bank report an outcome later. */
+  reportLater: (report: SandboxReport) => Promise<void>
+}
+
+type Connected = Exclude<ConnectorName, 'none'>
+
+/** Every connector there is, by the name that banks are registered with. */
+export const connectors = (wiring: Wiring): Record<Connected, Connector> => ({
+  sandbox: sandboxConnector(wiring),
+})

@@ -1,0 +1,63 @@
+import type { BankUpdate } from '../domain/bank-update.ts'
+import { type Pesewas, pesewas } from '../domain/money.ts'
+import type { SandboxOutcome } from '../domain/sandbox-outcome.ts'
+import type { Submission, SubmissionResult } from '../domain/submission.ts'
+import type { Connector, Wiring } from './connector.ts'
+
+/**
+ * The bank of every sandbox (specification, Sandbox outcomes by phone number): it accepts, and
+ * reports what became of the debit half a minute later. Its memory is the message it leaves
+ * itself, so it forgets nothing that the service has not been told.
+ */
+
+/** How long the sandbox bank takes, in seconds (specification, What the service does, 9). */
+export const OUTCOME_SECONDS = 30
+
+/** Numbers whose outcome is fixed; `silent` accepts and never reports. */
+const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
+  '+233241234567': 'completed',
+  '+233241111111': 'insufficient_funds',
+  '+233242222222': 'timeout',
+  '+233243333333': 'transaction_declined',
+  '+233244444444': 'silent',
+}
+
+/** What any other account can pay at once. */
+const BALANCE: Pesewas = pesewas(5_000_00)
+
+const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>, string> = {
+  insufficient_funds: 'Insufficient funds',
+  transaction_declined: 'Transaction declined by customer',
+}
+
+const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
+  `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+
+export const sandboxConnector = ({ reportLater }: Wiring): Connector => ({
+  submit: async (submission): Promise<SubmissionResult> => {
+    const outcome = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
+    if (outcome === 'invalid_account') {
+      return { kind: 'rejected', code: outcome, message: 'Account not found or inactive' }
+    }
+    if (outcome !== 'silent') await reportLater({ reference: submission.reference, outcome })
+    return outcome === 'timeout'
+      ? { kind: 'silent' }
+      : { kind: 'accepted', bankReference: bankReference(submission) }
+  },
+})
+
+const outcomeByAccount = ({ account, amount }: Submission): SandboxOutcome | 'invalid_account' => {
+  if (account?.status !== 'active') return 'invalid_account'
+  return amount > BALANCE ? 'insufficient_funds' : 'completed'
+}
+
+/** The report that the sandbox bank sends for a debit that it accepted. */
+export const sandboxReport = (
+  outcome: Exclude<SandboxOutcome, 'timeout'>,
+  debit: Pick<Submission, 'bank' | 'uuid'>,
+): BankUpdate => ({
+  bank_reference: bankReference(debit),
+  ...(outcome === 'completed'
+    ? { status: 'completed', approval_method: 'ussd' }
+    : { status: 'failed', error_message: FAILURE_MESSAGES[outcome] }),
+})

@@ -1,0 +1,59 @@
+import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch'
+import type {
+  Context,
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  SQSBatchResponse,
+  SQSEvent,
+  SQSRecord,
+} from 'aws-lambda'
+import * as v from 'valibot'
+import { log } from '../log.ts'
+import { type Message, messages, type QueueName } from './messages.ts'
+
+/**
+ * The two ways a function is fed in batches. A record whose work throws is reported as failed and
+ * comes again, the others are done; a record that comes too often ends in the dead-letter queue.
+ */
+
+const loggingFaults =
+  <R>(ids: (record: R) => Record<string, string | undefined>, work: (record: R) => Promise<void>) =>
+  async (record: R): Promise<void> => {
+    try {
+      await work(record)
+    } catch (error) {
+      log.error('fault', { ...ids(record), error: error as Error })
+      throw error
+    }
+  }
+
+/** A message with the id of its delivery to us, which names this work in audit entries. */
+type Handle<Q extends QueueName> = (message: Message<Q>, messageId: string) => Promise<void>
+
+/** The handler of a function that consumes these queues. */
+export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
+  const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
+  const work = loggingFaults<SQSRecord>(
+    ({ messageId }) => ({ queue, message_id: messageId }),
+    (record) => handle(v.parse(schema, JSON.parse(record.body)), record.messageId),
+  )
+  return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
+    processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {
+      context,
+      throwOnFullBatchFailure: false,
+    })
+}
+
+/** The handler of the function that reads the table's stream. */
+export const streamReader = (handle: (record: DynamoDBRecord) => Promise<void>) => {
+  const work = loggingFaults<DynamoDBRecord>(
+    ({ dynamodb }) => ({ sequence: dynamodb?.SequenceNumber }),
+    handle,
+  )
+  return (event: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> =>
+    processPartialResponse(event, work, new BatchProcessor(EventType.DynamoDBStreams), {
+      context,
+      throwOnFullBatchFailure: false,
+    })
+}

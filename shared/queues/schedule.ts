@@ -1,0 +1,40 @@
+import {
+  ConflictException,
+  CreateScheduleCommand,
+  SchedulerClient,
+} from '@aws-sdk/client-scheduler'
+import { environment } from '../runtime.ts'
+import type { Message } from './messages.ts'
+
+const scheduler = new SchedulerClient({ maxAttempts: 3 })
+
+/** Rounded up: a hint that comes before its deadline would find nothing to do. */
+const wholeSecond = (at: Date): string =>
+  new Date(Math.ceil(at.getTime() / 1000) * 1000).toISOString().slice(0, 19)
+
+/**
+ * Has EventBridge Scheduler put a message into the queue of expiries, once, at a time. The name
+ * makes a repeat recognisable: what is scheduled already stays as it is.
+ */
+export const scheduleExpiry = async (
+  name: string,
+  at: Date,
+  message: Message<'expiries'>,
+): Promise<void> => {
+  const { group, roleArn, targetArn } = environment.schedules
+  try {
+    await scheduler.send(
+      new CreateScheduleCommand({
+        Name: name,
+        GroupName: group,
+        ScheduleExpression: `at(${wholeSecond(at)})`,
+        ScheduleExpressionTimezone: 'UTC',
+        FlexibleTimeWindow: { Mode: 'OFF' },
+        ActionAfterCompletion: 'DELETE',
+        Target: { Arn: targetArn, RoleArn: roleArn, Input: JSON.stringify(message) },
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof ConflictException)) throw error
+  }
+}
