@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import { EventType } from '../domain/event-type.ts'
+import { type Pesewas, pesewas } from '../domain/money.ts'
+
+/** Options of the operator command: text, held against the same rules as everything else. */
+
+/** Required options refuse with this where they are absent. */
+export const options = <T extends v.ObjectEntries>(entries: T) =>
+  v.strictObject(entries, (issue) =>
+    issue.expected === 'never' ? 'is not an option of this verb' : 'is required',
+  )
+
+export const money = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9][0-9]{0,8})\.[0-9]{2}$/, 'must be an amount like 500.00'),
+  v.transform((text): Pesewas => pesewas(Number(text.replace('.', '')))),
+)
+
+export const wholeNumber = ({ min, max }: { min: number; max: number }) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return v.pipe(
+    v.string(),
+    v.regex(/^[0-9]{1,6}$/, message),
+    v.transform(Number),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  )
+}
+
+/** `none` takes a setting away. */
+export const orNone = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.union([
+    v.pipe(
+      v.literal('none'),
+      v.transform(() => null),
+    ),
+    schema,
+  ])
+
+const list = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((part) => part.trim())),
+)
+
+export const eventList = v.pipe(list, v.array(EventType), v.minLength(1))
+export const textList = v.pipe(list, v.array(v.pipe(v.string(), v.minLength(1))))
+
+/** A setting after an update: what was given, nothing for `none`, else what it was. */
+export const kept = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
+  given === undefined ? before : (given ?? undefined)
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the members that are undefined. */
+export const present = <T extends object>(members: T): Present<T> =>
+  Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as Present<T>
