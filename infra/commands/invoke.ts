@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { functionRows } from '../functions.ts'
+import { fail, InvocationFailure, invokeFunction } from './functions-client.ts'
+
+/** `npm run -s invoke -- FUNCTION [EVENT.json] [--port 3000]`: prints the function's reply. */
+
+const { values, positionals } = parseArgs({
+  options: { port: { type: 'string', default: '3000' } },
+  allowPositionals: true,
+})
+const [name, file = `events/${name}.json`] = positionals
+const names = functionRows.map((row) => row.name)
+if (!name || !names.includes(name)) {
+  fail(
+    `usage: npm run -s invoke -- FUNCTION [EVENT.json] [--port 3000]; functions: ${names.join(', ')}`,
+  )
+}
+
+const event = await readFile(file, 'utf8')
+  .then((text) => JSON.parse(text) as unknown)
+  .catch((error: Error) => fail(`${file}: ${error.message}`))
+
+try {
+  const reply = await invokeFunction({ port: Number(values.port) }, name ?? '', event)
+  process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`)
+} catch (error) {
+  if (!(error instanceof InvocationFailure)) throw error
+  fail(error.message)
+}

@@ -1,0 +1,44 @@
+import { functionRows } from '../functions.ts'
+import { fail, InvocationFailure, invokeFunction } from './functions-client.ts'
+
+/**
+ * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
+ * document on standard output, or one line on standard error and exit 1.
+ */
+
+const PREFIX = 'manage-'
+
+const nouns = functionRows
+  .map(({ name }) => name)
+  .filter((name) => name.startsWith(PREFIX))
+  .map((name) => name.slice(PREFIX.length))
+
+const usage = (): never =>
+  fail(`usage: npm run -s operator -- NOUN VERB [--option value ...]; nouns: ${nouns.join(', ')}`)
+
+const readOptions = (words: readonly string[]): Record<string, string> => {
+  const options: Record<string, string> = {}
+  for (let n = 0; n < words.length; n += 2) {
+    const name = /^--([a-z][a-z-]*)$/.exec(words[n] ?? '')?.[1]
+    const value = words[n + 1]
+    if (!name || value === undefined) return fail(`expected --option value at: ${words[n]}`)
+    options[name] = value
+  }
+  return options
+}
+
+const [noun = '', verb = '', ...words] = process.argv.slice(2)
+if (!nouns.includes(noun) || verb === '') usage()
+const { port = '3000', stage, ...options } = readOptions(words)
+if (!/^[0-9]{1,5}$/.test(port)) fail('--port: must be a port')
+
+try {
+  const target = stage === undefined ? { port: Number(port) } : { stage }
+  const reply = await invokeFunction(target, `${PREFIX}${noun}`, { verb, options })
+  const { result, error } = reply as { result?: unknown; error?: string }
+  if (error !== undefined) fail(error)
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
+} catch (error) {
+  if (!(error instanceof InvocationFailure)) throw error
+  fail(error.message)
+}

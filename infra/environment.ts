@@ -1,0 +1,39 @@
+import type { QueueName } from '../shared/queues/messages.ts'
+import { queueUrlVariable } from '../shared/runtime.ts'
+import type { FunctionRow } from './functions.ts'
+
+/** What a stage decides for all of its functions. */
+export type StageSettings = {
+  stage: string
+  referencePrefix: string
+}
+
+/** Where the parts are that a function uses. */
+export type Addresses = {
+  tableName: string
+  queueUrl: (queue: QueueName) => string
+  queueArn: (queue: QueueName) => string
+  scheduleGroup: string
+  scheduleRoleArn: string
+}
+
+/** The environment of one function, the same in a stack and in the sandbox. */
+export const environmentOf = (
+  row: FunctionRow,
+  settings: StageSettings,
+  addresses: Addresses,
+): Record<string, string> => ({
+  STAGE: settings.stage,
+  REFERENCE_PREFIX: settings.referencePrefix,
+  ...(row.usesTable ? { TABLE_NAME: addresses.tableName } : {}),
+  ...Object.fromEntries(
+    row.sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
+  ),
+  ...(row.schedulesInto
+    ? {
+        SCHEDULE_GROUP: addresses.scheduleGroup,
+        SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
+        SCHEDULE_TARGET_ARN: addresses.queueArn(row.schedulesInto),
+      }
+    : {}),
+})

@@ -1,0 +1,56 @@
+import { operationNames, operations } from '../shared/api/operations.ts'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { jobNames, jobRow } from './jobs.ts'
+
+/** Every Lambda function: its name, which is its file's name, and what it may use. */
+export type FunctionRow = {
+  name: string
+  /** Its file, from the project's root. */
+  entry: string
+  timeoutSeconds: number
+  memoryMegabytes: number
+  usesTable: boolean
+  sends: readonly QueueName[]
+  schedulesInto?: QueueName
+}
+
+/** The gateway gives up at 29 s; the endpoint wrapper answers at 25 s. */
+const API_TIMEOUT_SECONDS = 28
+const MEMORY_MEGABYTES = 1024
+
+const operators = [
+  'manage-provider',
+  'manage-credential',
+  'manage-bank',
+  'manage-customer',
+  'manage-webhook',
+  'manage-delivery',
+  'manage-debit',
+]
+
+const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
+  name,
+  entry: `functions/${room}/${name}.ts`,
+  timeoutSeconds: API_TIMEOUT_SECONDS,
+  memoryMegabytes: MEMORY_MEGABYTES,
+  usesTable: true,
+  sends: [],
+  ...rest,
+})
+
+/** Answers what no operation takes. */
+export const UNMATCHED = 'answer-unmatched'
+
+export const functionRows: FunctionRow[] = [
+  ...operationNames.map((name) => row(operations[name].caller, name)),
+  row('gateway', UNMATCHED, { usesTable: false }),
+  ...operators.map((name) => row('operator', name)),
+  ...jobNames.map((name) => {
+    const { timeoutSeconds, sends, schedulesInto } = jobRow(name)
+    return row('jobs', name, {
+      timeoutSeconds,
+      sends,
+      ...(schedulesInto ? { schedulesInto } : {}),
+    })
+  }),
+]

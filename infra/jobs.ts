@@ -1,0 +1,64 @@
+import type { QueueName } from '../shared/queues/messages.ts'
+
+/**
+ * Every function that no one calls over HTTP, as one row: what feeds it, how long it may take and
+ * which queues it sends to. The stacks and the sandbox are both built from here.
+ */
+
+type Feed =
+  /** Changes of items of these entities, from the table's stream. */
+  | { stream: readonly string[]; batchSize: number }
+  | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
+
+export type Job = {
+  from: Feed
+  timeoutSeconds: number
+  sends: readonly QueueName[]
+  /** Creates schedules that put messages into this queue. */
+  schedulesInto?: QueueName
+}
+
+export const jobs = {
+  relay: {
+    from: { stream: ['debit', 'delivery'], batchSize: 100 },
+    timeoutSeconds: 60,
+    sends: ['submissions', 'timeouts', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
+  },
+  'submit-to-bank': {
+    from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
+    timeoutSeconds: 60,
+    sends: ['sandbox-outcomes'],
+  },
+  'report-sandbox-outcome': {
+    from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
+    timeoutSeconds: 10,
+    sends: [],
+  },
+  // Bounded, because Scheduler takes 250 new schedules a second in most Regions.
+  'schedule-timeout': {
+    from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
+    timeoutSeconds: 20,
+    sends: ['expiries'],
+    schedulesInto: 'expiries',
+  },
+  'expire-debit': {
+    from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
+    timeoutSeconds: 20,
+    sends: [],
+  },
+  // One message at a time: ten slow receivers in one batch would pass any timeout. Two first
+  // attempts may go in one message, at up to 60 s each.
+  'deliver-webhook': {
+    from: {
+      queues: ['webhooks-high', 'webhooks-medium', 'webhooks-low'],
+      batchSize: 1,
+      maxConcurrency: 50,
+    },
+    timeoutSeconds: 135,
+    sends: [],
+  },
+} as const satisfies Record<string, Job>
+
+export type JobName = keyof typeof jobs
+export const jobNames = Object.keys(jobs) as JobName[]
+export const jobRow = (name: JobName): Job => jobs[name]

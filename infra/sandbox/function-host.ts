@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'aws-lambda'
+import { type FunctionRow, functionRows } from '../functions.ts'
+
+/** Runs the functions in this process, by their files, with what Lambda would hand them. */
+
+type Handler = (event: unknown, context: Context) => Promise<unknown>
+
+export type FunctionHost = {
+  has: (name: string) => boolean
+  invoke: (name: string, event: unknown) => Promise<unknown>
+}
+
+const contextFor = ({ name, timeoutSeconds, memoryMegabytes }: FunctionRow): Context => {
+  const deadline = Date.now() + timeoutSeconds * 1000
+  return {
+    awsRequestId: randomUUID(),
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:${process.env.AWS_REGION}:000000000000:function:${name}`,
+    memoryLimitInMB: String(memoryMegabytes),
+    logGroupName: `/aws/lambda/${name}`,
+    logStreamName: 'sandbox',
+    callbackWaitsForEmptyEventLoop: false,
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  }
+}
+
+const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSignal) => {
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutSeconds * 1000)
+    signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+  throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
+}
+
+/** Loads every function, so that none is cold when the first request comes. */
+export const loadFunctions = async (): Promise<FunctionHost> => {
+  const loaded = new Map(
+    await Promise.all(
+      functionRows.map(async (row) => {
+        const { handler } = (await import(`../../${row.entry}`)) as { handler: Handler }
+        return [row.name, { row, handler }] as const
+      }),
+    ),
+  )
+  return {
+    has: (name) => loaded.has(name),
+    invoke: async (name, event) => {
+      const found = loaded.get(name)
+      if (!found) throw new Error(`There is no function ${name}`)
+      const done = new AbortController()
+      try {
+        return await Promise.race([
+          found.handler(event, contextFor(found.row)),
+          timeOut(found.row, done.signal),
+        ])
+      } finally {
+        done.abort()
+      }
+    },
+  }
+}

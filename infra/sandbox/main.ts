@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { welcome } from './console.ts'
+import { StartFailure } from './dynamodb-local.ts'
+import { type Sandbox, startSandbox } from './sandbox.ts'
+
+/** `npm run sandbox -- [--port 3000] [--time-scale N]` */
+
+const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N]'
+
+const fail = (line: string): never => {
+  process.stderr.write(`${line}\n`)
+  process.exit(1)
+}
+
+const readArguments = () => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        port: { type: 'string', default: '3000' },
+        'time-scale': { type: 'string', default: '1' },
+      },
+    })
+    return { port: Number(values.port), timeScale: Number(values['time-scale']) }
+  } catch {
+    return fail(USAGE)
+  }
+}
+
+const { port, timeScale } = readArguments()
+if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(timeScale > 0)) fail(USAGE)
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+let sandbox: Promise<Sandbox> | undefined
+
+const stopOnce = async (): Promise<never> => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.removeAllListeners(signal)
+    process.on(signal, () => undefined)
+  }
+  await sandbox?.then(
+    (started) => started.stop(),
+    () => undefined,
+  )
+  process.exit(0)
+}
+process.on('SIGINT', stopOnce)
+process.on('SIGTERM', stopOnce)
+
+try {
+  sandbox = startSandbox({ port, timeScale, print })
+  const { address } = await sandbox
+  print(welcome(address, timeScale))
+  print(`ready ${address}`)
+} catch (error) {
+  fail(error instanceof StartFailure ? error.message : String((error as Error).stack))
+}

@@ -1,0 +1,235 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import type { DynamoDBRecord } from 'aws-lambda'
+import { type FauxqsServer, startFauxqs } from 'fauxqs'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import { type Addresses, environmentOf } from '../environment.ts'
+import { functionRows } from '../functions.ts'
+import { jobNames, jobRow } from '../jobs.ts'
+import { deadLetters, queueRows } from '../queues.ts'
+import { changeLines, faultLine, type Print, requestLine } from './console.ts'
+import { StartFailure, startDynamoDbLocal } from './dynamodb-local.ts'
+import { type FunctionHost, loadFunctions } from './function-host.ts'
+import { startGateway } from './gateway.ts'
+import { pollQueue } from './queue-poller.ts'
+import { startScheduler } from './scheduler.ts'
+import { seeds } from './seeds.ts'
+import { pollStream } from './stream-poller.ts'
+import { createTable } from './table.ts'
+
+/**
+ * The whole service on this machine: the functions, the table, the queues and their feeds from the
+ * definitions that the stacks are built from, on parts that speak AWS's protocols.
+ */
+
+export type SandboxOptions = {
+  port: number
+  timeScale: number
+  print: Print
+  /** A DynamoDB that runs already; absent: DynamoDB Local is started. */
+  dynamoDbEndpoint?: string
+  tableName?: string
+}
+
+export type Sandbox = {
+  address: string
+  functions: FunctionHost
+  fauxqs: FauxqsServer
+  schedules: () => string[]
+  stop: () => Promise<void>
+}
+
+const REGION = 'eu-west-1'
+const ACCOUNT = '000000000000'
+/** A tester who changes a setting sees it at once, nearly. */
+const CACHE_SECONDS = 1
+
+const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`
+
+export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+  const stops: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    // Last started, first stopped: nothing is fed while its parts go.
+    for (const stopPart of stops.splice(0).reverse()) await stopPart()
+  }
+  try {
+    return await start(options, stops, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const start = async (
+  options: SandboxOptions,
+  stops: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<Sandbox> => {
+  const { tableName = 'debit-collection', print } = options
+  useLocalCredentials()
+  const fauxqs = await startFauxqs({ port: 0, logger: false, defaultRegion: REGION })
+  stops.push(() => fauxqs.stop())
+  createQueues(fauxqs)
+  const sqs = new SQSClient({ endpoint: fauxqs.address, region: REGION })
+  const queueUrl = (name: string) => `${fauxqs.address}/${ACCOUNT}/${name}`
+  const scheduler = await startScheduler(async (arn, body) => {
+    const QueueUrl = queueUrl(arn.split(':').at(-1) ?? '')
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
+  })
+  stops.push(() => scheduler.stop())
+  const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
+  const streamArn = await createTable(dynamoDb, tableName)
+  setEnvironment(options, {
+    tableName,
+    queueUrl,
+    queueArn,
+    scheduleGroup: 'debit-collection',
+    scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
+  })
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
+    AWS_ENDPOINT_URL_SQS: fauxqs.address,
+    AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
+  })
+  const functions = tellFaults(await loadFunctions(), print)
+  await plant(functions)
+  const server = await startGateway({
+    port: options.port,
+    functions,
+    onAnswered: (answered) => print(requestLine(answered)),
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new StartFailure(`Port ${options.port} is taken`) : error
+  })
+  feed({ functions, sqs, queueUrl, dynamoDb, streamArn, print }, stops)
+  stops.push(async () => {
+    server.close()
+    server.closeAllConnections()
+    if (server.listening) await once(server, 'close')
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    address: `http://127.0.0.1:${port}`,
+    functions,
+    fauxqs,
+    schedules: scheduler.pending,
+    stop,
+  }
+}
+
+const startOwnDynamoDb = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
+  const local = await startDynamoDbLocal()
+  stops.push(local.stop)
+  return local.endpoint
+}
+
+/** The parts check no credentials, but the clients want some. */
+const useLocalCredentials = (): void => {
+  Object.assign(process.env, {
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: 'sandbox',
+    AWS_SECRET_ACCESS_KEY: 'sandbox',
+  })
+}
+
+const createQueues = (fauxqs: FauxqsServer): void => {
+  for (const row of queueRows) {
+    fauxqs.createQueue(deadLetters(row.name), {
+      region: REGION,
+      attributes: { MessageRetentionPeriod: String(row.deadLetterRetentionSeconds) },
+    })
+    fauxqs.createQueue(row.name, {
+      region: REGION,
+      attributes: {
+        VisibilityTimeout: String(row.visibilitySeconds),
+        MessageRetentionPeriod: String(row.retentionSeconds),
+        RedrivePolicy: JSON.stringify({
+          deadLetterTargetArn: queueArn(deadLetters(row.name)),
+          maxReceiveCount: String(row.maxReceiveCount),
+        }),
+      },
+    })
+  }
+}
+
+/** In one process, every function has the environment of all; the names do not collide. */
+const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => {
+  const settings = { stage: 'sandbox', referencePrefix: 'DCS' }
+  for (const row of functionRows)
+    Object.assign(process.env, environmentOf(row, settings, addresses))
+  Object.assign(process.env, {
+    TIME_SCALE: String(options.timeScale),
+    CACHE_SECONDS: String(CACHE_SECONDS),
+    LOCAL_WEBHOOKS: 'true',
+    POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
+  })
+}
+
+const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
+  ...functions,
+  invoke: async (name, event) => {
+    try {
+      return await functions.invoke(name, event)
+    } catch (error) {
+      print(faultLine(name, error))
+      throw error
+    }
+  },
+})
+
+const plant = async (functions: FunctionHost): Promise<void> => {
+  for (const together of seeds) {
+    await Promise.all(
+      together.map(async ({ noun, verb, options }) => {
+        const reply = await functions.invoke(`manage-${noun}`, { verb, options })
+        const { error } = reply as { error?: string }
+        if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
+      }),
+    )
+  }
+}
+
+type Feeds = {
+  functions: FunctionHost
+  sqs: SQSClient
+  queueUrl: (name: string) => string
+  dynamoDb: string
+  streamArn: string
+  print: Print
+}
+
+/** Every event-source mapping of the stacks. */
+const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
+  const { functions, sqs, queueUrl, dynamoDb, streamArn, print } = feeds
+  for (const name of jobNames) {
+    const { from } = jobRow(name)
+    const invoke = (event: unknown) => functions.invoke(name, event)
+    if ('stream' in from) {
+      const tell = (records: DynamoDBRecord[]) => {
+        for (const line of records.flatMap(changeLines)) print(line)
+      }
+      stops.push(
+        pollStream(dynamoDb, {
+          streamArn,
+          entities: from.stream,
+          batchSize: from.batchSize,
+          invoke,
+          onArrived: tell,
+          onLost: (records) => print(faultLine(name, `${records.length} records put aside`)),
+        }),
+      )
+      continue
+    }
+    for (const queue of from.queues satisfies readonly QueueName[]) {
+      stops.push(
+        pollQueue(sqs, {
+          queueUrl: queueUrl(queue),
+          queueArn: queueArn(queue),
+          batchSize: from.batchSize,
+          concurrency: from.maxConcurrency,
+          invoke,
+        }),
+      )
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/**
+ * EventBridge Scheduler for one-time schedules with a queue as their target: keeps them, and
+ * fires them, which the emulators do not. Speaks the service's REST API, so the functions use
+ * their ordinary client.
+ */
+export type Scheduler = { endpoint: string; pending: () => string[]; stop: () => Promise<void> }
+
+type Target = { Arn: string; Input: string }
+type Schedule = { ScheduleExpression?: string; GroupName?: string; Target?: Target }
+
+const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
+
+type Answer = { status: number; body: object; error?: string }
+
+const refuse = (status: number, error: string, Message: string): Answer => ({
+  status,
+  body: { Message },
+  error,
+})
+
+export const startScheduler = async (
+  deliver: (queueArn: string, body: string) => Promise<void>,
+): Promise<Scheduler> => {
+  const timers = new Map<string, NodeJS.Timeout>()
+
+  const create = (name: string, schedule: Schedule): Answer => {
+    const at = AT.exec(schedule.ScheduleExpression ?? '')?.[1]
+    const target = schedule.Target
+    if (!at || !target) return refuse(400, 'ValidationException', 'Only at(...) schedules')
+    if (timers.has(name)) return refuse(409, 'ConflictException', `Schedule ${name} exists`)
+    const fire = () => {
+      // ActionAfterCompletion DELETE: the name is free again.
+      timers.delete(name)
+      // A hint that cannot be handed over is lost here, as it may be on AWS: the sweep finds it.
+      deliver(target.Arn, target.Input).catch(() => undefined)
+    }
+    timers.set(name, setTimeout(fire, Math.max(0, new Date(`${at}Z`).getTime() - Date.now())))
+    return { status: 200, body: { ScheduleArn: `arn:aws:scheduler:::schedule/${name}` } }
+  }
+
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    const name = /^\/schedules\/([0-9A-Za-z_.-]{1,64})(?:\?|$)/.exec(request.url ?? '')?.[1]
+    if (!name) return refuse(404, 'ResourceNotFoundException', 'No such resource')
+    if (request.method === 'POST') return create(name, JSON.parse(await text(request)))
+    const timer = timers.get(name)
+    if (!timer) return refuse(404, 'ResourceNotFoundException', `Schedule ${name} not found`)
+    if (request.method !== 'DELETE') return { status: 200, body: { Name: name } }
+    clearTimeout(timer)
+    timers.delete(name)
+    return { status: 200, body: {} }
+  }
+
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (result) => write(response, result),
+      () => write(response, refuse(400, 'ValidationException', 'Not a schedule')),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    pending: () => [...timers.keys()],
+    stop: async () => {
+      for (const timer of timers.values()) clearTimeout(timer)
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const write = (response: ServerResponse, { status, body, error }: Answer): void => {
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      ...(error ? { 'x-amzn-errortype': error } : {}),
+    })
+    .end(JSON.stringify(body))
+}

@@ -1,0 +1,74 @@
+/** What a fresh sandbox knows: demo partners, banks and customers, as calls of operator functions. */
+
+export type Seed = { noun: string; verb: string; options: Record<string, string> }
+
+const bank = (identifier: string, name: string, more: Record<string, string> = {}): Seed => ({
+  noun: 'bank',
+  verb: 'create',
+  options: { bank: identifier, name, connector: 'sandbox', 'connector-type': 'both', ...more },
+})
+
+const banks: Seed[] = [
+  bank('GCB', 'GCB Bank PLC', { 'ussd-code': '*422#', 'package-name': 'com.gcb.mobile' }),
+  bank('ECO', 'Ecobank Ghana PLC', { 'ussd-code': '*770#', 'package-name': 'com.ecobank.mobile' }),
+  bank('ABSA', 'Absa Bank Ghana Limited', { 'ussd-code': '*151#' }),
+  bank('ADB', 'Agricultural Development Bank PLC', { 'ussd-code': '*767#' }),
+  bank('CAL', 'CalBank PLC', { 'ussd-code': '*771#', maximum: '500.00' }),
+  bank('FBL', 'Fidelity Bank Ghana Limited', { 'ussd-code': '*776#' }),
+  bank('NIB', 'National Investment Bank Limited', { status: 'inactive' }),
+  bank('SBG', 'Stanbic Bank Ghana Limited', { 'ussd-code': '*715#' }),
+  bank('SCB', 'Standard Chartered Bank Ghana PLC', { 'ussd-code': '*766#' }),
+  bank('UMB', 'Universal Merchant Bank Limited', { connector: 'none' }),
+  bank('ZEN', 'Zenith Bank (Ghana) Limited', { 'ussd-code': '*966#' }),
+]
+
+const provider = (id: string, name: string, more: Record<string, string> = {}): Seed[] => [
+  { noun: 'provider', verb: 'create', options: { provider: id, name, ...more } },
+  { noun: 'credential', verb: 'issue', options: { provider: id, token: `sk_sandbox_${id}` } },
+]
+
+const bankToken = (identifier: string): Seed => ({
+  noun: 'credential',
+  verb: 'issue',
+  options: { bank: identifier, token: `bt_sandbox_${identifier.toLowerCase()}` },
+})
+
+const account = (
+  phone: string,
+  bank: string,
+  name: string,
+  number: string,
+  status = 'active',
+): Seed => ({
+  noun: 'customer',
+  verb: 'link',
+  options: { phone, bank, name, 'account-number': number, status },
+})
+
+/** Phone, name, and the last digits of the accounts that each has at GCB and at ECO. */
+const customers = [
+  ['+233241234567', 'Ama Mensah', '1001'],
+  ['+233241111111', 'Kofi Owusu', '1002'],
+  ['+233242222222', 'Esi Boateng', '1003'],
+  ['+233243333333', 'Yaw Asante', '1004'],
+  ['+233244444444', 'Abena Osei', '1005'],
+] as const
+
+export const seeds: readonly Seed[][] = [
+  [
+    ...banks,
+    ...provider('demo', 'Demo Payments'),
+    ...provider('other', 'Other Payments'),
+    ...provider('signed', 'Signed Payments', { 'request-secret': 'rs_sandbox_signed' }),
+    ...provider('fenced', 'Fenced Payments', { 'allow-list': '203.0.113.0/24' }),
+  ].filter(({ noun }) => noun !== 'credential'),
+  [
+    ...['demo', 'other', 'signed', 'fenced'].flatMap((id) => provider(id, '').slice(1)),
+    ...['GCB', 'ECO'].map(bankToken),
+    ...customers.flatMap(([phone, name, digits]) => [
+      account(phone, 'GCB', name, `104100${digits}`),
+      account(phone, 'ECO', name, `244100${digits}`),
+    ]),
+    account('+233240000001', 'GCB', 'Kwame Darko', '1041002001', 'inactive'),
+  ],
+]

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type _Record,
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams'
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
+
+/** What Lambda does for the table's stream: reads each shard in order, filters, invokes, repeats. */
+
+export type StreamFeed = {
+  streamArn: string
+  /** The entities whose changes the function wants. */
+  entities: readonly string[]
+  batchSize: number
+  invoke: (event: DynamoDBStreamEvent) => Promise<unknown>
+  /** Told of each record once, before the function is. */
+  onArrived: (records: DynamoDBRecord[]) => void
+  /** A batch that failed time and again is put aside, as it would be into the on-failure queue. */
+  onLost: (records: DynamoDBRecord[]) => void
+}
+
+const IDLE_MS = 40
+const REDISCOVER_MS = 2_000
+const RETRIES_MAX = 10
+
+/** @returns a function that stops the reader and waits for the work in hand */
+export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<void>) => {
+  const client = new DynamoDBStreamsClient({ endpoint })
+  const stopping = new AbortController()
+  const shards = new Map<string, Promise<void>>()
+
+  const discover = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const { StreamDescription } = await client.send(
+        new DescribeStreamCommand({ StreamArn: feed.streamArn }),
+      )
+      for (const { ShardId = '', ParentShardId = '' } of StreamDescription?.Shards ?? []) {
+        if (shards.has(ShardId)) continue
+        // A child holds what came after its parent, so it waits for its turn.
+        const parent = shards.get(ParentShardId) ?? Promise.resolve()
+        shards.set(
+          ShardId,
+          parent.then(() => readShard(client, feed, ShardId, stopping.signal)),
+        )
+      }
+      await pause(REDISCOVER_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+    await Promise.all(shards.values())
+    client.destroy()
+  }
+
+  const discovering = discover()
+  return async () => {
+    stopping.abort()
+    await discovering
+  }
+}
+
+const readShard = async (
+  client: DynamoDBStreamsClient,
+  feed: StreamFeed,
+  ShardId: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({
+      StreamArn: feed.streamArn,
+      ShardId,
+      ShardIteratorType: 'TRIM_HORIZON',
+    }),
+  )
+  let iterator = ShardIterator
+  while (iterator && !signal.aborted) {
+    const { Records = [], NextShardIterator } = await client.send(
+      new GetRecordsCommand({ ShardIterator: iterator, Limit: feed.batchSize }),
+    )
+    const wanted = Records.map(recordOf).filter((record) => isWanted(record, feed.entities))
+    feed.onArrived(wanted)
+    await deliver(feed, wanted)
+    iterator = NextShardIterator
+    if (Records.length === 0) await pause(IDLE_MS)
+  }
+}
+
+const isWanted = ({ dynamodb }: DynamoDBRecord, entities: readonly string[]): boolean =>
+  entities.includes(dynamodb?.NewImage?.entity?.S ?? '')
+
+/** From the first record that failed on, the batch comes again. */
+const deliver = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<void> => {
+  let left = records
+  for (let attempt = 0; left.length > 0; attempt += 1) {
+    if (attempt > RETRIES_MAX) return feed.onLost(left)
+    if (attempt > 0) await pause(IDLE_MS * attempt)
+    left = left.slice(await doneCount(feed, left))
+  }
+}
+
+const doneCount = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<number> => {
+  try {
+    const reply = ((await feed.invoke({ Records: records })) ?? {}) as DynamoDBBatchResponse
+    const failed = new Set(
+      reply.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [],
+    )
+    const first = records.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''))
+    return first === -1 ? records.length : first
+  } catch {
+    return 0
+  }
+}
+
+const recordOf = ({ eventID, eventName, dynamodb }: _Record): DynamoDBRecord =>
+  ({
+    eventID,
+    eventName,
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: process.env.AWS_REGION,
+    dynamodb: {
+      ...dynamodb,
+      ApproximateCreationDateTime: (dynamodb?.ApproximateCreationDateTime?.getTime() ?? 0) / 1000,
+    },
+  }) as DynamoDBRecord
