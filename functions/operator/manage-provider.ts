@@ -3,7 +3,14 @@ import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import { type Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { text } from '../../shared/domain/text.ts'
-import { kept, money, options, orNone, present, textList } from '../../shared/operator/options.ts'
+import {
+  addressList,
+  kept,
+  money,
+  options,
+  orNone,
+  present,
+} from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { findPartner, putPartner } from '../../shared/store/partners.ts'
 
@@ -11,7 +18,7 @@ const settings = {
   'daily-limit': v.optional(orNone(money)),
   duplicates: v.optional(v.picklist(['return', 'reject'])),
   status: v.optional(v.picklist(['active', 'suspended'])),
-  'allow-list': v.optional(orNone(textList)),
+  'allow-list': v.optional(orNone(addressList)),
   'request-secret': v.optional(orNone(v.pipe(v.string(), v.minLength(16)))),
 }
 

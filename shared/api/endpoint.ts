@@ -8,7 +8,14 @@ import type { Caller } from '../store/credentials.ts'
 import { untouched } from '../store/windows.ts'
 import { refusalReply, type Success, successReply } from './envelope.ts'
 import { refusalFor } from './faults.ts'
-import { type ApiEvent, bodyGuards, credentialGuard, rateGuard, settleRate } from './guards.ts'
+import {
+  type ApiEvent,
+  bodyGuards,
+  credentialGuard,
+  partnerGuard,
+  rateGuard,
+  settleRate,
+} from './guards.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
@@ -72,6 +79,7 @@ export const endpoint = <N extends OperationName>(
   })
     .use(exchanges)
     .use(credentialGuard(operation))
+    .use(partnerGuard)
     .use({ before: (request) => rateGuard(name, operation, limit()).before?.(request) })
     .use(bodyGuards(operation))
 

@@ -6,8 +6,10 @@ import { judgeInput } from '../domain/validation.ts'
 import { type Caller, findCaller } from '../store/credentials.ts'
 import { sha256 } from '../store/table.ts'
 import { countRequest, type Rate } from '../store/windows.ts'
+import { judgeAddress } from './address.ts'
 import { bodyText, fieldsOf, malformed, type NumberTexts, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
+import { judgeSignature, type SignedRequest } from './request-signature.ts'
 
 /**
  * What may refuse a request before its function sees it. Guards throw their refusal: a value that
@@ -71,6 +73,50 @@ const refuseCredential = async ({ exchange, requestContext }: ApiEvent): Promise
   const scope = `address#${sha256(address)}`
   exchange.rate = await countRequest(scope, FAILURES_PER_MINUTE, exchange.at)
   throw exchange.rate.exceeded ? rateRefusal(1453, exchange) : new Refusal(1401)
+}
+
+/** For partners who ask for it: only from their addresses (403), only signed (401). */
+export const partnerGuard: Guard = {
+  before: ({ event }) => {
+    const { caller, at } = event.exchange
+    if (caller?.kind !== 'provider') return
+    const { allowedAddresses, requestSecret } = caller.partner
+    if (allowedAddresses) {
+      orThrow(judgeAddress(event.requestContext?.identity?.sourceIp, allowedAddresses))
+    }
+    if (requestSecret) orThrow(judgeSignature(signedRequest(event), requestSecret, at))
+  },
+}
+
+const single = (values: string[]): string | undefined =>
+  values.length === 1 ? values[0] : undefined
+
+const signedRequest = (event: ApiEvent): SignedRequest => ({
+  method: event.httpMethod,
+  paths: signedPaths(event),
+  body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+  signature: single(headerValues(event, 'x-signature')),
+  timestamp: single(headerValues(event, 'x-timestamp')),
+})
+
+/**
+ * The path as the caller wrote it. The gateway hands it over decoded, and the query only as pairs,
+ * so the encoded spelling is tried beside the plain one.
+ */
+const signedPaths = ({ path, multiValueQueryStringParameters }: ApiEvent): string[] => {
+  const pairs = Object.entries(multiValueQueryStringParameters ?? {}).flatMap(
+    ([key, values = []]) => values.map((value) => [key, value] as const),
+  )
+  const spell = (write: (text: string) => string) =>
+    pairs.length === 0
+      ? ''
+      : `?${pairs.map(([key, value]) => `${write(key)}=${write(value)}`).join('&')}`
+  const encodedPath = path.split('/').map(encodeURIComponent).join('/')
+  return [
+    path + spell(encodeURIComponent),
+    path + spell(String),
+    encodedPath + spell(encodeURIComponent),
+  ]
 }
 
 const rateRefusal = (code: 1453 | Operation['limit']['code'], { rate, at }: Exchange): Refusal => {

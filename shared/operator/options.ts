@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isRange } from '../api/address.ts'
 import { EventType } from '../domain/event-type.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 
@@ -43,7 +44,10 @@ const list = v.pipe(
 )
 
 export const eventList = v.pipe(list, v.array(EventType), v.minLength(1))
-export const textList = v.pipe(list, v.array(v.pipe(v.string(), v.minLength(1))))
+export const addressList = v.pipe(
+  list,
+  v.array(v.pipe(v.string(), v.check(isRange, 'must be addresses or CIDR ranges'))),
+)
 
 /** A setting after an update: what was given, nothing for `none`, else what it was. */
 export const kept = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>

@@ -1,0 +1,11 @@
+import { App } from 'aws-cdk-lib'
+import { DataStack } from './data-stack.ts'
+import { ServiceStack } from './service-stack.ts'
+import { stageNamed } from './stages.ts'
+
+/** `cdk deploy --all -c stage=NAME` */
+
+const app = new App()
+const stage = stageNamed(app.node.tryGetContext('stage'))
+const { table } = new DataStack(app, `debit-collection-${stage.name}-data`, { stage })
+new ServiceStack(app, `debit-collection-${stage.name}-service`, { stage, table })

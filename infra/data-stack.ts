@@ -1,0 +1,25 @@
+import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { AttributeType, Billing, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { Construct } from 'constructs'
+import type { Stage } from './stages.ts'
+import { tableDefinition } from './table.ts'
+
+/** What must outlive every deployment. Both this and the service can be replaced, its content not. */
+export class DataStack extends Stack {
+  readonly table: TableV2
+
+  constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
+    super(scope, id, props)
+    const { partitionKey, sortKey, timeToLive } = tableDefinition
+    this.table = new TableV2(this, 'Table', {
+      partitionKey: { name: partitionKey, type: AttributeType.STRING },
+      sortKey: { name: sortKey, type: AttributeType.STRING },
+      billing: Billing.onDemand(),
+      dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
+      timeToLiveAttribute: timeToLive,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: props.stage.deletionProtection,
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+  }
+}

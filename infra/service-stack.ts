@@ -1,0 +1,196 @@
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import {
+  Architecture,
+  FilterCriteria,
+  FilterRule,
+  type IFunction,
+  RecursiveLoop,
+  Runtime,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda'
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
+import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
+import { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { Construct } from 'constructs'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { defineApi } from './api.ts'
+import { bundling } from './bundling.ts'
+import { functionName } from './commands/functions-client.ts'
+import { environmentOf } from './environment.ts'
+import { type FunctionRow, functionRows } from './functions.ts'
+import { jobNames, jobRow } from './jobs.ts'
+import { deadLetters, queueRows } from './queues.ts'
+import type { Stage } from './stages.ts'
+
+type Props = StackProps & { stage: Stage; table: TableV2 }
+
+/** Functions whose chains of invocations are long on purpose: a delivery may take eleven attempts. */
+const LONG_CHAINS = new Set(['relay', 'submit-to-bank', 'deliver-webhook'])
+
+/** Everything that can be replaced: functions, queues, schedules, the API. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, table, ...props }: Props) {
+    super(scope, id, props)
+    const queues = this.#defineQueues()
+    const schedules = this.#defineSchedules(queues)
+    const functions = new Map(
+      functionRows.map((row) => [
+        row.name,
+        this.#defineFunction(row, { stage, table, queues, schedules }),
+      ]),
+    )
+    this.#feed(functions, queues, table)
+    defineApi(this, stage, functions)
+  }
+
+  #defineQueues(): Map<QueueName, Queue> {
+    return new Map(
+      queueRows.map((row) => {
+        const deadLetterQueue = new Queue(this, deadLetters(row.name), {
+          retentionPeriod: Duration.seconds(row.deadLetterRetentionSeconds),
+          enforceSSL: true,
+        })
+        this.#alarmOnDeadLetters(row.name, deadLetterQueue)
+        const queue = new Queue(this, row.name, {
+          visibilityTimeout: Duration.seconds(row.visibilitySeconds),
+          retentionPeriod: Duration.seconds(row.retentionSeconds),
+          deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: row.maxReceiveCount },
+          enforceSSL: true,
+        })
+        return [row.name, queue]
+      }),
+    )
+  }
+
+  #alarmOnDeadLetters(name: string, queue: Queue): void {
+    new Alarm(this, `${name}-dead-letters-alarm`, {
+      alarmDescription: `Messages of ${name} failed again and again`,
+      metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) }),
+      threshold: 0,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+  }
+
+  #defineSchedules(queues: Map<QueueName, Queue>) {
+    const group = new CfnScheduleGroup(this, 'Schedules')
+    const role = new Role(this, 'ScheduleRole', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
+    })
+    queues.get('expiries')?.grantSendMessages(role)
+    return { group, role }
+  }
+
+  #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
+    const { stage, table, queues, schedules } = parts
+    const lambda = new NodejsFunction(this, row.name, {
+      functionName: functionName(row.name, stage.name),
+      entry: row.entry,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      timeout: Duration.seconds(row.timeoutSeconds),
+      memorySize: row.memoryMegabytes,
+      bundling,
+      logGroup: new LogGroup(this, `${row.name}-log`, { retention: RetentionDays.THREE_MONTHS }),
+      ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
+      environment: environmentOf(
+        row,
+        { stage: stage.name, referencePrefix: stage.referencePrefix },
+        {
+          tableName: table.tableName,
+          queueUrl: (name) => queueNamed(queues, name).queueUrl,
+          queueArn: (name) => queueNamed(queues, name).queueArn,
+          scheduleGroup: schedules.group.ref,
+          scheduleRoleArn: schedules.role.roleArn,
+        },
+      ),
+    })
+    if (row.usesTable) table.grantReadWriteData(lambda)
+    for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
+    if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
+    return lambda
+  }
+
+  #allowSchedules(lambda: NodejsFunction, { group, role }: Parts['schedules']): void {
+    lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['scheduler:CreateSchedule'],
+        resources: [
+          this.formatArn({
+            service: 'scheduler',
+            resource: 'schedule',
+            resourceName: `${group.ref}/*`,
+          }),
+        ],
+      }),
+    )
+    role.grantPassRole(lambda.grantPrincipal)
+  }
+
+  #feed(functions: Map<string, IFunction>, queues: Map<QueueName, Queue>, table: TableV2): void {
+    for (const name of jobNames) {
+      const lambda = functions.get(name)
+      const { from } = jobRow(name)
+      if ('stream' in from) {
+        lambda?.addEventSource(this.#streamSource(name, from, table))
+        continue
+      }
+      for (const queue of from.queues) {
+        lambda?.addEventSource(
+          new SqsEventSource(queueNamed(queues, queue), {
+            batchSize: from.batchSize,
+            maxConcurrency: from.maxConcurrency,
+            reportBatchItemFailures: true,
+          }),
+        )
+      }
+    }
+  }
+
+  #streamSource(
+    name: string,
+    { stream, batchSize }: { stream: readonly string[]; batchSize: number },
+    table: TableV2,
+  ): DynamoEventSource {
+    const lost = new Queue(this, `${name}-lost-records`, {
+      retentionPeriod: Duration.days(14),
+      enforceSSL: true,
+    })
+    this.#alarmOnDeadLetters(`${name}-lost-records`, lost)
+    return new DynamoEventSource(table as ITable, {
+      // LATEST would miss what is written while the mapping comes up.
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      retryAttempts: 10,
+      // A record lives for a day; what fails for longer must be put aside before it is gone.
+      maxRecordAge: Duration.hours(23),
+      onFailure: new SqsDlq(lost),
+      filters: [
+        FilterCriteria.filter({
+          dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },
+        }),
+      ],
+    })
+  }
+}
+
+type Parts = {
+  stage: Stage
+  table: TableV2
+  queues: Map<QueueName, Queue>
+  schedules: { group: CfnScheduleGroup; role: Role }
+}
+
+const queueNamed = (queues: Map<QueueName, Queue>, name: QueueName): Queue => {
+  const queue = queues.get(name)
+  if (!queue) throw new Error(`No job consumes the queue ${name}`)
+  return queue
+}

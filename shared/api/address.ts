@@ -1,0 +1,39 @@
+import { BlockList, isIP } from 'node:net'
+import { Refusal } from '../domain/refusal.ts'
+
+type Family = 'ipv4' | 'ipv6'
+
+const familyOf = (address: string): Family | undefined => {
+  const version = isIP(address)
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
+}
+
+/** A CIDR range or a single address of an allow-list. */
+export const isRange = (text: string): boolean => {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = familyOf(address)
+  if (!family || rest.length > 0) return false
+  const longest = family === 'ipv4' ? 32 : 128
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= longest)
+}
+
+/**
+ * Whether a caller's address is in its allow-list (specification, Authentication, 5).
+ * @param address the peer that the gateway reports; what a header says of it is the caller's word
+ * @returns 403/1451 for an address outside, 403/1452 for one that cannot be judged
+ */
+export const judgeAddress = (
+  address: string | undefined,
+  ranges: readonly string[],
+): Refusal | undefined => {
+  const family = address === undefined ? undefined : familyOf(address)
+  if (!address || !family) return new Refusal(1452)
+  const allowed = new BlockList()
+  for (const range of ranges) {
+    const [start = '', prefix] = range.split('/')
+    const ofRange = familyOf(start)
+    if (!ofRange) return new Refusal(1452)
+    allowed.addSubnet(start, Number(prefix ?? (ofRange === 'ipv4' ? 32 : 128)), ofRange)
+  }
+  return allowed.check(address, family) ? undefined : new Refusal(1451)
+}

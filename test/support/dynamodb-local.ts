@@ -1,0 +1,20 @@
+import type { TestProject } from 'vitest/node'
+import { startDynamoDbLocal } from '../../infra/sandbox/dynamodb-local.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    dynamoDbEndpoint: string
+  }
+}
+
+/** One DynamoDB Local for the whole run; each file of tests has tables of its own in it. */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  Object.assign(process.env, {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+  })
+  const local = await startDynamoDbLocal()
+  project.provide('dynamoDbEndpoint', local.endpoint)
+  return local.stop
+}

@@ -1,0 +1,10 @@
+/** What a function finds in its environment; set before any test imports one. */
+Object.assign(process.env, {
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  STAGE: 'sandbox',
+  REFERENCE_PREFIX: 'DCS',
+  TABLE_NAME: 'test',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+})
