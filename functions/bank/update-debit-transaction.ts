@@ -6,7 +6,8 @@ import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
 import { Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findBankDebit, moveDebit } from '../../shared/store/debits.ts'
+import { findBankDebit } from '../../shared/store/debits.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
   endpoint('update-debit-transaction', runtime, async ({ path, caller, input, at, requestId }) => {

@@ -2,7 +2,8 @@ import { advance, deadline, TIMEOUT_MESSAGES } from '../../shared/domain/debit.t
 import { clocks } from '../../shared/domain/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
 
 /**
  * A clock ran out, says the message. The debit itself says whether it did: a timer may come

@@ -4,7 +4,8 @@ import { advance, TIMEOUT_MESSAGES } from '../../shared/domain/debit.ts'
 import { isOpen } from '../../shared/domain/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
 
 /** The sandbox bank reports, half a minute after it took a debit, what became of it. */
 export const reportSandboxOutcome = (runtime: Runtime) =>

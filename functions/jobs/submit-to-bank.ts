@@ -6,7 +6,8 @@ import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findAccount, findBank } from '../../shared/store/banks.ts'
-import { findDebit, moveDebit } from '../../shared/store/debits.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
 
 const connected = connectors({
   reportLater: (report) =>

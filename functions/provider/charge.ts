@@ -6,7 +6,8 @@ import { newReference, type Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks.ts'
-import { findByPartnerReference, findDebit, openDebit } from '../../shared/store/debits.ts'
+import { findByPartnerReference, openDebit } from '../../shared/store/charges.ts'
+import { findDebit } from '../../shared/store/debits.ts'
 
 /** Two thousand million references a day: a third draw is as good as never needed. */
 const DRAWS_MAX = 5

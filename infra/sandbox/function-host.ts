@@ -42,7 +42,9 @@ export const loadFunctions = async (): Promise<FunctionHost> => {
   const loaded = new Map(
     await Promise.all(
       functionRows.map(async (row) => {
-        const { handler } = (await import(`../../${row.entry}`)) as { handler: Handler }
+        const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
+          handler: Handler
+        }
         return [row.name, { row, handler }] as const
       }),
     ),

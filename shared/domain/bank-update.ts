@@ -25,10 +25,13 @@ export const BankUpdate = v.pipe(
     'is required',
   ),
   // Partial, so that a failed report without its message is told of all its faults at once.
-  v.partialCheck(
-    [['status'], ['error_message']],
-    ({ status, error_message }) => status !== 'failed' || error_message !== undefined,
-    'is required when status is failed',
+  v.forward(
+    v.partialCheck(
+      [['status'], ['error_message']],
+      ({ status, error_message }) => status !== 'failed' || error_message !== undefined,
+      'is required when status is failed',
+    ),
+    ['error_message'],
   ),
 )
 export type BankUpdate = v.InferOutput<typeof BankUpdate>

@@ -1,0 +1,166 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import type { Debit } from '../domain/debit.ts'
+import type { Pesewas } from '../domain/money.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
+import { reasons, withConflictRetries } from './conflicts.ts'
+import { toDebitItem } from './debit-item.ts'
+import { expiresAt, keys, read, sha256, table, tableName } from './table.ts'
+
+/** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
+const DAY_TOTAL_SECONDS = 400 * 86_400
+
+/** What a charge came to: a new debit, or one that the partner's reference already names. */
+export type Opened =
+  | { kind: 'opened'; debit: Debit }
+  | { kind: 'existing'; reference: Reference; sameRequest: boolean }
+  /** The reference or the uuid is taken: draw new ones. */
+  | { kind: 'collision' }
+
+// The order of the writes of a charge; a cancelled transaction names its reasons by position.
+const DEBIT = 0
+const PARTNER_REFERENCE = 1
+const UUID = 2
+const DAY_TOTAL = 3
+
+type Opening = {
+  debit: Debit
+  /** Text that is equal exactly for equal requests. */
+  fingerprint: string
+  /** The partner's limit per UTC day; undefined: none is kept. */
+  dailyLimit: Pesewas | undefined
+}
+
+/**
+ * Writes a new debit, its claim on the partner's reference, its uuid pointer and its share of the
+ * day total: all or nothing.
+ * @returns 400/3005 when the amount does not fit what is left of the daily limit
+ */
+export const openDebit = async (opening: Opening, runtime: Runtime): Promise<Opened | Refusal> => {
+  const { debit } = opening
+  try {
+    await withConflictRetries(runtime, () =>
+      table.send(
+        new TransactWriteCommand({
+          // A repeat after a lost answer is the same command.
+          ClientRequestToken: tokenOf(opening),
+          TransactItems: openingWrites(opening),
+        }),
+      ),
+    )
+    return { kind: 'opened', debit }
+  } catch (error) {
+    if (error instanceof TransactionCanceledException) return judgeCancelled(opening, error)
+    return confirmUnknown(opening, error)
+  }
+}
+
+const TOKEN_LENGTH_MAX = 36
+
+const tokenOf = ({ debit: { facts }, fingerprint }: Opening): string =>
+  sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
+
+const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactItems'] => {
+  const { facts } = opening.debit
+  const TableName = tableName()
+  const isNew = 'attribute_not_exists(pk)'
+  return [
+    { Put: { TableName, Item: toDebitItem(opening.debit), ConditionExpression: isNew } },
+    {
+      Put: {
+        TableName,
+        Item: {
+          ...keys.partnerReference(facts.partner, facts.partnerReference),
+          reference: facts.reference,
+          request: sha256(opening.fingerprint),
+        },
+        ConditionExpression: isNew,
+      },
+    },
+    {
+      Put: {
+        TableName,
+        Item: { ...keys.uuid(facts.uuid), reference: facts.reference },
+        ConditionExpression: isNew,
+      },
+    },
+    ...dayTotalWrite(opening),
+  ]
+}
+
+const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
+  if (dailyLimit === undefined || facts.countedOn === undefined) return []
+  return [
+    {
+      Update: {
+        TableName: tableName(),
+        Key: keys.dayTotal(facts.partner, facts.countedOn),
+        UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
+        // An amount over the whole limit can never fit, also where no total stands yet.
+        ConditionExpression:
+          ':amount <= :limit AND (attribute_not_exists(amountTotal) OR amountTotal <= :room)',
+        ExpressionAttributeValues: {
+          ':amount': facts.amount,
+          ':limit': dailyLimit,
+          ':room': dailyLimit - facts.amount,
+          ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
+        },
+      },
+    },
+  ]
+}
+
+/** A repeat is told before a limit: what exists already is not limited again. */
+const judgeCancelled = async (
+  opening: Opening,
+  error: TransactionCanceledException,
+): Promise<Opened | Refusal> => {
+  const failed = reasons(error).map((code) => code === 'ConditionalCheckFailed')
+  if (failed[PARTNER_REFERENCE]) {
+    const claim = await findClaim(opening.debit)
+    if (!claim) throw error
+    return judgeClaim(opening, claim)
+  }
+  if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
+  if (failed[DAY_TOTAL]) {
+    return new Refusal(3005, { details: { amount: ['exceeds what is left of the daily limit'] } })
+  }
+  throw error
+}
+
+/**
+ * The answer to the write was lost: what the table says now is the truth. A write that is still on
+ * its way is found by the next try, which carries the same partner_reference.
+ */
+const confirmUnknown = async (opening: Opening, error: unknown): Promise<Opened | Refusal> => {
+  const claim = await findClaim(opening.debit)
+  if (!claim) throw error
+  return judgeClaim(opening, claim)
+}
+
+type Claim = { reference: Reference; request: string }
+
+const judgeClaim = (opening: Opening, claim: Claim): Opened =>
+  claim.reference === opening.debit.facts.reference
+    ? { kind: 'opened', debit: opening.debit }
+    : {
+        kind: 'existing',
+        reference: claim.reference,
+        sameRequest: claim.request === sha256(opening.fingerprint),
+      }
+
+const findClaim = ({ facts }: Debit): Promise<Claim | undefined> =>
+  read<Claim>(keys.partnerReference(facts.partner, facts.partnerReference))
+
+/** What a partner's reference names already, if anything. */
+export const findByPartnerReference = async (
+  partner: PartnerId,
+  partnerReference: string,
+  fingerprint: string,
+): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
+  const claim = await read<Claim>(keys.partnerReference(partner, partnerReference))
+  return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { functionRows } from '../../infra/functions.ts'
+import { sampleEvent, useService } from '../support/running-service.ts'
+
+/** Every sample event in events/, through the Lambda Invoke API, as `npm run invoke` sends it. */
+
+const service = useService()
+
+const invoke = async (name: string, event: unknown) => {
+  const path = `/2015-03-31/functions/${name}/invocations`
+  const response = await fetch(`${service.sandbox().address}${path}`, {
+    method: 'POST',
+    body: JSON.stringify(event),
+  })
+  return { status: response.status, headers: response.headers, reply: await response.json() }
+}
+
+const bodyOf = (reply: unknown) => JSON.parse((reply as { body: string }).body)
+
+/** What each sample comes to in a fresh sandbox, where its debit does not exist. */
+const expected: Record<string, object> = {
+  charge: { statusCode: 202 },
+  'get-debit-request': { statusCode: 404 },
+  'update-debit-transaction': { statusCode: 404 },
+  'answer-unmatched': { statusCode: 404 },
+  relay: { batchItemFailures: [] },
+  'submit-to-bank': { batchItemFailures: [] },
+  'report-sandbox-outcome': { batchItemFailures: [] },
+  'schedule-timeout': { batchItemFailures: [] },
+  'expire-debit': { batchItemFailures: [] },
+  // An event of no debit is a mistake that must be seen: it ends among the dead letters.
+  'deliver-webhook': { batchItemFailures: [{ itemIdentifier: expect.any(String) }] },
+  'manage-provider': { result: { id: 'demo' } },
+  'manage-credential': { result: { kind: 'provider', token: expect.stringMatching(/^sk_test_/) } },
+  'manage-bank': { result: { identifier: 'CAL', maximum: '500.00' } },
+  'manage-customer': { result: { customer: 'Akosua Adjei' } },
+  'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
+  'manage-delivery': { result: [] },
+  'manage-debit': { error: 'no such debit' },
+}
+
+describe('sample events', () => {
+  test.each(functionRows.map(({ name }) => name))('%s', async (name) => {
+    const { status, headers, reply } = await invoke(name, await sampleEvent(name))
+    expect(status).toBe(200)
+    expect(headers.get('x-amz-function-error')).toBeNull()
+    expect(reply).toMatchObject(expected[name] ?? {})
+    expect(expected).toHaveProperty(name)
+  })
+
+  test('a sample follows a debit through its life when it is given its reference', async () => {
+    const charged = await invoke('charge', await sampleEvent('charge'))
+    const { reference } = bodyOf(charged.reply).data
+    const event = JSON.stringify(await sampleEvent('get-debit-request'))
+    const read = await invoke(
+      'get-debit-request',
+      JSON.parse(event.replaceAll('DCS-20261121-ABC123', reference)),
+    )
+    expect(bodyOf(read.reply).data.reference).toBe(reference)
+  })
+})
+
+describe('the Invoke API', () => {
+  test('a function that does not exist: 404; an event that is no JSON: 400', async () => {
+    const unknown = await invoke('nobody', {})
+    expect(unknown.status).toBe(404)
+    expect(unknown.headers.get('x-amzn-errortype')).toBe('ResourceNotFoundException')
+    const response = await fetch(
+      `${service.sandbox().address}/2015-03-31/functions/charge/invocations`,
+      { method: 'POST', body: '{' },
+    )
+    expect(response.status).toBe(400)
+  })
+
+  test('a function that throws: 200 with the header that marks it', async () => {
+    const { status, headers, reply } = await invoke('relay', null)
+    expect(status).toBe(200)
+    expect(headers.get('x-amz-function-error')).toBe('Unhandled')
+    expect(reply).toMatchObject({ errorType: expect.any(String), errorMessage: expect.any(String) })
+  })
+})
+
+describe('operator verbs', () => {
+  const errors: [string, string, Record<string, string>, string][] = [
+    ['provider', 'destroy', {}, 'unknown verb'],
+    ['provider', 'show', {}, '--provider: is required'],
+    ['provider', 'show', { provider: 'nobody' }, 'no such provider'],
+    ['provider', 'show', { provider: 'demo', colour: 'red' }, '--colour: is not an option'],
+    ['provider', 'create', { provider: 'demo', name: 'Again' }, 'exists already'],
+    ['provider', 'update', { provider: 'demo', 'daily-limit': '5' }, '--daily-limit: '],
+    ['provider', 'update', { provider: 'demo', 'allow-list': '10.0.0.0/33' }, '--allow-list: '],
+    ['credential', 'issue', {}, 'name either --provider or --bank'],
+    ['credential', 'issue', { bank: 'XXX' }, 'no such bank'],
+    ['webhook', 'set', { provider: 'demo', url: 'http://example.com/' }, '--url: must use https'],
+    ['webhook', 'set', { provider: 'demo', url: 'https://u:p@example.com/' }, '--url: must not'],
+    ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', timeout: '9' }, '--timeout: '],
+    ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', events: 'a' }, '--events: '],
+    ['debit', 'show', { reference: 'x' }, '--reference: '],
+  ]
+
+  test.each(errors)('%s %s %o is refused in one line', async (noun, verb, options, line) => {
+    const reply = await service.operate(noun, verb, options)
+    expect((reply as { error: string }).error).toContain(line)
+    expect((reply as { error: string }).error).not.toContain('\n')
+  })
+
+  test('a webhook keeps its secret and its settings until they are changed', async () => {
+    const set = async (options: Record<string, string>) =>
+      (
+        (await service.operate('webhook', 'set', { provider: 'other', ...options })) as {
+          result: Record<string, unknown>
+        }
+      ).result
+    const first = await set({ url: 'https://a.test/x', 'max-attempts': '3', timeout: '15' })
+    const second = await set({ url: 'https://b.test/y', events: 'transaction.failed' })
+    expect(second).toEqual({
+      url: 'https://b.test/y',
+      secret: first.secret,
+      events: ['transaction.failed'],
+      max_attempts: 3,
+      timeout: 15,
+      connection_timeout: 10,
+    })
+    expect(
+      await set({ url: 'https://b.test/y', events: 'none', 'max-attempts': 'none' }),
+    ).toMatchObject({ events: null, max_attempts: null })
+  })
+})

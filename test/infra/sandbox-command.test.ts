@@ -1,0 +1,135 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+
+/** `npm run sandbox`, `npm run operator` and `npm run invoke` as processes of their own. */
+
+const run = promisify(execFile)
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+const startSandbox = (args: string[], env: NodeJS.ProcessEnv = process.env) => {
+  const child = spawn(process.execPath, ['infra/sandbox/main.ts', ...args], { env })
+  children.push(child)
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (part) => {
+    printed.out += part
+  })
+  child.stderr.on('data', (part) => {
+    printed.err += part
+  })
+  return { child, printed, exited: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+const readyPort = (printed: { out: string; err: string }): Promise<string> =>
+  vi.waitFor(
+    () => {
+      const port = /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m.exec(printed.out)?.[1]
+      if (!port) throw new Error(`not ready: ${printed.err}`)
+      return port
+    },
+    { timeout: 30_000, interval: 50 },
+  )
+
+/** Processes whose parent is this one; unknown where there is no /proc. */
+const childrenOf = (pid: number | undefined): string[] => {
+  if (!existsSync('/proc/self/stat')) return []
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .filter((name) => {
+      try {
+        return (
+          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid)
+        )
+      } catch {
+        return false
+      }
+    })
+}
+
+const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`)
+
+describe('the sandbox as a command', () => {
+  test('prints ready and the first curl, serves the commands, and ends clean on SIGTERM', async () => {
+    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'])
+    const port = await readyPort(printed)
+    expect(printed.out).toContain('sk_sandbox_demo')
+    expect(printed.out).toContain(`curl -s http://127.0.0.1:${port}/api/v1/payment-providers`)
+    const operator = (...args: string[]) =>
+      run(process.execPath, ['infra/commands/operator.ts', ...args, '--port', port])
+    const { stdout } = await operator('provider', 'show', '--provider', 'demo')
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
+    await expect(operator('provider', 'show', '--provider', 'nobody')).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'no such provider\n',
+    })
+    const invoked = await run(process.execPath, [
+      'infra/commands/invoke.ts',
+      'charge',
+      'events/charge.json',
+      '--port',
+      port,
+    ])
+    expect(JSON.parse(invoked.stdout)).toMatchObject({ statusCode: 202 })
+    const java = childrenOf(child.pid)
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(java.filter(isAlive)).toEqual([])
+  }, 60_000)
+
+  test('a taken port: one clear line, exit 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { printed, exited } = startSandbox(['--port', String(port)])
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(`Port ${port} is taken\n`)
+    server.close()
+  }, 60_000)
+
+  test('no Java: one clear line, exit 1', async () => {
+    const { printed, exited } = startSandbox(['--port', '0'], { PATH: dirname(process.execPath) })
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe('Java is missing: DynamoDB Local needs Java 17 or later on the PATH\n')
+  }, 60_000)
+
+  test.each([
+    ['--port', 'x'],
+    ['--port', '70000'],
+    ['--time-scale', '0'],
+    ['--colour', 'red'],
+  ])('wrong arguments (%s %s): the usage, exit 1', async (...args) => {
+    const { printed, exited } = startSandbox(args)
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe('usage: npm run sandbox -- [--port 3000] [--time-scale N]\n')
+  })
+})
+
+describe('the commands without a sandbox', () => {
+  test.each([
+    [
+      'operator.ts',
+      ['provider', 'show', '--provider', 'demo', '--port', '1'],
+      'No sandbox answers',
+    ],
+    ['operator.ts', ['nonsense'], 'usage: '],
+    ['operator.ts', ['provider', 'show', 'demo'], 'expected --option value at: demo'],
+    ['invoke.ts', ['charge', '--port', '1'], 'No sandbox answers'],
+    ['invoke.ts', ['charge', 'no-such-file.json'], 'no-such-file.json: '],
+    ['invoke.ts', ['nobody'], 'usage: '],
+  ])('%s %j: one line on standard error, exit 1', async (command, args, line) => {
+    const failed = run(process.execPath, [`infra/commands/${command}`, ...args])
+    await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' })
+    const { stderr } = await failed.catch((error: { stderr: string }) => error)
+    expect(stderr).toContain(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})

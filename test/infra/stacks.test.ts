@@ -1,0 +1,173 @@
+import { App } from 'aws-cdk-lib'
+import { Match, Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, test } from 'vitest'
+import { DataStack } from '../../infra/data-stack.ts'
+import { functionRows } from '../../infra/functions.ts'
+import { gatewayResponses } from '../../infra/gateway-responses.ts'
+import { jobNames, jobRow } from '../../infra/jobs.ts'
+import { queueRows } from '../../infra/queues.ts'
+import { ServiceStack } from '../../infra/service-stack.ts'
+import { stageNamed } from '../../infra/stages.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
+
+/** What the templates must say, whatever else they say. */
+
+const synthesize = (name: string) => {
+  const stage = stageNamed(name)
+  // The bundles are made by `npm run synth`; the templates do not need them.
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const data = new DataStack(app, 'data', { stage })
+  const service = new ServiceStack(app, 'service', { stage, table: data.table })
+  return { data: Template.fromStack(data), service: Template.fromStack(service) }
+}
+
+const { data, service } = synthesize('production')
+
+type Resource = { Properties: Record<string, unknown> } & Record<string, unknown>
+const resources = (type: string): Resource[] =>
+  Object.values(service.findResources(type)) as Resource[]
+
+describe('the data stack', () => {
+  test('keeps the table: on demand, recoverable, protected, retained, with both images', () => {
+    data.hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+        Replicas: [
+          Match.objectLike({
+            DeletionProtectionEnabled: true,
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          }),
+        ],
+      },
+    })
+  })
+})
+
+describe('functions', () => {
+  test('each on Node 24 and arm64, under its own name, with its own timeout', () => {
+    for (const { name, timeoutSeconds } of functionRows) {
+      service.hasResourceProperties('AWS::Lambda::Function', {
+        FunctionName: `debit-collection-production-${name}`,
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Timeout: timeoutSeconds,
+        Environment: { Variables: Match.objectLike({ STAGE: 'production' }) },
+      })
+    }
+    service.resourceCountIs('AWS::Lambda::Function', functionRows.length)
+  })
+
+  test('long chains of invocations are allowed where they are meant, and nowhere else', () => {
+    const allowed = resources('AWS::Lambda::Function')
+      .filter(({ Properties }) => Properties.RecursiveLoop === 'Allow')
+      .map(({ Properties }) => Properties.FunctionName)
+    expect(allowed.sort()).toEqual(
+      ['deliver-webhook', 'relay', 'submit-to-bank'].map(
+        (name) => `debit-collection-production-${name}`,
+      ),
+    )
+  })
+
+  test('no function sends to a queue that feeds it', () => {
+    for (const name of jobNames) {
+      const { from, sends } = jobRow(name)
+      const fed: readonly string[] = 'queues' in from ? from.queues : []
+      expect(
+        sends.filter((queue) => fed.includes(queue)),
+        name,
+      ).toEqual([])
+    }
+  })
+})
+
+describe('queues', () => {
+  test('each has a dead-letter queue that outlives it, and an alarm on it', () => {
+    for (const row of queueRows) {
+      service.hasResourceProperties('AWS::SQS::Queue', {
+        VisibilityTimeout: row.visibilitySeconds,
+        MessageRetentionPeriod: row.retentionSeconds,
+        RedrivePolicy: Match.objectLike({ maxReceiveCount: 5 }),
+      })
+      expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
+    }
+    // And one for the records that the stream's reader put aside.
+    service.resourceCountIs('AWS::SQS::Queue', 2 * queueRows.length + 1)
+    service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 1)
+  })
+
+  test('no message is seen by a second worker before the first must have ended', () => {
+    const timeouts = new Map(
+      jobNames.flatMap((name) => {
+        const { from, timeoutSeconds } = jobRow(name)
+        return 'queues' in from ? from.queues.map((queue) => [queue, timeoutSeconds] as const) : []
+      }),
+    )
+    for (const { name, visibilitySeconds } of queueRows) {
+      expect(visibilitySeconds, name).toBeGreaterThanOrEqual(6 * (timeouts.get(name) ?? Infinity))
+    }
+  })
+
+  test('every mapping reports single failures; queues bound their workers', () => {
+    const mappings = resources('AWS::Lambda::EventSourceMapping').map((one) => one.Properties)
+    expect(mappings).toHaveLength(queueRows.length + 1)
+    for (const mapping of mappings) {
+      expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures'])
+    }
+    const fromQueues = mappings.filter((mapping) => mapping.ScalingConfig !== undefined)
+    expect(fromQueues).toHaveLength(queueRows.length)
+  })
+
+  test('the stream has one reader, from its beginning, that puts aside what fails', () => {
+    service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 10,
+      MaximumRecordAgeInSeconds: 23 * 3600,
+      DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+      FilterCriteria: {
+        Filters: [{ Pattern: '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery"]}}}}' }],
+      },
+    })
+  })
+})
+
+describe('the API', () => {
+  test('has a method for each operation, and any other method of a path is answered too', () => {
+    const methods = resources('AWS::ApiGateway::Method').map(
+      ({ Properties }) => Properties.HttpMethod,
+    )
+    const paths = new Set(operationNames.map((name) => operations[name].path))
+    expect(methods.filter((method) => method !== 'ANY')).toHaveLength(operationNames.length)
+    // Every path, the root, and whatever is no path.
+    expect(methods.filter((method) => method === 'ANY')).toHaveLength(paths.size + 2)
+  })
+
+  test('takes bodies as bytes', () => {
+    service.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['*/*'] })
+  })
+
+  test('speaks for itself in the envelope', () => {
+    for (const [type, { status, code }] of Object.entries(gatewayResponses)) {
+      service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+        ResponseType: type,
+        StatusCode: String(status),
+        ResponseParameters: {
+          'gatewayresponse.header.X-Request-ID': 'context.requestId',
+        },
+        ResponseTemplates: {
+          'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
+        },
+      })
+    }
+  })
+})
+
+test('a stage that does not exist is told in one line', () => {
+  for (const name of [undefined, 'prod', 'constructor', 7]) {
+    expect(() => stageNamed(name)).toThrow('Name a stage: -c stage=sandbox|production')
+  }
+})

@@ -1,0 +1,46 @@
+import * as v from 'valibot'
+import { beforeAll, expect, test } from 'vitest'
+import { BankIdentifier } from '../../shared/domain/bank.ts'
+import { findCaller, putCredential, revokeCredential } from '../../shared/store/credentials.ts'
+import { putPartner } from '../../shared/store/partners.ts'
+import { demoPartner, NOON } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+const createdAt = NOON.toISOString()
+const provider = { kind: 'provider', owner: demoPartner.id, createdAt } as const
+
+const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+beforeAll(async () => {
+  await useFreshTable()
+  await putPartner(demoPartner)
+})
+
+test('a token leads to its caller: a provider with its settings, or a bank', async () => {
+  await putCredential('token-a', provider)
+  const owner = v.parse(BankIdentifier, 'GCB')
+  await putCredential('token-b', { kind: 'bank', owner, createdAt })
+  expect(await findCaller('token-a', NOON)).toEqual({ kind: 'provider', partner: demoPartner })
+  expect(await findCaller('token-b', NOON)).toEqual({ kind: 'bank', bank: owner })
+  expect(await findCaller('token-z', NOON)).toBeUndefined()
+})
+
+test('a token is issued once', async () => {
+  expect(await putCredential('token-c', provider)).toBe(true)
+  expect(await putCredential('token-c', provider)).toBe(false)
+})
+
+test('a revocation holds after thirty seconds at most', async () => {
+  await putCredential('token-d', provider)
+  expect(await findCaller('token-d', NOON)).toBeDefined()
+  expect(await revokeCredential('token-d', NOON)).toBe(true)
+  expect(await findCaller('token-d', later(29))).toBeDefined()
+  expect(await findCaller('token-d', later(30))).toBeUndefined()
+  expect(await revokeCredential('token-e', NOON)).toBe(false)
+})
+
+test('a token ends when it expires', async () => {
+  await putCredential('token-f', { ...provider, expiresOn: later(60).toISOString() })
+  expect(await findCaller('token-f', later(20))).toBeDefined()
+  expect(await findCaller('token-f', later(61))).toBeUndefined()
+})

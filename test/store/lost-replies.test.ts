@@ -1,0 +1,159 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
+import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, expect, test } from 'vitest'
+import { advance, type Debit } from '../../shared/domain/debit.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { openDebit } from '../../shared/store/charges.ts'
+import { toDebitItem } from '../../shared/store/debit-item.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
+import { sha256, table } from '../../shared/store/table.ts'
+import { NOON, pendingDebit, still } from '../support/examples.ts'
+
+/** What no emulator does: conflicts, throttles, and answers that are lost after the commit. */
+
+const calls = mockClient(table)
+beforeEach(() => calls.reset())
+
+const pauses: number[] = []
+const runtime = still({
+  random: () => 0.5,
+  pause: async (milliseconds) => {
+    pauses.push(milliseconds)
+  },
+})
+beforeEach(() => {
+  pauses.length = 0
+})
+
+const cancelled = (...codes: string[]) =>
+  new TransactionCanceledException({
+    $metadata: {},
+    message: 'cancelled',
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  })
+
+const conflict = () => new TransactionConflictException({ $metadata: {}, message: 'conflict' })
+const lost = () => Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })
+const failedCondition = () =>
+  new ConditionalCheckFailedException({ $metadata: {}, message: 'failed' })
+
+const NONE = 'None'
+const FAILED = 'ConditionalCheckFailed'
+const CONFLICT = 'TransactionConflict'
+
+const open = (debit: Debit) =>
+  openDebit({ debit, fingerprint: 'text', dailyLimit: pesewas(50_000_00) }, runtime)
+
+const claimOf = (debit: Debit, text = 'text') => ({
+  Item: { reference: debit.facts.reference, request: sha256(text) },
+})
+
+const complete = (debit: Debit) =>
+  moveDebit(
+    debit,
+    (now) =>
+      advance(now, {
+        to: 'completed',
+        changes: {},
+        at: NOON,
+        by: 'bank:GCB',
+        requestId: 'request-9',
+      }),
+    runtime,
+  )
+
+test('each reason for a cancelled charge, by its position, has one meaning', async () => {
+  const debit = pendingDebit({ countedOn: '2026-11-21' })
+  const other = pendingDebit()
+  const meanings = [
+    { codes: [FAILED, NONE, NONE, NONE], claim: {}, is: { kind: 'collision' } },
+    { codes: [NONE, NONE, FAILED, NONE], claim: {}, is: { kind: 'collision' } },
+    { codes: [NONE, NONE, NONE, FAILED], claim: {}, is: { code: 3005 } },
+    { codes: [NONE, FAILED, NONE, NONE], claim: claimOf(other), is: { sameRequest: true } },
+    { codes: [NONE, FAILED, NONE, FAILED], claim: claimOf(other, 'x'), is: { sameRequest: false } },
+    // Our own claim: the first try was committed, and its answer lost.
+    { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'opened' } },
+    // A conflict beside a failed condition changes nothing about the condition.
+    { codes: [NONE, FAILED, NONE, CONFLICT], claim: claimOf(other), is: { kind: 'existing' } },
+  ]
+  for (const { codes, claim, is } of meanings) {
+    calls.reset()
+    calls.on(TransactWriteCommand).rejects(cancelled(...codes))
+    calls.on(GetCommand).resolves(claim)
+    expect(await open(debit), codes.join()).toMatchObject(is)
+    expect(calls.commandCalls(TransactWriteCommand)).toHaveLength(1)
+  }
+})
+
+test('a charge that meets another on the day total comes again, with the same token', async () => {
+  const debit = pendingDebit({ countedOn: '2026-11-21' })
+  calls
+    .on(TransactWriteCommand)
+    .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
+    .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
+    .resolves({})
+  expect(await open(debit)).toMatchObject({ kind: 'opened' })
+  const tokens = calls
+    .commandCalls(TransactWriteCommand)
+    .map(({ args }) => args[0].input.ClientRequestToken)
+  expect(tokens).toHaveLength(3)
+  expect(new Set(tokens).size).toBe(1)
+  expect(tokens[0]?.length).toBeLessThanOrEqual(36)
+})
+
+test('conflicts are given up after six repeats, with pauses that grow to a bound', async () => {
+  calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
+  calls.on(GetCommand).resolves({})
+  await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)
+  expect(calls.commandCalls(TransactWriteCommand)).toHaveLength(7)
+  expect(pauses).toEqual([20, 40, 80, 160, 320, 320])
+})
+
+test('a lost answer to a charge: what the table says is the truth', async () => {
+  const debit = pendingDebit()
+  calls.on(TransactWriteCommand).rejects(lost())
+  calls.on(GetCommand).resolves(claimOf(debit))
+  expect(await open(debit)).toEqual({ kind: 'opened', debit })
+  calls.on(GetCommand).resolves({})
+  await expect(open(debit)).rejects.toThrow('socket hang up')
+})
+
+test('a move that meets another write comes again', async () => {
+  calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({})
+  expect(await complete(pendingDebit())).toMatchObject({ status: 'completed' })
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
+})
+
+test('a move whose first try was committed unheard is recognised as done', async () => {
+  const debit = pendingDebit()
+  const after = advance(debit, {
+    to: 'completed',
+    changes: {},
+    at: NOON,
+    by: 'bank:GCB',
+    requestId: 'request-9',
+  }) as Debit
+  calls.on(UpdateCommand).rejects(failedCondition())
+  calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
+  expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
+})
+
+test('a move that lost to another is judged again: 422/3001', async () => {
+  const debit = pendingDebit()
+  const failed = advance(debit, {
+    to: 'failed',
+    changes: {},
+    at: NOON,
+    by: 'job:expire-debit',
+    requestId: 'request-8',
+  }) as Debit
+  calls.on(UpdateCommand).rejects(failedCondition())
+  calls.on(GetCommand).resolves({ Item: toDebitItem(failed) })
+  expect(await complete(debit)).toMatchObject({ code: 3001, http: 422 })
+})

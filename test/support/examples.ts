@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { Bank } from '../../shared/domain/bank.ts'
+import { type Debit, openDebit } from '../../shared/domain/debit.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { Partner, PartnerId } from '../../shared/domain/partner.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
+import { newReference, type Uuid } from '../../shared/domain/reference.ts'
+import type { Runtime } from '../../shared/runtime.ts'
+
+/** Ordinary things, for tests to vary. */
+
+export const NOON = new Date('2026-11-21T12:00:00.000Z')
+
+export const partnerId = (id: string) => v.parse(PartnerId, id)
+
+export const demoPartner = v.parse(Partner, {
+  id: 'demo',
+  name: 'Demo Payments',
+  status: 'active',
+  dailyLimit: 50_000_00,
+  duplicates: 'return',
+})
+
+export const gcb = v.parse(Bank, {
+  identifier: 'GCB',
+  name: 'GCB Bank PLC',
+  countryCode: 'GH',
+  status: 'live',
+  connector: 'sandbox',
+  connectorType: 'both',
+})
+
+/** A new pending debit of its own reference, uuid and partner reference. */
+export const pendingDebit = (facts: Partial<Debit['facts']> = {}): Debit =>
+  openDebit(
+    {
+      reference: newReference('DCS', NOON, Math.random()),
+      uuid: randomUUID() as Uuid,
+      partner: demoPartner.id,
+      partnerReference: `order-${randomUUID()}`,
+      bank: { identifier: gcb.identifier, name: gcb.name },
+      phone: '+233241234567' as PhoneNumber,
+      amount: pesewas(100_00),
+      narration: 'Order 1',
+      metadata: {},
+      ...facts,
+    },
+    { at: NOON, by: 'partner:demo', requestId: 'request-1' },
+  )
+
+/** A clock that stands, ids and draws from a list or made anew, and pauses that take no time. */
+export const still = (given: Partial<Runtime> = {}): Runtime => ({
+  now: () => NOON,
+  newId: randomUUID,
+  random: Math.random,
+  randomBytes: (count) => Buffer.alloc(count, 7),
+  pause: async () => undefined,
+  ...given,
+})
