@@ -7,5 +7,5 @@ import { stageNamed } from './stages.ts'
 
 const app = new App()
 const stage = stageNamed(app.node.tryGetContext('stage'))
-const { table } = new DataStack(app, `debit-collection-${stage.name}-data`, { stage })
-new ServiceStack(app, `debit-collection-${stage.name}-service`, { stage, table })
+const data = new DataStack(app, `debit-collection-${stage.name}-data`, { stage })
+new ServiceStack(app, `debit-collection-${stage.name}-service`, { stage, data })

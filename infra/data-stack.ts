@@ -1,5 +1,6 @@
 import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { AttributeType, Billing, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import type { Stage } from './stages.ts'
 import { tableDefinition } from './table.ts'
@@ -7,6 +8,8 @@ import { tableDefinition } from './table.ts'
 /** What must outlive every deployment. Both this and the service can be replaced, its content not. */
 export class DataStack extends Stack {
   readonly table: TableV2
+  /** The key that partners' secrets are sealed under. Without it they are lost, so it stays too. */
+  readonly sealingKey: Secret
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, props)
@@ -19,6 +22,11 @@ export class DataStack extends Stack {
       timeToLiveAttribute: timeToLive,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: props.stage.deletionProtection,
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+    this.sealingKey = new Secret(this, 'SealingKey', {
+      description: `Seals the secrets of partners, ${props.stage.name}`,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.RETAIN,
     })
   }

@@ -15,6 +15,7 @@ export type Addresses = {
   queueArn: (queue: QueueName) => string
   scheduleGroup: string
   scheduleRoleArn: string
+  sealingKeyArn: string
 }
 
 /** The environment of one function, the same in a stack and in the sandbox. */
@@ -29,6 +30,7 @@ export const environmentOf = (
   ...Object.fromEntries(
     row.sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
   ),
+  ...(row.usesSealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
   ...(row.schedulesInto
     ? {
         SCHEDULE_GROUP: addresses.scheduleGroup,

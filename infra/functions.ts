@@ -12,6 +12,8 @@ export type FunctionRow = {
   usesTable: boolean
   sends: readonly QueueName[]
   schedulesInto?: QueueName
+  /** Seals or opens the secrets of partners. */
+  usesSealingKey: boolean
 }
 
 /** The gateway gives up at 29 s; the endpoint wrapper answers at 25 s. */
@@ -28,6 +30,8 @@ const operators = [
   'manage-debit',
 ]
 
+const SEALERS = new Set(['manage-webhook', 'deliver-webhook'])
+
 const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
   name,
   entry: `functions/${room}/${name}.ts`,
@@ -35,6 +39,7 @@ const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): Funct
   memoryMegabytes: MEMORY_MEGABYTES,
   usesTable: true,
   sends: [],
+  usesSealingKey: SEALERS.has(name),
   ...rest,
 })
 

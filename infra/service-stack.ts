@@ -21,30 +21,31 @@ import type { QueueName } from '../shared/queues/messages.ts'
 import { defineApi } from './api.ts'
 import { bundling } from './bundling.ts'
 import { functionName } from './commands/functions-client.ts'
+import type { DataStack } from './data-stack.ts'
 import { environmentOf } from './environment.ts'
 import { type FunctionRow, functionRows } from './functions.ts'
 import { jobNames, jobRow } from './jobs.ts'
 import { deadLetters, queueRows } from './queues.ts'
 import type { Stage } from './stages.ts'
 
-type Props = StackProps & { stage: Stage; table: TableV2 }
+type Props = StackProps & { stage: Stage; data: DataStack }
 
 /** Functions whose chains of invocations are long on purpose: a delivery may take eleven attempts. */
 const LONG_CHAINS = new Set(['relay', 'submit-to-bank', 'deliver-webhook'])
 
 /** Everything that can be replaced: functions, queues, schedules, the API. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, table, ...props }: Props) {
+  constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
     super(scope, id, props)
     const queues = this.#defineQueues()
     const schedules = this.#defineSchedules(queues)
     const functions = new Map(
       functionRows.map((row) => [
         row.name,
-        this.#defineFunction(row, { stage, table, queues, schedules }),
+        this.#defineFunction(row, { stage, data, queues, schedules }),
       ]),
     )
-    this.#feed(functions, queues, table)
+    this.#feed(functions, queues, data.table)
     defineApi(this, stage, functions)
   }
 
@@ -88,7 +89,7 @@ export class ServiceStack extends Stack {
   }
 
   #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
-    const { stage, table, queues, schedules } = parts
+    const { stage, data, queues, schedules } = parts
     const lambda = new NodejsFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
       entry: row.entry,
@@ -103,15 +104,17 @@ export class ServiceStack extends Stack {
         row,
         { stage: stage.name, referencePrefix: stage.referencePrefix },
         {
-          tableName: table.tableName,
+          tableName: data.table.tableName,
           queueUrl: (name) => queueNamed(queues, name).queueUrl,
           queueArn: (name) => queueNamed(queues, name).queueArn,
           scheduleGroup: schedules.group.ref,
           scheduleRoleArn: schedules.role.roleArn,
+          sealingKeyArn: data.sealingKey.secretArn,
         },
       ),
     })
-    if (row.usesTable) table.grantReadWriteData(lambda)
+    if (row.usesTable) data.table.grantReadWriteData(lambda)
+    if (row.usesSealingKey) data.sealingKey.grantRead(lambda)
     for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
     if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
     return lambda
@@ -184,7 +187,7 @@ export class ServiceStack extends Stack {
 
 type Parts = {
   stage: Stage
-  table: TableV2
+  data: DataStack
   queues: Map<QueueName, Queue>
   schedules: { group: CfnScheduleGroup; role: Role }
 }

@@ -56,6 +56,11 @@ export const environment = {
   get localWebhooks(): boolean {
     return process.env.LOCAL_WEBHOOKS === 'true'
   },
+  /** The text that partners' secrets are sealed under, or the secret that holds it. */
+  get sealingKey(): { fixed?: string; secretArn: string } {
+    const fixed = process.env.SEALING_KEY
+    return fixed ? { fixed, secretArn: '' } : { secretArn: required('SEALING_KEY_ARN') }
+  },
   get schedules(): { group: string; roleArn: string; targetArn: string } {
     return {
       group: required('SCHEDULE_GROUP'),

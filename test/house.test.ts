@@ -29,6 +29,7 @@ const code = [...product, ...filesUnder('infra')]
 const doors: Record<string, string[]> = {
   'shared/domain/': ['shared/domain/', 'valibot'],
   'shared/store/': [
+    '@aws-lambda-powertools/parameters/secrets',
     'shared/store/',
     'shared/domain/',
     'shared/runtime.ts',

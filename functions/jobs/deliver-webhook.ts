@@ -9,7 +9,7 @@ import type { Message } from '../../shared/queues/messages.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { findDelivery, putAttempt } from '../../shared/store/deliveries.ts'
-import { findWebhook } from '../../shared/store/partners.ts'
+import { findWebhook } from '../../shared/store/webhooks.ts'
 import { post } from '../../shared/webhooks/sender.ts'
 import { signatureHeaders } from '../../shared/webhooks/signature.ts'
 

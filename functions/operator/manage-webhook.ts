@@ -11,7 +11,8 @@ import {
 } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findPartner, findWebhook, putWebhook } from '../../shared/store/partners.ts'
+import { findPartner } from '../../shared/store/partners.ts'
+import { findWebhook, putWebhook } from '../../shared/store/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
 import { webhookUrl } from '../../shared/webhooks/url.ts'
 

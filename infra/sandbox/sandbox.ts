@@ -86,6 +86,7 @@ const start = async (
     queueArn,
     scheduleGroup: 'debit-collection',
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
+    sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
   })
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
@@ -161,6 +162,7 @@ const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => 
     TIME_SCALE: String(options.timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_WEBHOOKS: 'true',
+    SEALING_KEY: 'sandbox',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })
 }

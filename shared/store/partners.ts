@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { Partner, PartnerId, Webhook } from '../domain/partner.ts'
+import type { Partner, PartnerId } from '../domain/partner.ts'
 import { keys, read, table, tableName, withoutKeys } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
@@ -12,21 +12,6 @@ export const putPartner = async (partner: Partner): Promise<void> => {
     new PutCommand({
       TableName: tableName(),
       Item: { ...keys.partner(partner.id), entity: 'partner', ...partner },
-    }),
-  )
-}
-
-/** Where a partner's events go; read afresh for every attempt, so a change holds at once. */
-export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.webhook(id))
-  return item && withoutKeys<Webhook>(item)
-}
-
-export const putWebhook = async (id: PartnerId, webhook: Webhook): Promise<void> => {
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.webhook(id), entity: 'webhook', ...webhook },
     }),
   )
 }

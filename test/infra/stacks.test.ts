@@ -17,7 +17,7 @@ const synthesize = (name: string) => {
   // The bundles are made by `npm run synth`; the templates do not need them.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
   const data = new DataStack(app, 'data', { stage })
-  const service = new ServiceStack(app, 'service', { stage, table: data.table })
+  const service = new ServiceStack(app, 'service', { stage, data })
   return { data: Template.fromStack(data), service: Template.fromStack(service) }
 }
 
@@ -44,6 +44,21 @@ describe('the data stack', () => {
         ],
       },
     })
+  })
+})
+
+describe('the key that seals the secrets of partners', () => {
+  test('is retained, and only those who need it may read it', () => {
+    data.hasResource('AWS::SecretsManager::Secret', { DeletionPolicy: 'Retain' })
+    const holders = resources('AWS::Lambda::Function')
+      .filter(({ Properties }) =>
+        JSON.stringify(Properties.Environment).includes('SEALING_KEY_ARN'),
+      )
+      .map(({ Properties }) => Properties.FunctionName)
+    expect(holders.sort()).toEqual([
+      'debit-collection-production-deliver-webhook',
+      'debit-collection-production-manage-webhook',
+    ])
   })
 })
 
