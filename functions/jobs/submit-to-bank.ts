@@ -1,4 +1,4 @@
-import { connectors } from '../../shared/banks/connector.ts'
+import { connectors } from '../../shared/banks/registry.ts'
 import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
 import { advance, type Debit, type Move } from '../../shared/domain/debit.ts'
 import type { SubmissionResult } from '../../shared/domain/submission.ts'

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   DeleteMessageBatchCommand,
   type Message,
@@ -14,10 +15,13 @@ export type QueueFeed = {
   batchSize: number
   concurrency: number
   invoke: (event: SQSEvent) => Promise<unknown>
+  /** Told when the queue itself does not answer; the poller goes on. */
+  onFault: (error: unknown) => void
 }
 
 const WAIT_SECONDS = 5
 const SQS_BATCH_MAX = 10
+const FAULT_MS = 1_000
 
 /** @returns a function that stops the pollers and waits for the work in hand */
 export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>) => {
@@ -28,7 +32,9 @@ export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>
     while (!stopping.signal.aborted) {
       const messages = await receive(sqs, feed, stopping.signal)
       if (messages.length === 0) continue
-      const work = handle(sqs, feed, messages).finally(() => running.delete(work))
+      const work = handle(sqs, feed, messages)
+        .catch(feed.onFault)
+        .finally(() => running.delete(work))
       running.add(work)
       if (running.size >= feed.concurrency) await Promise.race(running)
     }
@@ -44,14 +50,14 @@ export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>
 
 const receive = async (
   sqs: SQSClient,
-  { queueUrl, batchSize }: QueueFeed,
+  feed: QueueFeed,
   signal: AbortSignal,
 ): Promise<Message[]> => {
   try {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
-        QueueUrl: queueUrl,
-        MaxNumberOfMessages: Math.min(batchSize, SQS_BATCH_MAX),
+        QueueUrl: feed.queueUrl,
+        MaxNumberOfMessages: Math.min(feed.batchSize, SQS_BATCH_MAX),
         WaitTimeSeconds: WAIT_SECONDS,
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],
@@ -61,7 +67,9 @@ const receive = async (
     return Messages
   } catch (error) {
     if (signal.aborted) return []
-    throw error
+    feed.onFault(error)
+    await pause(FAULT_MS)
+    return []
   }
 }
 

@@ -35,7 +35,6 @@ export type SandboxOptions = {
 export type Sandbox = {
   address: string
   functions: FunctionHost
-  fauxqs: FauxqsServer
   schedules: () => string[]
   stop: () => Promise<void>
 }
@@ -112,7 +111,6 @@ const start = async (
   return {
     address: `http://127.0.0.1:${port}`,
     functions,
-    fauxqs,
     schedules: scheduler.pending,
     stop,
   }
@@ -230,6 +228,7 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
           batchSize: from.batchSize,
           concurrency: from.maxConcurrency,
           invoke,
+          onFault: (error) => print(faultLine(queue, error)),
         }),
       )
     }

@@ -4,7 +4,8 @@ import { Refusal } from '../domain/refusal.ts'
 type Family = 'ipv4' | 'ipv6'
 
 const familyOf = (address: string): Family | undefined => {
-  const version = isIP(address)
+  // A zone is a matter of one machine's own links, never of a caller's address.
+  const version = address.includes('%') ? 0 : isIP(address)
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
 }
 
@@ -14,7 +15,9 @@ export const isRange = (text: string): boolean => {
   const family = familyOf(address)
   if (!family || rest.length > 0) return false
   const longest = family === 'ipv4' ? 32 : 128
-  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= longest)
+  return (
+    prefix === undefined || (/^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= longest)
+  )
 }
 
 /**
@@ -31,7 +34,7 @@ export const judgeAddress = (
   const allowed = new BlockList()
   for (const range of ranges) {
     const [start = '', prefix] = range.split('/')
-    const ofRange = familyOf(start)
+    const ofRange = isRange(range) ? familyOf(start) : undefined
     if (!ofRange) return new Refusal(1452)
     allowed.addSubnet(start, Number(prefix ?? (ofRange === 'ipv4' ? 32 : 128)), ofRange)
   }

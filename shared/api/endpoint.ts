@@ -1,6 +1,6 @@
 import middy, { type MiddlewareObj } from '@middy/core'
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { InferOutput } from 'valibot'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
+import type { GenericSchema, InferOutput } from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -25,11 +25,15 @@ export type Call<N extends OperationName> = {
   requestId: string
   at: Date
   caller: Extract<Caller, { kind: RowOf<N>['caller'] }>
+  /** The parameters of the path, decoded. */
   path: Record<string, string>
-  input: RowOf<N> extends { body: infer S extends import('valibot').GenericSchema }
-    ? InferOutput<S>
-    : undefined
+  /** The body as its schema parsed it. */
+  input: RowOf<N> extends { body: infer S extends GenericSchema } ? InferOutput<S> : undefined
 }
+
+type Handle<N extends OperationName> = (call: Call<N>) => Promise<Success | Refusal>
+
+type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
 
 /** Reserved of a function's own time (28 s), so that 504/2408 comes before the gateway gives up. */
 const DEADLINE_RESERVE_MS = 3_000
@@ -46,13 +50,13 @@ const deadlinePassed = (): never => {
 export const endpoint = <N extends OperationName>(
   name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
-  handle: (call: Call<N>) => Promise<Success | Refusal>,
-) => {
+  handle: Handle<N>,
+): Handler => {
   const operation: Operation = operations[name]
-  const limit = () => operation.limit[environment.limits]
 
   const answer = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { exchange, pathParameters } = event
+    // The guards have made of the exchange what the row promises of a call.
     const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
     const [result] = await Promise.all([handle(call), settleRate(operation, exchange)])
     return result instanceof Refusal
@@ -60,34 +64,34 @@ export const endpoint = <N extends OperationName>(
       : successReply(result, operation.status, exchange)
   }
 
-  const exchanges: MiddlewareObj<ApiEvent, APIGatewayProxyResult> = {
-    before: ({ event }) => {
-      const at = runtime.now()
-      event.exchange = { requestId: runtime.newId(), at, rate: untouched(limit(), at) }
-    },
-    onError: (request) => {
-      const { exchange } = request.event
-      const refusal = refusalFor(request.error, { operation: name, request_id: exchange.requestId })
-      request.response = refusalReply(refusal, exchange)
-    },
-  }
-
-  const handler = middy<ApiEvent, APIGatewayProxyResult>(answer, {
+  return middy<ApiEvent, APIGatewayProxyResult>(answer, {
     timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
     timeoutEarlyResponse: deadlinePassed,
     requestEnd: (request) => logOutcome(name, request.event as ApiEvent, request.response),
   })
-    .use(exchanges)
+    .use(exchanges(name, runtime))
     .use(credentialGuard(operation))
     .use(partnerGuard)
-    .use({ before: (request) => rateGuard(name, operation, limit()).before?.(request) })
-    .use(bodyGuards(operation))
-
-  return handler as unknown as (
-    event: APIGatewayProxyEvent,
-    context: import('aws-lambda').Context,
-  ) => Promise<APIGatewayProxyResult>
+    .use(rateGuard(name, operation))
+    .use(bodyGuards(operation)) as unknown as Handler
 }
+
+/** Opens the exchange of a request, and turns whatever is thrown into its reply. */
+const exchanges = (
+  name: OperationName,
+  runtime: Pick<Runtime, 'now' | 'newId'>,
+): MiddlewareObj<ApiEvent, APIGatewayProxyResult> => ({
+  before: ({ event }) => {
+    const at = runtime.now()
+    const rate = untouched(operations[name].limit[environment.limits], at)
+    event.exchange = { requestId: runtime.newId(), at, rate }
+  },
+  onError: (request) => {
+    const { exchange } = request.event
+    const refusal = refusalFor(request.error, { operation: name, request_id: exchange.requestId })
+    request.response = refusalReply(refusal, exchange)
+  },
+})
 
 const logOutcome = (
   operation: string,

@@ -3,11 +3,19 @@ import httpJsonBodyParser from '@middy/http-json-body-parser'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
+import { environment } from '../runtime.ts'
 import { type Caller, findCaller } from '../store/credentials.ts'
 import { sha256 } from '../store/table.ts'
 import { countRequest, type Rate } from '../store/windows.ts'
 import { judgeAddress } from './address.ts'
-import { bodyText, fieldsOf, malformed, type NumberTexts, scan } from './json-body.ts'
+import {
+  bodyText,
+  fieldsOf,
+  judgeReserved,
+  malformed,
+  type NumberTexts,
+  scan,
+} from './json-body.ts'
 import type { Operation } from './operations.ts'
 import { judgeSignature, type SignedRequest } from './request-signature.ts'
 
@@ -141,9 +149,10 @@ const scopeOf = (name: string, operation: Operation, event: ApiEvent): string =>
  * Counts the request. What changes something waits for the count; a read goes on beside it, and
  * the reply waits for both.
  */
-export const rateGuard = (name: string, operation: Operation, limit: number): Guard => ({
+export const rateGuard = (name: string, operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { exchange } = event
+    const limit = operation.limit[environment.limits]
     exchange.counting = countRequest(scopeOf(name, operation, event), limit, exchange.at)
     // Whoever awaits the count sees its failure; until then it must not end the process.
     exchange.counting.catch(() => undefined)
@@ -161,16 +170,18 @@ export const settleRate = async (operation: Operation, exchange: Exchange): Prom
 const JSON_UTF8 = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 /** The text-level rules of a body, before it is parsed: 400/1400. */
-const textGuard: Guard = {
+const textGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     const [contentType = ''] = headerValues(event, 'content-type')
     if (!JSON_UTF8.test(contentType)) throw malformed('Content-Type must be application/json')
     const text = orThrow(bodyText(event.body, event.isBase64Encoded))
-    event.exchange.numbers = orThrow(scan(text))
+    const scanned = orThrow(scan(text))
+    orThrow(judgeReserved(text, scanned, operation))
+    event.exchange.numbers = scanned.numbers
     event.body = text
     event.isBase64Encoded = false
   },
-}
+})
 
 /** Holds the parsed body against the operation's schema: 422/1007, or a field's own code. */
 const inputGuard = (operation: Operation): Guard => ({
@@ -186,7 +197,7 @@ const inputGuard = (operation: Operation): Guard => ({
 export const bodyGuards = (operation: Operation): Guard[] =>
   operation.body
     ? [
-        textGuard,
+        textGuard(operation),
         httpJsonBodyParser({ disableContentTypeCheck: true }) as Guard,
         inputGuard(operation),
       ]

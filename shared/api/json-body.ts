@@ -11,9 +11,10 @@ const BYTES_MAX = 64 * 1024
 const DEPTH_MAX = 32
 
 // Keys that reach an object's prototype when objects are copied carelessly, here or at a receiver.
-const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+const RESERVED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const NOT_JSON = 'body must be JSON'
+const NOT_AN_OBJECT = 'body must be a JSON object'
 
 export const malformed = (reason: string): Refusal => new Refusal(1400, { details: [reason] })
 
@@ -33,13 +34,19 @@ export const bodyText = (body: string | null, isBase64Encoded: boolean): string 
 /** Where each number stands in the body, by its path joined with dots, as it was written. */
 export type NumberTexts = ReadonlyMap<string, string>
 
+export type Scanned = {
+  numbers: NumberTexts
+  /** The path of the first reserved key, if there is one. */
+  reserved: readonly string[] | undefined
+}
+
 type Level = { isObject: boolean; keys: Set<string>; key: string }
 
 /** Reads the text once: its numbers as written, or why it is no acceptable body. */
-export const scan = (text: string): NumberTexts | Refusal => {
+export const scan = (text: string): Scanned | Refusal => {
   const numbers = new Map<string, string>()
   const levels: Level[] = []
-  let unsafe: string | undefined
+  let reserved: string[] | undefined
   const tokens = tokensOf(text)
   if (!tokens) return malformed(NOT_JSON)
   for (const [n, token] of tokens.entries()) {
@@ -56,11 +63,12 @@ export const scan = (text: string): NumberTexts | Refusal => {
         break
       case 'String': {
         if (!level?.isObject || tokens[n + 1]?.type !== 'Colon') break
-        const key = JSON.parse(textOf(text, token)) as string
+        const key = decodedKey(textOf(text, token))
+        if (key === undefined) return malformed(NOT_JSON)
         if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
         level.keys.add(key)
         level.key = key
-        if (UNSAFE_KEYS.has(key)) unsafe ??= levels[0]?.key ?? key
+        if (RESERVED_KEYS.has(key)) reserved ??= levels.map((one) => one.key)
         break
       }
       case 'Number':
@@ -68,8 +76,32 @@ export const scan = (text: string): NumberTexts | Refusal => {
         break
     }
   }
-  if (unsafe !== undefined) return invalid({ [unsafe]: ['must not contain reserved keys'] })
-  return numbers
+  return { numbers, reserved }
+}
+
+/** The tokenizer lets raw control characters pass, which JSON does not. */
+const decodedKey = (text: string): string | undefined => {
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return undefined
+  }
+}
+
+/** 422/1007 under the field that a reserved key stands in, if the text is an object at all. */
+export const judgeReserved = (
+  text: string,
+  { reserved }: Scanned,
+  { wrapper }: { wrapper?: string },
+): Refusal | undefined => {
+  if (!reserved) return undefined
+  const path = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
+  try {
+    if (!isObject(JSON.parse(text))) return malformed(NOT_AN_OBJECT)
+  } catch {
+    return malformed(NOT_JSON)
+  }
+  return invalid({ [path[0] ?? '']: ['must not contain reserved keys'] })
 }
 
 type Token = { type: string; range?: readonly number[] }
@@ -94,7 +126,7 @@ export const fieldsOf = (
   numbers: NumberTexts,
   { decimals = [], wrapper }: { decimals?: readonly string[]; wrapper?: string },
 ): Record<string, unknown> | Refusal => {
-  if (!isObject(body)) return malformed('body must be a JSON object')
+  if (!isObject(body)) return malformed(NOT_AN_OBJECT)
   if (wrapper === undefined || !(wrapper in body)) return withTexts(body, numbers, decimals, '')
   const others = Object.keys(body).filter((key) => key !== wrapper)
   if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)

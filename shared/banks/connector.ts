@@ -1,7 +1,5 @@
-import type { ConnectorName } from '../domain/bank.ts'
 import type { SandboxReport } from '../domain/sandbox-outcome.ts'
 import type { Submission, SubmissionResult } from '../domain/submission.ts'
-import { sandboxConnector } from './sandbox.ts'
 
 /**
  * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then
@@ -16,10 +14,3 @@ export type Wiring = {
   /** Has the sandbox bank report an outcome later. */
   reportLater: (report: SandboxReport) => Promise<void>
 }
-
-type Connected = Exclude<ConnectorName, 'none'>
-
-/** Every connector there is, by the name that banks are registered with. */
-export const connectors = (wiring: Wiring): Record<Connected, Connector> => ({
-  sandbox: sandboxConnector(wiring),
-})

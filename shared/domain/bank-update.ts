@@ -3,7 +3,7 @@ import { advance, type Changes, type Debit, type FailureCode, merged } from './d
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
 import { Fee } from './money.ts'
 import { invalid, type Refusal } from './refusal.ts'
-import { text } from './text.ts'
+import { isBlank, text } from './text.ts'
 
 const fields = {
   bank_reference: text({ max: 100 }),
@@ -20,7 +20,8 @@ export const BankUpdate = v.pipe(
     {
       ...fields,
       status: v.picklist(['completed', 'failed'], 'must be one of completed, failed'),
-      error_message: v.optional(text({ max: 200 })),
+      // A bank may echo the null of a completed transaction.
+      error_message: v.nullish(text({ max: 200, mayBeBlank: true })),
     },
     'is required',
   ),
@@ -28,7 +29,7 @@ export const BankUpdate = v.pipe(
   v.forward(
     v.partialCheck(
       [['status'], ['error_message']],
-      ({ status, error_message }) => status !== 'failed' || error_message !== undefined,
+      ({ status, error_message }) => status !== 'failed' || !isBlank(error_message ?? ''),
       'is required when status is failed',
     ),
     ['error_message'],
@@ -40,8 +41,11 @@ export type BankUpdate = v.InferOutput<typeof BankUpdate>
 const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
   [/insufficient|not enough|low balance/i, 'insufficient_funds'],
   [/time ?d? ?-?_?out|expired/i, 'timeout'],
+  [
+    /(?:invalid|unknown|no such|inactive|closed|blocked) account|account (?:is )?(?:invalid|unknown|not found|inactive|closed|blocked)/i,
+    'invalid_account',
+  ],
   [/declin|denied|reject|refus|cancel/i, 'transaction_declined'],
-  [/account/i, 'invalid_account'],
   [/network|connection|unavailable/i, 'network_error'],
 ]
 

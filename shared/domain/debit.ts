@@ -93,7 +93,7 @@ const lastOf = (debit: Debit): number => debit.history.length - 1
 export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
   const entries = debit.history.slice(0, n + 1)
   const [first] = entries
-  const last = entries.at(-1)
+  const last = debit.history[n]
   if (!first || !last) throw new Error(`Debit ${debit.facts.reference} has no event ${n}`)
   const known = entries.map(({ changes }) => changes)
   const atOf = (type: EventName) => entries.find((entry) => entry.type === type)?.at ?? null

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CONTROL_CHARACTERS, hasControlCharacters } from './text.ts'
 
 /** Free-form data of a provider or a bank. */
 export type Metadata = Record<string, unknown>
@@ -13,6 +14,13 @@ export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata
 
 export const METADATA_TOO_LARGE = `must not exceed ${BYTES_MAX} bytes`
 
+/** Every string in a value: its own, its members' and their names. */
+const strings = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => [key, ...strings(member)])
+}
+
 /** A JSON object of at most 8 KiB. */
 export const Metadata = v.pipe(
   v.custom<Metadata>(
@@ -20,4 +28,8 @@ export const Metadata = v.pipe(
     MESSAGE,
   ),
   v.check(fitsMetadata, METADATA_TOO_LARGE),
+  v.check(
+    (metadata) => !strings(metadata).some((text) => hasControlCharacters(text, { lines: true })),
+    CONTROL_CHARACTERS,
+  ),
 )

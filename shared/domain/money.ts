@@ -27,7 +27,9 @@ const missingOr = (message: string) => (issue: { input: unknown }) =>
 
 const toPesewas = (text: string): number => {
   const [whole = '', cents = ''] = text.split('.')
-  if (whole.replace('-', '').length > WHOLE_DIGITS_MAX) return Number.MAX_SAFE_INTEGER
+  if (whole.replace('-', '').length > WHOLE_DIGITS_MAX) {
+    return whole.startsWith('-') ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER
+  }
   return Number(`${whole}${cents.padEnd(2, '0')}`)
 }
 

@@ -12,20 +12,29 @@ const codePoints = (text: string): number => [...text].length
 export const textMessage = (issue: { input: unknown }): string =>
   issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'
 
-type TextRule = { max: number; lines?: boolean }
+type TextRule = {
+  max: number
+  /** Tabs and line ends may stand in it. */
+  lines?: boolean
+  mayBeBlank?: boolean
+}
+
+export const isBlank = (text: string): boolean => text.trim() === ''
+
+export const CONTROL_CHARACTERS = 'must not contain control characters'
+
+export const hasControlCharacters = (text: string, { lines }: { lines: boolean }): boolean =>
+  (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)
 
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */
-export const text = ({ max, lines = false }: TextRule) =>
+export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
   v.pipe(
     v.string(textMessage),
-    v.check((value) => value.trim() !== '', 'is required'),
+    v.check((value) => mayBeBlank || !isBlank(value), 'is required'),
     // A string has at least as many UTF-16 units as code points, so most are never spread.
     v.check(
       (value) => value.length <= max || (value.length <= 2 * max && codePoints(value) <= max),
       `must not exceed ${max} characters`,
     ),
-    v.check(
-      (value) => !(lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(value),
-      'must not contain control characters',
-    ),
+    v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
   )

@@ -98,6 +98,6 @@ const CAUSES: Record<string, Cause> = {
 const causeOf = (error: unknown): Cause => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') return 'read_timeout'
-  if (/CERT|TLS|SSL|SELF_SIGNED|ERR_TLS/.test(code)) return 'tls'
+  if (/CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:GET|VERIFY)/.test(code)) return 'tls'
   return CAUSES[code] ?? 'broken'
 }

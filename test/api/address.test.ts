@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { isRange, judgeAddress } from '../../shared/api/address.ts'
+import { rowsOf } from '../support/rows.ts'
+
+const judged = rowsOf(`
+  203.0.113.0               203.0.113.0/24                allowed
+  203.0.113.255             203.0.113.0/24                allowed
+  203.0.112.255             203.0.113.0/24                403/1451
+  203.0.114.0               203.0.113.0/24                403/1451
+  203.0.113.7               203.0.113.7                   allowed
+  203.0.113.8               203.0.113.7                   403/1451
+  203.0.113.7               203.0.113.7/32                allowed
+  203.0.113.6               203.0.113.7/31                allowed
+  198.51.100.1              0.0.0.0/0                     allowed
+  198.51.100.1              203.0.113.0/24                403/1451
+  198.51.100.1              203.0.113.0/24,198.51.0.0/16  allowed
+  2001:db8::1               2001:db8::/32                 allowed
+  2001:DB8:0:0::1           2001:db8::/32                 allowed
+  2001:db9::1               2001:db8::/32                 403/1451
+  2001:db8::1               2001:db8::1                   allowed
+  2001:db8::2               2001:db8::1                   403/1451
+  2001:db8::1               203.0.113.0/24,2001:db8::/64  allowed
+  2001:db8::1               0.0.0.0/0                     403/1451
+  ::ffff:203.0.113.7        203.0.113.0/24                allowed
+  ::ffff:cb00:7107          203.0.113.0/24                allowed
+  ::ffff:198.51.100.1       203.0.113.0/24                403/1451
+  203.0.113.07              203.0.113.0/24                403/1452
+  203.0.113                 203.0.113.0/24                403/1452
+  203.0.113.256             203.0.113.0/24                403/1452
+  3405803783                203.0.113.0/24                403/1452
+  0xcb.0.113.7              203.0.113.0/24                403/1452
+  203.0.113.7:443           203.0.113.0/24                403/1452
+  203.0.113.7,198.51.100.1  203.0.113.0/24                403/1452
+  [2001:db8::1]             2001:db8::/32                 403/1452
+  2001:db8:::1              2001:db8::/32                 403/1452
+  localhost                 127.0.0.0/8                   403/1452
+  203.0.113.7               partner.example               403/1452
+`)
+
+const verdict = (address: string | undefined, ranges: readonly string[]): string => {
+  const refusal = judgeAddress(address, ranges)
+  return refusal ? `${refusal.http}/${refusal.error.code}` : 'allowed'
+}
+
+test.each(judged)('an address of %s with an allow-list of %s: %s', (address, ranges, expected) => {
+  expect(verdict(address, ranges.split(','))).toBe(expected)
+})
+
+test('an address that the gateway does not report cannot be judged', () => {
+  expect(verdict(undefined, ['0.0.0.0/0'])).toBe('403/1452')
+  expect(verdict('', ['0.0.0.0/0'])).toBe('403/1452')
+})
+
+test('an empty allow-list allows nobody', () => {
+  expect(verdict('203.0.113.7', [])).toBe('403/1451')
+})
+
+test('refusals are of security, outside high and not judged medium', () => {
+  expect(judgeAddress('203.0.113.7', [])?.error).toEqual({
+    code: 1451,
+    message: 'IP address not authorized',
+    category: 'security',
+    severity: 'high',
+  })
+  expect(judgeAddress('x', [])?.error).toEqual({
+    code: 1452,
+    message: 'IP address validation failed',
+    category: 'security',
+    severity: 'medium',
+  })
+})
+
+const ranges = rowsOf(`
+  203.0.113.0/24       range
+  203.0.113.7          range
+  0.0.0.0/0            range
+  203.0.113.7/32       range
+  2001:db8::/32        range
+  2001:db8::1          range
+  ::/0                 range
+  2001:db8::1/128      range
+  203.0.113.0/33       none
+  2001:db8::/129       none
+  203.0.113.0/         none
+  203.0.113.0/-1       none
+  203.0.113.0/2 4      none
+  203.0.113.0/24/24    none
+  203.0.113.0/0x18     none
+  203.0.113/24         none
+  203.0.113.00/24      none
+  203.0.113.0-24       none
+  *                    none
+  partner.example      none
+`)
+
+test.each(ranges)('an allow-list may hold %s: %s', (text, expected) => {
+  expect(isRange(text) ? 'range' : 'none').toBe(expected)
+})
+
+test('an allow-list may not hold an empty text', () => {
+  expect(isRange('')).toBe(false)
+})

@@ -1,0 +1,133 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { judgeSignature, type SignedRequest } from '../../shared/api/request-signature.ts'
+import { rowsOf } from '../support/rows.ts'
+
+const SECRET = 'rs_example'
+const NOW = new Date('2025-01-02T10:00:00Z')
+const PATH = '/api/v1/payment-providers/debit-requests/charge'
+const BODY = '{"amount":100.00,"narration":"Nyansapɔ"}'
+
+const hmac = (text: string, secret = SECRET): string =>
+  createHmac('sha256', secret).update(text, 'utf8').digest('hex')
+
+/** A request that was rightly signed with this timestamp, and then perhaps changed. */
+const signed = (timestamp = '1735812000', changed: Partial<SignedRequest> = {}): SignedRequest => ({
+  method: 'POST',
+  paths: [PATH],
+  body: Buffer.from(BODY),
+  signature: hmac(`POST${PATH}${timestamp}${BODY}`),
+  timestamp,
+  ...changed,
+})
+
+const verdict = (request: SignedRequest, now = NOW): string => {
+  const refusal = judgeSignature(request, SECRET, now)
+  return refusal ? `${refusal.http}/${refusal.error.code} ${refusal.error.message}` : 'accepted'
+}
+
+test('method, path, timestamp and raw body are signed, one after the other', () => {
+  expect(verdict(signed())).toBe('accepted')
+})
+
+test('the query belongs to the path', () => {
+  const path = '/api/v1/payment-providers/debit-requests?status=failed&page=2'
+  const signature = hmac(`GET${path}1735812000`)
+  const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature }
+  expect(verdict({ ...request, paths: [path] })).toBe('accepted')
+  const other = path.replace('page=2', 'page=3')
+  expect(verdict({ ...request, paths: [other] })).toBe('401/1401 Invalid HMAC signature')
+})
+
+test('either spelling of an encoded path may be the signed one', () => {
+  const [encoded, decoded] = ['/lookup/%2B233241234567', '/lookup/+233241234567']
+  for (const path of [encoded, decoded]) {
+    const request = signed('1735812000', { signature: hmac(`POST${path}1735812000${BODY}`) })
+    expect(verdict({ ...request, paths: [encoded, decoded] })).toBe('accepted')
+  }
+})
+
+describe('what is missing is required, the signature first', () => {
+  test.each([
+    [undefined, '1735812000', '401/1401 HMAC signature required'],
+    ['', '1735812000', '401/1401 HMAC signature required'],
+    [undefined, undefined, '401/1401 HMAC signature required'],
+    [signed().signature, undefined, '401/1401 Request timestamp required'],
+    [signed().signature, '', '401/1401 Request timestamp required'],
+  ])('signature %s, timestamp %s', (signature, timestamp, expected) => {
+    expect(verdict({ ...signed(), signature, timestamp })).toBe(expected)
+  })
+})
+
+const timestamps = rowsOf(`
+  1735812000            accepted
+  1735811700            accepted
+  1735811699            401/1401 Request timestamp expired
+  1735812300            accepted
+  1735812301            401/1401 Request timestamp expired
+  0000000000            401/1401 Request timestamp expired
+  9999999999            401/1401 Request timestamp expired
+  1735812000000         400/1400 Invalid timestamp format
+  173581200             400/1400 Invalid timestamp format
+  2025-01-02T10:00:00Z  400/1400 Invalid timestamp format
+  1.735812e9            400/1400 Invalid timestamp format
+  1735812000.0          400/1400 Invalid timestamp format
+  0x67766120            400/1400 Invalid timestamp format
+  1735812000a           400/1400 Invalid timestamp format
+  +1735812000           400/1400 Invalid timestamp format
+  -173581200            400/1400 Invalid timestamp format
+  １７３５８１２０００  400/1400 Invalid timestamp format
+  ١٧٣٥٨١٢٠٠٠            400/1400 Invalid timestamp format
+`)
+
+describe('a timestamp is ten digits of epoch seconds within five minutes', () => {
+  test.each(timestamps)('%s: %s', (timestamp, expected) => {
+    expect(verdict(signed(timestamp))).toBe(expected)
+  })
+
+  test.each([' 1735812000', '1735812000 ', '1735812000\n'])('%j: format', (timestamp) => {
+    expect(verdict(signed(timestamp))).toBe('400/1400 Invalid timestamp format')
+  })
+
+  test('to the millisecond', () => {
+    const justOver = new Date(NOW.getTime() + 300_001)
+    expect(verdict(signed(), justOver)).toBe('401/1401 Request timestamp expired')
+  })
+})
+
+const genuine = signed().signature ?? ''
+
+const wrong: Record<string, Partial<SignedRequest>> = {
+  'another secret': { signature: hmac(`POST${PATH}1735812000${BODY}`, 'rs_other') },
+  'another method': { method: 'PUT' },
+  'another path': { paths: [`${PATH}/`] },
+  'no path at all': { paths: [] },
+  'another timestamp': { timestamp: '1735812001' },
+  'spaces put into the body': { body: Buffer.from(BODY.replace(',', ', ')) },
+  'keys of the body in another order': {
+    body: Buffer.from('{"narration":"Nyansapɔ","amount":100.00}'),
+  },
+  'the body in another charset': { body: Buffer.from(BODY, 'utf16le') },
+  'no body': { body: Buffer.alloc(0) },
+  'upper case': { signature: genuine.toUpperCase() },
+  'a prefix': { signature: `sha256=${genuine}` },
+  base64: { signature: Buffer.from(genuine, 'hex').toString('base64') },
+  'one digit too few': { signature: genuine.slice(0, -1) },
+  'one digit too many': { signature: `${genuine}0` },
+  'no hex after the digits': { signature: `${genuine}zz` },
+  'a letter of two bytes': { signature: `${genuine.slice(0, -1)}\u{E9}` },
+  'no hex at all': { signature: 'z'.repeat(64) },
+}
+
+test.each(Object.entries(wrong))('a wrong signature is 401/1401: %s', (_what, changed) => {
+  expect(verdict(signed('1735812000', changed))).toBe('401/1401 Invalid HMAC signature')
+})
+
+test('the end of a path cannot become the beginning of a timestamp', () => {
+  const text = `GET/debit-requests/DCS-20250102-ABC1231735812000`
+  const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature: hmac(text) }
+  const honest = { paths: ['/debit-requests/DCS-20250102-ABC123'], timestamp: '1735812000' }
+  const shifted = { paths: ['/debit-requests/DCS-20250102-ABC12'], timestamp: '31735812000' }
+  expect(verdict({ ...request, ...honest })).toBe('accepted')
+  expect(verdict({ ...request, ...shifted })).toBe('400/1400 Invalid timestamp format')
+})

@@ -1,0 +1,133 @@
+import {
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { charge } from '../../functions/provider/charge.ts'
+import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
+import { table } from '../../shared/store/table.ts'
+import { demoPartner, gcb, still } from '../support/examples.ts'
+import { sampleEvent } from '../support/running-service.ts'
+
+/** What goes wrong behind a request, as its caller sees it. */
+
+const calls = mockClient(table)
+
+const context = (milliseconds = 28_000) =>
+  ({ getRemainingTimeInMillis: () => milliseconds }) as unknown as Context
+
+beforeEach(() => {
+  calls.reset()
+  calls.on(GetCommand).resolves({})
+  calls
+    .on(GetCommand, { Key: { pk: 'PARTNER#demo', sk: 'PARTNER' } })
+    .resolves({ Item: demoPartner })
+  calls
+    .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
+    .resolves({ Item: { kind: 'provider', owner: 'demo', createdAt: '' } })
+  calls.on(QueryCommand).resolves({ Items: [{ ...gcb, pk: 'BANKS', sk: 'GCB' }] })
+  calls.on(UpdateCommand).resolves({ Attributes: { requests: 1 } })
+  calls.on(TransactWriteCommand).resolves({})
+})
+
+const event = async (name: string) => (await sampleEvent(name)) as unknown as APIGatewayProxyEvent
+
+const run = async (milliseconds?: number) => {
+  const reply = await charge(still())(await event('charge'), context(milliseconds))
+  return { status: reply.statusCode, headers: reply.headers, body: JSON.parse(reply.body) }
+}
+
+const named = (name: string, extra: object = {}) =>
+  Object.assign(new Error('Requested table arn:aws:dynamodb:eu-west-1:1:table/x'), {
+    name,
+    ...extra,
+  })
+
+describe('charge', () => {
+  test('with everything in order: two round trips once its caller is known', async () => {
+    await run()
+    calls.resetHistory()
+    expect((await run()).status).toBe(202)
+    expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual([
+      'UpdateCommand',
+      'TransactWriteCommand',
+    ])
+  })
+
+  test('a fault: 500/1500 in the envelope, with nothing of it leaked', async () => {
+    calls.on(TransactWriteCommand).rejects(named('ValidationException'))
+    const { status, headers, body } = await run()
+    expect(status).toBe(500)
+    expect(body).toEqual({
+      success: false,
+      error: {
+        code: 1500,
+        message: 'Internal server error',
+        category: 'general',
+        severity: 'high',
+      },
+      meta: {
+        timestamp: expect.any(String),
+        request_id: headers?.['X-Request-ID'],
+        api_version: 'v1',
+      },
+    })
+  })
+
+  test.each([
+    named('ThrottlingException'),
+    named('ProvisionedThroughputExceededException'),
+    named('TimeoutError'),
+    named('Error', { code: 'ECONNREFUSED' }),
+    named('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
+  ])('a dependency that is down (%s): 503/1503', async (error) => {
+    calls.on(TransactWriteCommand).rejects(error)
+    const { status, body } = await run()
+    expect(`${status}/${body.error.code}`).toBe('503/1503')
+  })
+
+  test('a deadline that passes: 504/2408, before the function is ended', async () => {
+    calls.on(TransactWriteCommand).callsFake(() => new Promise(() => undefined))
+    const { status, body } = await run(3_010)
+    expect(`${status}/${body.error.code}`).toBe('504/2408')
+  })
+
+  test('a taken reference: another one is drawn', async () => {
+    const taken = Object.assign(named('TransactionCanceledException'), {
+      CancellationReasons: [{ Code: 'ConditionalCheckFailed' }],
+    })
+    const { TransactionCanceledException } = await import('@aws-sdk/client-dynamodb')
+    Object.setPrototypeOf(taken, TransactionCanceledException.prototype)
+    calls.on(TransactWriteCommand).rejectsOnce(taken).resolves({})
+    expect((await run()).status).toBe(202)
+    const references = calls
+      .commandCalls(TransactWriteCommand)
+      .map(({ args }) => args[0].input.TransactItems?.[0]?.Put?.Item?.reference)
+    expect(new Set(references).size).toBe(2)
+  })
+})
+
+describe('get-debit-request', () => {
+  test('counts beside its read: one step of two calls', async () => {
+    const handler = getDebitRequest(still())
+    const sample = await event('get-debit-request')
+    await handler(sample, context())
+    calls.resetHistory()
+    const reply = await handler(sample, context())
+    expect(reply.statusCode).toBe(404)
+    expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual([
+      'UpdateCommand',
+      'GetCommand',
+    ])
+  })
+
+  test('a count that fails is a fault of the request', async () => {
+    calls.on(UpdateCommand).rejects(named('ThrottlingException'))
+    const reply = await getDebitRequest(still())(await event('get-debit-request'), context())
+    expect(reply.statusCode).toBe(503)
+  })
+})
