@@ -11,8 +11,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 
 const run = promisify(execFile)
 const children: ChildProcess[] = []
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
+// By its own signal, so that it takes its children with it whatever a test came to.
+afterEach(async () => {
+  const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
+  await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
 })
 
 const startSandbox = (args: string[], env: NodeJS.ProcessEnv = process.env) => {
