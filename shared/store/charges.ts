@@ -6,7 +6,7 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
-import { reasons, withConflictRetries } from './conflicts.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
 import { toDebitItem } from './debit-item.ts'
 import { expiresAt, keys, read, sha256, table, tableName } from './table.ts'
 
@@ -118,7 +118,7 @@ const judgeCancelled = async (
   opening: Opening,
   error: TransactionCanceledException,
 ): Promise<Opened | Refusal> => {
-  const failed = reasons(error).map((code) => code === 'ConditionalCheckFailed')
+  const failed = failedConditions(error)
   if (failed[PARTNER_REFERENCE]) {
     const claim = await findClaim(opening.debit)
     if (!claim) throw error

@@ -5,21 +5,31 @@ import {
 import type { Runtime } from '../runtime.ts'
 
 const ATTEMPTS_MAX = 7
+const CONFLICT = 'TransactionConflict'
 const PAUSE_FIRST_MS = 20
 const PAUSE_CAP_MS = 640
 
-/** Two writers met at one item; neither is wrong, and one of them should come again. */
+/**
+ * Two writers met at one item; neither is wrong, and one of them should come again. A condition
+ * that failed beside the conflict is no answer yet: what the other writer is about to commit may
+ * be the very thing that was asked for.
+ */
 const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflictException ||
-  (error instanceof TransactionCanceledException &&
-    // A failed condition is an answer; only where nothing but conflicts stood in the way is the
-    // question still open.
-    !reasons(error).includes('ConditionalCheckFailed') &&
-    reasons(error).includes('TransactionConflict'))
+  (error instanceof TransactionCanceledException && reasons(error).includes(CONFLICT))
 
 /** Why each write of a cancelled transaction did not happen, by its position. */
-export const reasons = (error: TransactionCanceledException): string[] =>
+const reasons = (error: TransactionCanceledException): string[] =>
   (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None')
+
+/**
+ * Which conditions of a cancelled transaction failed, by the position of their writes.
+ * @throws the error itself when a conflict leaves it open
+ */
+export const failedConditions = (error: TransactionCanceledException): boolean[] => {
+  if (isConflict(error)) throw error
+  return reasons(error).map((reason) => reason === 'ConditionalCheckFailed')
+}
 
 /**
  * Repeats a write that met another one, up to six times with full jitter: about two seconds in

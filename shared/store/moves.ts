@@ -6,7 +6,7 @@ import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Debit } from '../domain/debit.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
-import { reasons, withConflictRetries } from './conflicts.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
 import { writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 import { keys, table, tableName } from './table.ts'
@@ -42,39 +42,58 @@ const commit = async (
   after: Debit,
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
+  const written = await withConflictRetries(runtime, () => writeMove(before, after))
+  return written || isCommitted(after)
+}
+
+/** @returns false when the state it was judged by no longer stands */
+const writeMove = async (before: Debit, after: Debit): Promise<boolean> => {
+  const update = { TableName: tableName(), ...moveExpression(before, after) }
+  const { countedOn } = after.facts
+  if (after.status === 'failed' && countedOn !== undefined) {
+    const outcome = await writeWithDayTotal(update, after.facts, countedOn)
+    if (outcome !== 'no day total') return outcome === 'written'
+  }
   try {
-    await withConflictRetries(runtime, () => writeMove(before, after))
+    await table.send(new UpdateCommand(update))
     return true
   } catch (error) {
-    if (lostRace(error)) return isCommitted(after)
+    if (error instanceof ConditionalCheckFailedException) return false
     throw error
   }
 }
 
-const writeMove = (before: Debit, after: Debit): Promise<unknown> => {
-  const { partner, countedOn, amount } = after.facts
-  const TableName = tableName()
-  const update = { TableName, ...moveExpression(before, after) }
-  if (after.status !== 'failed' || countedOn === undefined) {
-    return table.send(new UpdateCommand(update))
+// The order of the writes of a failure that gives its amount back.
+const MOVE = 0
+const DAY_TOTAL = 1
+
+/**
+ * A failed debit gives its amount back to its day in the same write. A counter that was lost must
+ * not keep a debit from its end, so the caller goes on without it.
+ */
+const writeWithDayTotal = async (
+  update: ReturnType<typeof moveExpression> & { TableName: string },
+  { partner, amount }: Debit['facts'],
+  day: string,
+): Promise<'written' | 'lost' | 'no day total'> => {
+  const giveBack = {
+    TableName: tableName(),
+    Key: keys.dayTotal(partner, day),
+    UpdateExpression: 'ADD amountTotal :back',
+    ConditionExpression: 'amountTotal >= :amount',
+    ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
   }
-  // A failed debit gives its amount back to its day in the same write.
-  return table.send(
-    new TransactWriteCommand({
-      TransactItems: [
-        { Update: update },
-        {
-          Update: {
-            TableName,
-            Key: keys.dayTotal(partner, countedOn),
-            UpdateExpression: 'ADD amountTotal :back',
-            ConditionExpression: 'amountTotal >= :amount',
-            ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
-          },
-        },
-      ],
-    }),
-  )
+  try {
+    const TransactItems = [{ Update: update }, { Update: giveBack }]
+    await table.send(new TransactWriteCommand({ TransactItems }))
+    return 'written'
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    const failed = failedConditions(error)
+    if (failed[MOVE]) return 'lost'
+    if (failed[DAY_TOTAL]) return 'no day total'
+    throw error
+  }
 }
 
 const moveExpression = (before: Debit, after: Debit) => ({
@@ -93,10 +112,6 @@ const moveExpression = (before: Debit, after: Debit) => ({
       .map((entry, n) => writeEntry(entry, after.history[before.history.length + n - 1])),
   },
 })
-
-const lostRace = (error: unknown): boolean =>
-  error instanceof ConditionalCheckFailedException ||
-  (error instanceof TransactionCanceledException && reasons(error)[0] === 'ConditionalCheckFailed')
 
 /** Our own write may have been the one that came first: its answer was lost and it was repeated. */
 const isCommitted = async (after: Debit): Promise<boolean> => {

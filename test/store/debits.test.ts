@@ -169,6 +169,13 @@ describe('the daily limit', () => {
     expect(await open(again, { limit: 100_00 })).toMatchObject({ kind: 'existing' })
   })
 
+  test('a lost day total keeps no debit from failing', async () => {
+    const debit = pendingDebit({ partner: partnerId('lost'), countedOn: '2026-11-21' })
+    await open(debit)
+    expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
+    expect(await dayTotal('lost')).toBeUndefined()
+  })
+
   test('a failed debit gives its amount back, once', async () => {
     const debit = pendingDebit({ partner: partnerId('back'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })

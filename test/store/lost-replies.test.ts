@@ -78,8 +78,6 @@ test('each reason for a cancelled charge, by its position, has one meaning', asy
     { codes: [NONE, FAILED, NONE, FAILED], claim: claimOf(other, 'x'), is: { sameRequest: false } },
     // Our own claim: the first try was committed, and its answer lost.
     { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'opened' } },
-    // A conflict beside a failed condition changes nothing about the condition.
-    { codes: [NONE, FAILED, NONE, CONFLICT], claim: claimOf(other), is: { kind: 'existing' } },
   ]
   for (const { codes, claim, is } of meanings) {
     calls.reset()
@@ -104,6 +102,19 @@ test('a charge that meets another on the day total comes again, with the same to
   expect(tokens).toHaveLength(3)
   expect(new Set(tokens).size).toBe(1)
   expect(tokens[0]?.length).toBeLessThanOrEqual(36)
+})
+
+test('a failed condition beside a conflict is no answer yet', async () => {
+  calls
+    .on(TransactWriteCommand)
+    .rejectsOnce(cancelled(NONE, CONFLICT, NONE, FAILED))
+    .rejectsOnce(cancelled(NONE, FAILED, NONE, FAILED))
+  const other = pendingDebit()
+  calls.on(GetCommand).resolves(claimOf(other))
+  expect(await open(pendingDebit())).toMatchObject({
+    kind: 'existing',
+    reference: other.facts.reference,
+  })
 })
 
 test('conflicts are given up after six repeats, with pauses that grow to a bound', async () => {
