@@ -6,17 +6,13 @@ import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/credentials.ts'
 import { untouched } from '../store/windows.ts'
+import { bodyGuards } from './body-guards.ts'
+import { credentialGuard, partnerGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply } from './envelope.ts'
+import type { ApiEvent } from './exchange.ts'
 import { refusalFor } from './faults.ts'
-import {
-  type ApiEvent,
-  bodyGuards,
-  credentialGuard,
-  partnerGuard,
-  rateGuard,
-  settleRate,
-} from './guards.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
+import { rateGuard, settleRate } from './rate-guard.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
 

@@ -1,0 +1,81 @@
+import { Refusal } from '../domain/refusal.ts'
+import { findCaller } from '../store/credentials.ts'
+import { sha256 } from '../store/table.ts'
+import { countRequest } from '../store/windows.ts'
+import { judgeAddress } from './address.ts'
+import { type ApiEvent, type Guard, headerValues, orThrow } from './exchange.ts'
+import type { Operation } from './operations.ts'
+import { rateRefusal } from './rate-guard.ts'
+import { judgeSignature, type SignedRequest } from './request-signature.ts'
+
+const CREDENTIAL = /^(?:Bearer|Token) ([A-Za-z0-9._~+/=-]{1,200})$/
+
+/** A minute's failed credentials from one address before they are no longer looked at. */
+const FAILURES_PER_MINUTE = 30
+
+/** 401/1401 unless the request carries one credential of the operation's kind of caller. */
+export const credentialGuard = (operation: Operation): Guard => ({
+  before: async ({ event }) => {
+    const { exchange } = event
+    const values = headerValues(event, 'authorization')
+    const token = values.length === 1 ? CREDENTIAL.exec(values[0] ?? '')?.[1] : undefined
+    const caller = token === undefined ? undefined : await findCaller(token, exchange.at)
+    if (caller?.kind !== operation.caller) return refuseCredential(event)
+    if (caller.kind === 'provider' && caller.partner.status === 'suspended') {
+      throw new Refusal(1403)
+    }
+    exchange.caller = caller
+  },
+})
+
+/** 401, or 429/1453 for an address that guesses. Callers with a good credential are not counted. */
+const refuseCredential = async ({ exchange, requestContext }: ApiEvent): Promise<never> => {
+  const address = requestContext?.identity?.sourceIp ?? 'unknown'
+  const scope = `address#${sha256(address)}`
+  exchange.rate = await countRequest(scope, FAILURES_PER_MINUTE, exchange.at)
+  throw exchange.rate.exceeded ? rateRefusal(1453, exchange) : new Refusal(1401)
+}
+
+/** For partners who ask for it: only from their addresses (403), only signed (401). */
+export const partnerGuard: Guard = {
+  before: ({ event }) => {
+    const { caller, at } = event.exchange
+    if (caller?.kind !== 'provider') return
+    const { allowedAddresses, requestSecret } = caller.partner
+    if (allowedAddresses) {
+      orThrow(judgeAddress(event.requestContext?.identity?.sourceIp, allowedAddresses))
+    }
+    if (requestSecret) orThrow(judgeSignature(signedRequest(event), requestSecret, at))
+  },
+}
+
+const single = (values: string[]): string | undefined =>
+  values.length === 1 ? values[0] : undefined
+
+const signedRequest = (event: ApiEvent): SignedRequest => ({
+  method: event.httpMethod,
+  paths: signedPaths(event),
+  body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+  signature: single(headerValues(event, 'x-signature')),
+  timestamp: single(headerValues(event, 'x-timestamp')),
+})
+
+/**
+ * The path as the caller wrote it. The gateway hands it over decoded, and the query only as pairs,
+ * so the encoded spelling is tried beside the plain one.
+ */
+const signedPaths = ({ path, multiValueQueryStringParameters }: ApiEvent): string[] => {
+  const pairs = Object.entries(multiValueQueryStringParameters ?? {}).flatMap(
+    ([key, values = []]) => values.map((value) => [key, value] as const),
+  )
+  const spell = (write: (text: string) => string) =>
+    pairs.length === 0
+      ? ''
+      : `?${pairs.map(([key, value]) => `${write(key)}=${write(value)}`).join('&')}`
+  const encodedPath = path.split('/').map(encodeURIComponent).join('/')
+  return [
+    path + spell(encodeURIComponent),
+    path + spell(String),
+    encodedPath + spell(encodeURIComponent),
+  ]
+}

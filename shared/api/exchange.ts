@@ -1,0 +1,42 @@
+import type { MiddlewareObj } from '@middy/core'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { Refusal } from '../domain/refusal.ts'
+import type { Caller } from '../store/credentials.ts'
+import type { Rate } from '../store/windows.ts'
+import type { NumberTexts } from './json-body.ts'
+
+/** What is known of a request so far; each guard adds its part. */
+export type Exchange = {
+  requestId: string
+  at: Date
+  rate: Rate
+  caller?: Caller
+  /** The count of this request, under way or done. */
+  counting?: Promise<Rate>
+  numbers?: NumberTexts
+  input?: unknown
+}
+
+export type ApiEvent = APIGatewayProxyEvent & { exchange: Exchange }
+
+/**
+ * What may refuse a request before its function sees it. Guards throw their refusal: a value that
+ * a `before` returns would skip everything that renders the reply.
+ */
+export type Guard = MiddlewareObj<ApiEvent>
+
+export const orThrow = <T>(value: T | Refusal): T => {
+  if (value instanceof Refusal) throw value
+  return value
+}
+
+/** Every value of a header, whose name is given in lower case. */
+export const headerValues = (event: APIGatewayProxyEvent, name: string): string[] => {
+  const entries = Object.entries(event.multiValueHeaders ?? {})
+  const several = entries.find(([key]) => key.toLowerCase() === name)?.[1]
+  if (several) return several
+  const single = Object.entries(event.headers ?? {}).find(
+    ([key]) => key.toLowerCase() === name,
+  )?.[1]
+  return single === undefined ? [] : [single]
+}
