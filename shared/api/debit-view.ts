@@ -1,12 +1,10 @@
 import { bankView } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
-import { approvalMethodView } from '../domain/event.ts'
 import { CURRENCY, formatAmount } from '../domain/money.ts'
 import { debitId, integerId } from '../domain/reference.ts'
+import { approvalMethodView, iso } from '../domain/transaction.ts'
 
 /** A debit as the replies of the API show it. */
-
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** Reply of the charge (specification, Create debit request). */
 export const chargeView = (debit: Debit) => {

@@ -12,7 +12,23 @@ export type Success = {
   /** Overrides the operation's own status. */
   status?: number
   data: unknown
+  /** Members that one operation publishes next to `data`. */
+  beside?: Record<string, unknown>
+  /** Pagination of a list. */
+  page?: Pagination
   headers?: Record<string, string>
+}
+
+/** Where a list stands (specification, the service envelope). */
+export type Pagination = {
+  current_page?: number
+  per_page: number
+  total_pages?: number
+  total_count?: number
+  /** The count was cut: there are at least so many. */
+  total_is_at_least?: true
+  /** Asks for what follows this page. */
+  next_cursor?: string | null
 }
 
 const meta = ({ requestId, at }: Frame) => ({
@@ -48,7 +64,12 @@ export const successReply = (
 ): APIGatewayProxyResult =>
   reply(
     success.status ?? status,
-    { success: true, data: success.data, meta: meta(frame) },
+    {
+      success: true,
+      ...success.beside,
+      data: success.data,
+      meta: { ...meta(frame), ...success.page },
+    },
     frame,
     success.headers,
   )

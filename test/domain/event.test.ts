@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debit.ts'
-import { approvalMethodView, eventId, webhookBody } from '../../shared/domain/event.ts'
+import { eventId, webhookBody } from '../../shared/domain/event.ts'
 import { type EventName, EventType, eventTypes } from '../../shared/domain/event-type.ts'
+import { approvalMethodView } from '../../shared/domain/transaction.ts'
 import { rowsOf } from '../support/rows.ts'
 import { completed, failed, moved, opened, processing, reference, reversed } from './one-debit.ts'
 
