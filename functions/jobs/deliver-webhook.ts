@@ -22,7 +22,8 @@ export const deliverWebhook = (runtime: Runtime) =>
   // The three queues differ in priority alone; their messages are one shape.
   consumer('webhooks-high', async (message) => {
     const debit = await findDebit(message.reference)
-    if (!debit) throw new Error(`Event of unknown debit ${message.reference}`)
+    // No repeat will find it: debits are never deleted.
+    if (!debit) return log.error('event of an unknown debit', { ...message })
     const webhook = await findWebhook(debit.facts.partner)
     if (!webhook) return
     for (let n = message.n; n <= (message.through ?? message.n); n += 1) {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Bank, BankIdentifier, ConnectorName } from '../../shared/domain/bank.ts'
+import { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/bank.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { text } from '../../shared/domain/text.ts'
@@ -9,9 +9,9 @@ import { findBank, putBank } from '../../shared/store/banks.ts'
 
 const settings = {
   connector: v.optional(ConnectorName),
-  status: v.optional(v.picklist(['live', 'inactive'])),
+  status: v.optional(Bank.entries.status),
   maximum: v.optional(orNone(money)),
-  'connector-type': v.optional(v.picklist(['ussd', 'mobile_api', 'both'])),
+  'connector-type': v.optional(Bank.entries.connectorType),
   'ussd-code': v.optional(v.string()),
   'package-name': v.optional(v.string()),
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
-import { type Partner, PartnerId } from '../../shared/domain/partner.ts'
+import { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { text } from '../../shared/domain/text.ts'
 import {
@@ -16,8 +16,8 @@ import { findPartner, putPartner } from '../../shared/store/partners.ts'
 
 const settings = {
   'daily-limit': v.optional(orNone(money)),
-  duplicates: v.optional(v.picklist(['return', 'reject'])),
-  status: v.optional(v.picklist(['active', 'suspended'])),
+  duplicates: v.optional(Partner.entries.duplicates),
+  status: v.optional(Partner.entries.status),
   'allow-list': v.optional(orNone(addressList)),
   'request-secret': v.optional(orNone(v.pipe(v.string(), v.minLength(16)))),
 }

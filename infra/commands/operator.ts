@@ -14,7 +14,10 @@ const nouns = functionRows
   .map((name) => name.slice(PREFIX.length))
 
 const usage = (): never =>
-  fail(`usage: npm run -s operator -- NOUN VERB [--option value ...]; nouns: ${nouns.join(', ')}`)
+  fail(
+    'usage: npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]; ' +
+      `nouns: ${nouns.join(', ')}`,
+  )
 
 const readOptions = (words: readonly string[]): Record<string, string> => {
   const options: Record<string, string> = {}

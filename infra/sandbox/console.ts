@@ -94,5 +94,5 @@ export const welcome = (address: string, timeScale: number): string => `
   curl -s ${address}/api/v1/payment-providers/debit-requests/charge \\
     -H 'Authorization: Bearer sk_sandbox_demo' -H 'Content-Type: application/json' \\
     -d '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,"currency":"GHS",
-         "narration":"Order 1","partner_reference":"order-1"}'
+         "narration":"Hello","partner_reference":"hello-1"}'
 `

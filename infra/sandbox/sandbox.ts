@@ -1,20 +1,17 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { type FauxqsServer, startFauxqs } from 'fauxqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Addresses, environmentOf } from '../environment.ts'
 import { functionRows } from '../functions.ts'
 import { jobNames, jobRow } from '../jobs.ts'
-import { deadLetters, queueRows } from '../queues.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
-import { StartFailure, startDynamoDbLocal } from './dynamodb-local.ts'
+import { startDynamoDbLocal } from './dynamodb-local.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
-import { startGateway } from './gateway.ts'
+import { openGateway } from './gateway.ts'
 import { pollQueue } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
 import { seeds } from './seeds.ts'
+import { type Account, queueArn, type Sqs, startSqs } from './sqs.ts'
 import { pollStream } from './stream-poller.ts'
 import { createTable } from './table.ts'
 
@@ -39,12 +36,9 @@ export type Sandbox = {
   stop: () => Promise<void>
 }
 
-const REGION = 'eu-west-1'
-const ACCOUNT = '000000000000'
+const ACCOUNT: Account = { region: 'eu-west-1', id: '000000000000' }
 /** A tester who changes a setting sees it at once, nearly. */
 const CACHE_SECONDS = 1
-
-const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const stops: (() => Promise<unknown>)[] = []
@@ -67,53 +61,36 @@ const start = async (
 ): Promise<Sandbox> => {
   const { tableName = 'debit-collection', print } = options
   useLocalCredentials()
-  const fauxqs = await startFauxqs({ port: 0, logger: false, defaultRegion: REGION })
-  stops.push(() => fauxqs.stop())
-  createQueues(fauxqs)
-  const sqs = new SQSClient({ endpoint: fauxqs.address, region: REGION })
-  const queueUrl = (name: string) => `${fauxqs.address}/${ACCOUNT}/${name}`
+  // First, so that a taken port is told before anything else is started.
+  const gateway = await openGateway(options.port)
+  stops.push(gateway.stop)
+  const sqs = await startSqs(ACCOUNT)
+  stops.push(sqs.stop)
   const scheduler = await startScheduler(async (arn, body) => {
-    const QueueUrl = queueUrl(arn.split(':').at(-1) ?? '')
-    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
+    const QueueUrl = sqs.queueUrl(arn.split(':').at(-1) ?? '')
+    await sqs.client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
-  stops.push(() => scheduler.stop())
+  stops.push(scheduler.stop)
   const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
   const streamArn = await createTable(dynamoDb, tableName)
   setEnvironment(options, {
     tableName,
-    queueUrl,
-    queueArn,
+    queueUrl: sqs.queueUrl,
+    queueArn: (name) => queueArn(ACCOUNT, name),
     scheduleGroup: 'debit-collection',
-    scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
-    sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
+    scheduleRoleArn: `arn:aws:iam::${ACCOUNT.id}:role/scheduler`,
+    sealingKeyArn: `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`,
   })
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
-    AWS_ENDPOINT_URL_SQS: fauxqs.address,
+    AWS_ENDPOINT_URL_SQS: sqs.endpoint,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
   })
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
-  const server = await startGateway({
-    port: options.port,
-    functions,
-    onAnswered: (answered) => print(requestLine(answered)),
-  }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? new StartFailure(`Port ${options.port} is taken`) : error
-  })
-  feed({ functions, sqs, queueUrl, dynamoDb, streamArn, print }, stops)
-  stops.push(async () => {
-    server.close()
-    server.closeAllConnections()
-    if (server.listening) await once(server, 'close')
-  })
-  const { port } = server.address() as AddressInfo
-  return {
-    address: `http://127.0.0.1:${port}`,
-    functions,
-    schedules: scheduler.pending,
-    stop,
-  }
+  feed({ functions, sqs, dynamoDb, streamArn, print }, stops)
+  gateway.serve(functions, (answered) => print(requestLine(answered)))
+  return { address: gateway.address, functions, schedules: scheduler.pending, stop }
 }
 
 const startOwnDynamoDb = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
@@ -125,30 +102,10 @@ const startOwnDynamoDb = async (stops: (() => Promise<unknown>)[]): Promise<stri
 /** The parts check no credentials, but the clients want some. */
 const useLocalCredentials = (): void => {
   Object.assign(process.env, {
-    AWS_REGION: REGION,
+    AWS_REGION: ACCOUNT.region,
     AWS_ACCESS_KEY_ID: 'sandbox',
     AWS_SECRET_ACCESS_KEY: 'sandbox',
   })
-}
-
-const createQueues = (fauxqs: FauxqsServer): void => {
-  for (const row of queueRows) {
-    fauxqs.createQueue(deadLetters(row.name), {
-      region: REGION,
-      attributes: { MessageRetentionPeriod: String(row.deadLetterRetentionSeconds) },
-    })
-    fauxqs.createQueue(row.name, {
-      region: REGION,
-      attributes: {
-        VisibilityTimeout: String(row.visibilitySeconds),
-        MessageRetentionPeriod: String(row.retentionSeconds),
-        RedrivePolicy: JSON.stringify({
-          deadLetterTargetArn: queueArn(deadLetters(row.name)),
-          maxReceiveCount: String(row.maxReceiveCount),
-        }),
-      },
-    })
-  }
 }
 
 /** In one process, every function has the environment of all; the names do not collide. */
@@ -191,8 +148,7 @@ const plant = async (functions: FunctionHost): Promise<void> => {
 
 type Feeds = {
   functions: FunctionHost
-  sqs: SQSClient
-  queueUrl: (name: string) => string
+  sqs: Sqs
   dynamoDb: string
   streamArn: string
   print: Print
@@ -200,7 +156,7 @@ type Feeds = {
 
 /** Every event-source mapping of the stacks. */
 const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
-  const { functions, sqs, queueUrl, dynamoDb, streamArn, print } = feeds
+  const { functions, sqs, dynamoDb, streamArn, print } = feeds
   for (const name of jobNames) {
     const { from } = jobRow(name)
     const invoke = (event: unknown) => functions.invoke(name, event)
@@ -215,6 +171,7 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
           batchSize: from.batchSize,
           invoke,
           onArrived: tell,
+          onFault: (error) => print(faultLine(name, error)),
           onLost: (records) => print(faultLine(name, `${records.length} records put aside`)),
         }),
       )
@@ -222,9 +179,9 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
     }
     for (const queue of from.queues satisfies readonly QueueName[]) {
       stops.push(
-        pollQueue(sqs, {
-          queueUrl: queueUrl(queue),
-          queueArn: queueArn(queue),
+        pollQueue(sqs.client, {
+          queueUrl: sqs.queueUrl(queue),
+          queueArn: queueArn(ACCOUNT, queue),
           batchSize: from.batchSize,
           concurrency: from.maxConcurrency,
           invoke,

@@ -5,6 +5,7 @@ import {
   DynamoDBStreamsClient,
   GetRecordsCommand,
   GetShardIteratorCommand,
+  type Shard,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
 
@@ -18,6 +19,8 @@ export type StreamFeed = {
   invoke: (event: DynamoDBStreamEvent) => Promise<unknown>
   /** Told of each record once, before the function is. */
   onArrived: (records: DynamoDBRecord[]) => void
+  /** Told when the stream itself does not answer; the reader goes on. */
+  onFault: (error: unknown) => void
   /** A batch that failed time and again is put aside, as it would be into the on-failure queue. */
   onLost: (records: DynamoDBRecord[]) => void
 }
@@ -34,16 +37,19 @@ export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<v
 
   const discover = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const { StreamDescription } = await client.send(
-        new DescribeStreamCommand({ StreamArn: feed.streamArn }),
-      )
-      for (const { ShardId = '', ParentShardId = '' } of StreamDescription?.Shards ?? []) {
+      for (const { ShardId = '', ParentShardId = '' } of await shardsOf(client, feed)) {
         if (shards.has(ShardId)) continue
         // A child holds what came after its parent, so it waits for its turn.
         const parent = shards.get(ParentShardId) ?? Promise.resolve()
         shards.set(
           ShardId,
-          parent.then(() => readShard(client, feed, ShardId, stopping.signal)),
+          parent
+            .then(() => readShard(client, feed, ShardId, stopping.signal))
+            .catch((error) => {
+              // It is found again, and read from its beginning: consumers bear that.
+              shards.delete(ShardId)
+              if (!stopping.signal.aborted) feed.onFault(error)
+            }),
         )
       }
       await pause(REDISCOVER_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -56,6 +62,18 @@ export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<v
   return async () => {
     stopping.abort()
     await discovering
+  }
+}
+
+const shardsOf = async (client: DynamoDBStreamsClient, feed: StreamFeed): Promise<Shard[]> => {
+  try {
+    const { StreamDescription } = await client.send(
+      new DescribeStreamCommand({ StreamArn: feed.streamArn }),
+    )
+    return StreamDescription?.Shards ?? []
+  } catch (error) {
+    feed.onFault(error)
+    return []
   }
 }
 

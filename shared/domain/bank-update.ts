@@ -3,13 +3,11 @@ import { advance, type Changes, type Debit, type FailureCode, merged } from './d
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
 import { Fee } from './money.ts'
 import { invalid, type Refusal } from './refusal.ts'
-import { isBlank, text } from './text.ts'
+import { isBlank, oneOf, text } from './text.ts'
 
 const fields = {
   bank_reference: text({ max: 100 }),
-  approval_method: v.optional(
-    v.picklist(['ussd', 'mobile_api', 'web'], 'must be one of ussd, mobile_api, web'),
-  ),
+  approval_method: v.optional(oneOf(['ussd', 'mobile_api', 'web'])),
   fee: v.optional(Fee),
   metadata: v.optional(Metadata),
 }
@@ -19,7 +17,7 @@ export const BankUpdate = v.pipe(
   v.object(
     {
       ...fields,
-      status: v.picklist(['completed', 'failed'], 'must be one of completed, failed'),
+      status: oneOf(['completed', 'failed']),
       // A bank may echo the null of a completed transaction.
       error_message: v.nullish(text({ max: 200, mayBeBlank: true })),
     },

@@ -1,4 +1,5 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
+import { oneOf } from './text.ts'
 
 /**
  * The events of a debit and how hard each is tried (specification, Event types and
@@ -19,5 +20,5 @@ export type Priority = (typeof eventTypes)[EventName]['priority']
 const published = Object.values(eventTypes).map(({ event }) => event)
 
 /** The type as partners see and subscribe to it. */
-export const EventType = v.picklist(published, `must be one of ${published.join(', ')}`)
+export const EventType = oneOf(published)
 export type EventType = v.InferOutput<typeof EventType>

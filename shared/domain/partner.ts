@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { EventType } from './event-type.ts'
 import { Pesewas } from './money.ts'
-import { text } from './text.ts'
+import { oneOf, text } from './text.ts'
 
 export const PartnerId = v.pipe(
   v.string(),
@@ -28,11 +28,11 @@ export type Webhook = v.InferOutput<typeof Webhook>
 export const Partner = v.object({
   id: PartnerId,
   name: text({ max: 100 }),
-  status: v.picklist(['active', 'suspended']),
+  status: oneOf(['active', 'suspended']),
   /** Absent: the partner has no daily limit, and no counter is kept. */
   dailyLimit: v.optional(Pesewas),
   /** What a repeated partner_reference with the same body gets: the transaction, or 409/3003. */
-  duplicates: v.picklist(['return', 'reject']),
+  duplicates: oneOf(['return', 'reject']),
   /** CIDR ranges that may call; absent: any. */
   allowedAddresses: v.optional(v.array(v.string())),
   /** Set: every request must carry X-Signature and X-Timestamp. */

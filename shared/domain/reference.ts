@@ -3,7 +3,7 @@ import * as v from 'valibot'
 /** The service's reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (specification, Debit transaction). */
 export const Reference = v.pipe(
   v.string(),
-  v.regex(/^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$/),
+  v.regex(/^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$/, 'must be a reference like DCS-20261121-ABC123'),
   v.brand('Reference'),
 )
 export type Reference = v.InferOutput<typeof Reference>

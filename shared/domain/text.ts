@@ -38,3 +38,7 @@ export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
   )
+
+/** One of a few texts, which the refusal lists. */
+export const oneOf = <const T extends readonly string[]>(texts: T) =>
+  v.picklist(texts, `must be one of ${texts.join(', ')}`)

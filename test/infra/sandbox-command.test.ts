@@ -93,7 +93,7 @@ describe('the sandbox as a command', () => {
     const { port } = server.address() as AddressInfo
     const { printed, exited } = startSandbox(['--port', String(port)])
     expect(await exited).toBe(1)
-    expect(printed.err).toBe(`Port ${port} is taken\n`)
+    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
     server.close()
   }, 60_000)
 
