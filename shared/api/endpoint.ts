@@ -12,9 +12,13 @@ import { refusalReply, type Success, successReply } from './envelope.ts'
 import type { ApiEvent } from './exchange.ts'
 import { refusalFor } from './faults.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
+import { queryGuard } from './query-guard.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
+
+type Parsed<N extends OperationName, Part extends 'body' | 'query'> =
+  RowOf<N> extends Record<Part, infer S extends GenericSchema> ? InferOutput<S> : undefined
 
 /** A request that passed every guard. */
 export type Call<N extends OperationName> = {
@@ -24,7 +28,9 @@ export type Call<N extends OperationName> = {
   /** The parameters of the path, decoded. */
   path: Record<string, string>
   /** The body as its schema parsed it. */
-  input: RowOf<N> extends { body: infer S extends GenericSchema } ? InferOutput<S> : undefined
+  input: Parsed<N, 'body'>
+  /** The query as its schema parsed it. */
+  query: Parsed<N, 'query'>
 }
 
 type Handle<N extends OperationName> = (call: Call<N>) => Promise<Success | Refusal>
@@ -69,6 +75,7 @@ export const endpoint = <N extends OperationName>(
     .use(credentialGuard(operation))
     .use(partnerGuard)
     .use(rateGuard(name, operation))
+    .use(queryGuard(operation))
     .use(bodyGuards(operation)) as unknown as Handler
 }
 

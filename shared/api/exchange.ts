@@ -15,6 +15,7 @@ export type Exchange = {
   counting?: Promise<Rate>
   numbers?: NumberTexts
   input?: unknown
+  query?: unknown
 }
 
 export type ApiEvent = APIGatewayProxyEvent & { exchange: Exchange }

@@ -1,5 +1,7 @@
+import type * as v from 'valibot'
 import { BankUpdate } from '../domain/bank-update.ts'
 import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/charge.ts'
+import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
 import type { FieldCodes } from '../domain/validation.ts'
 
@@ -31,9 +33,22 @@ type Row = {
   decimals?: readonly string[]
   /** The object that the fields may also stand in. */
   wrapper?: string
+  /** The schema of the query; absent where the operation takes no parameters. */
+  query?: v.GenericSchema<unknown, unknown>
+  /** Parameters whose refusals are published under another name. */
+  queryNames?: Record<string, string>
   /** HTTP status of success. */
   status: number
 }
+
+const NOT_FOUND_BY_BANK = {
+  code: 1404,
+  message: 'Transaction not found',
+  category: 'transactions',
+} as const
+
+/** Reads share one published limit; each provider or bank has it for each operation. */
+const READ_LIMIT = { production: 200, sandbox: 60, per: 'caller' } as const
 
 export const operations = {
   charge: {
@@ -61,9 +76,34 @@ export const operations = {
     method: 'POST',
     path: '/api/v1/banks/debit-transactions/{uuid}/update',
     limit: { production: 30, sandbox: 10, per: 'caller', code: 1455 },
-    notFound: { code: 1404, message: 'Transaction not found', category: 'transactions' },
+    notFound: NOT_FOUND_BY_BANK,
     body: BankUpdate,
     decimals: ['fee'],
+    status: 200,
+  },
+  'list-banks': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/banks',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 1404 },
+    query: PageQuery,
+    status: 200,
+  },
+  'get-bank': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/banks/{identifier}',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 1404 },
+    status: 200,
+  },
+  'lookup-customer-banks': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
     status: 200,
   },
 } as const satisfies Record<string, Row>

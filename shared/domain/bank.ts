@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Pesewas } from './money.ts'
-import { text } from './text.ts'
+import { oneOf, text } from './text.ts'
 
 export const BankIdentifier = v.pipe(
   v.string(),
@@ -10,7 +10,7 @@ export const BankIdentifier = v.pipe(
 export type BankIdentifier = v.InferOutput<typeof BankIdentifier>
 
 /** The connectors that exist; a bank without one cannot be charged. */
-export const ConnectorName = v.picklist(['sandbox', 'none'])
+export const ConnectorName = oneOf(['sandbox', 'none'])
 export type ConnectorName = v.InferOutput<typeof ConnectorName>
 
 /** A bank as it is kept: the published fields and what the service needs to reach it. */
@@ -18,11 +18,11 @@ export const Bank = v.object({
   identifier: BankIdentifier,
   name: text({ max: 100 }),
   countryCode: v.literal('GH'),
-  status: v.picklist(['live', 'inactive']),
+  status: oneOf(['live', 'inactive']),
   connector: ConnectorName,
   /** The bank's own maximum per transaction, when it is lower than the published one. */
   maximum: v.optional(Pesewas),
-  connectorType: v.picklist(['ussd', 'mobile_api', 'both']),
+  connectorType: oneOf(['ussd', 'mobile_api', 'both']),
   ussdCode: v.optional(v.string()),
   packageName: v.optional(v.string()),
 })
@@ -35,11 +35,28 @@ export const bankView = (bank: { name: string; identifier: string }) => ({
   country_code: 'GH' as const,
 })
 
+/** A bank in full (specification, Bank, the variant of the detail reply). */
+export const bankDetailView = (bank: Bank) => ({
+  ...bankView(bank),
+  status: bank.status,
+  connector_type: bank.connectorType,
+  metadata: {
+    ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
+    ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
+  },
+})
+
+/** The banks that can be charged, by name. */
+export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
+  [...banks]
+    .filter(({ status }) => status === 'live')
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'))
+
 /** An account of a customer at one bank, found by phone number. */
 export const CustomerAccount = v.object({
   customerName: text({ max: 100 }),
   accountNumber: v.pipe(v.string(), v.regex(/^[0-9]{6,20}$/, 'must be 6 to 20 digits')),
-  accountType: v.picklist(['mobile_money', 'savings', 'current']),
-  status: v.picklist(['active', 'inactive']),
+  accountType: oneOf(['mobile_money', 'savings', 'current']),
+  status: oneOf(['active', 'inactive']),
 })
 export type CustomerAccount = v.InferOutput<typeof CustomerAccount>

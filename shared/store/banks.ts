@@ -1,5 +1,6 @@
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import type { Bank, CustomerAccount } from '../domain/bank.ts'
+import type { PhoneNumber } from '../domain/phone.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
 import { keys, read, table, tableName, withoutKeys } from './table.ts'
@@ -44,6 +45,24 @@ export const findAccount = async (
 ): Promise<CustomerAccount | undefined> => {
   const item = await read<Record<string, unknown>>(keys.account(phone, bank))
   return item && withoutKeys<CustomerAccount>(item)
+}
+
+/** All accounts of a phone number. */
+export const listAccounts = async (
+  phone: PhoneNumber,
+): Promise<{ bank: string; account: CustomerAccount }[]> => {
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': keys.account(phone, '').pk },
+      ConsistentRead: true,
+    }),
+  )
+  return Items.map((item) => ({
+    bank: String(item.sk).slice(keys.account(phone, '').sk.length),
+    account: withoutKeys<CustomerAccount>(item),
+  }))
 }
 
 export const putAccount = async (
