@@ -22,7 +22,8 @@ export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
     retentionSeconds: 4 * DAY_SECONDS,
     // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
-    maxReceiveCount: 5,
+    // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.
+    maxReceiveCount: 12,
   }))
 })
 

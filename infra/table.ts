@@ -3,4 +3,19 @@ export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
   timeToLive: 'expiresAt',
+  /** Lists only: each holds keys, and what is listed is read from the table itself. */
+  indexes: [
+    { name: 'by-status', partitionKey: 'byStatus', sortKey: 'byTime' },
+    { name: 'by-customer', partitionKey: 'byCustomer', sortKey: 'byTime' },
+  ],
 } as const
+
+/** Every attribute that is part of some key; all are strings. */
+export const keyAttributes: string[] = [
+  ...new Set(
+    [tableDefinition, ...tableDefinition.indexes].flatMap(({ partitionKey, sortKey }) => [
+      partitionKey,
+      sortKey,
+    ]),
+  ),
+]

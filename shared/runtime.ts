@@ -44,6 +44,12 @@ export const environment = {
     return required('REFERENCE_PREFIX')
   },
   queueUrl: (queue: string): string => required(queueUrlVariable(queue)),
+  /** The URL of a queue that feeds this function, whose ARN a record carries. */
+  queueUrlOf: (arn: string): string => {
+    const [, , , region, account, name] = arn.split(':')
+    const local = process.env.AWS_ENDPOINT_URL_SQS
+    return `${local ?? `https://sqs.${region}.amazonaws.com`}/${account}/${name}`
+  },
   /** Divides the clocks of a debit and the sandbox bank's 30 s; 1 wherever money is real. */
   get timeScale(): number {
     return number('TIME_SCALE', 1)

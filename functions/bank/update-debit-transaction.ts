@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { bankUpdateView } from '../../shared/api/debit-view.ts'
+import { takeReport } from '../../shared/api/bank-report.ts'
+import { bankUpdateView } from '../../shared/api/bank-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
@@ -7,7 +8,6 @@ import { Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBankDebit } from '../../shared/store/debits.ts'
-import { moveDebit } from '../../shared/store/moves.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
   endpoint('update-debit-transaction', runtime, async ({ path, caller, input, at, requestId }) => {
@@ -15,8 +15,8 @@ export const updateDebitTransaction = (runtime: Runtime) =>
     const debit = uuid.success && (await findBankDebit(caller.bank, uuid.output))
     if (!debit) return notFound('update-debit-transaction')
     const cause = { at, by: `bank:${caller.bank}`, requestId }
-    const moved = await moveDebit(debit, (now) => applyBankUpdate(now, input, cause), runtime)
-    return moved instanceof Refusal ? moved : { data: bankUpdateView(moved) }
+    const taken = await takeReport(debit, { report: input, cause, apply: applyBankUpdate }, runtime)
+    return taken instanceof Refusal ? taken : { data: bankUpdateView(taken) }
   })
 
 export const handler = updateDebitTransaction(real)

@@ -1,4 +1,4 @@
-import { advance, deadline, TIMEOUT_MESSAGES } from '../../shared/domain/debit.ts'
+import { deadline, timeOut } from '../../shared/domain/debit.ts'
 import { clocks } from '../../shared/domain/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -20,13 +20,7 @@ export const expireDebit = (runtime: Runtime) =>
         const due = deadline(now, phase, clocks(environment.timeScale))
         if (!due) return now
         if (due > at) throw new Error(`The ${phase} clock of ${reference} has not run out`)
-        return advance(now, {
-          to: 'failed',
-          at,
-          by: 'job:expire-debit',
-          requestId: messageId,
-          changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
-        })
+        return timeOut(now, phase, { at, by: 'job:expire-debit', requestId: messageId })
       },
       runtime,
     )

@@ -1,6 +1,6 @@
 import { sandboxReport } from '../../shared/banks/sandbox.ts'
 import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
-import { advance, TIMEOUT_MESSAGES } from '../../shared/domain/debit.ts'
+import { timeOut } from '../../shared/domain/debit.ts'
 import { isOpen } from '../../shared/domain/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -22,11 +22,7 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
       debit,
       (now) =>
         outcome === 'timeout'
-          ? advance(now, {
-              ...cause,
-              to: 'failed',
-              changes: { errorMessage: TIMEOUT_MESSAGES.approval, errorCode: 'timeout' },
-            })
+          ? timeOut(now, 'approval', cause)
           : applyBankUpdate(now, sandboxReport(outcome, { uuid, bank: bank.identifier }), cause),
       runtime,
     )

@@ -1,6 +1,7 @@
 import { connectors } from '../../shared/banks/registry.ts'
 import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
-import { advance, type Debit, type Move } from '../../shared/domain/debit.ts'
+import { advance, type Debit, deadline, type Move, timeOut } from '../../shared/domain/debit.ts'
+import { clocks, isOpen } from '../../shared/domain/lifecycle.ts'
 import type { SubmissionResult } from '../../shared/domain/submission.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
@@ -29,6 +30,14 @@ export const submitToBank = (runtime: Runtime) =>
     const debit = await findDebit(reference)
     if (debit?.status !== 'pending') return
     const { bank, phone } = debit.facts
+    const due = deadline(debit, 'processing', clocks(environment.timeScale))
+    if (due && due <= runtime.now()) {
+      // Too late to begin: nobody may be debited for what has already run out.
+      const cause = { at: runtime.now(), by: 'job:submit-to-bank', requestId: messageId }
+      const end = (now: Debit) => (isOpen(now.status) ? timeOut(now, 'processing', cause) : now)
+      await moveDebit(debit, end, runtime)
+      return
+    }
     const [current, account] = await Promise.all([
       findBank(bank.identifier),
       findAccount(phone, bank.identifier),

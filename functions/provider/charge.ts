@@ -80,6 +80,8 @@ const repeated = async (
   }
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
+  // A failed debit is final: to try again takes a reference of its own.
+  if (debit.status === 'failed') return new Refusal(3003, { details: { reference } })
   return { data: chargeView(debit), headers: { 'Idempotent-Replayed': 'true' } }
 }
 

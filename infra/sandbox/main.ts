@@ -41,7 +41,8 @@ let sandbox: Promise<Sandbox> | undefined
 const stopOnce = async (): Promise<never> => {
   for (const signal of STOP_SIGNALS) {
     process.removeAllListeners(signal)
-    process.on(signal, () => undefined)
+    // Whoever asks twice does not want to wait.
+    process.on(signal, () => process.exit(1))
   }
   await sandbox?.then(
     (started) => started.stop(),

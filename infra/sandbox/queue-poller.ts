@@ -22,6 +22,7 @@ export type QueueFeed = {
 const WAIT_SECONDS = 5
 const SQS_BATCH_MAX = 10
 const FAULT_MS = 1_000
+const STOP_MS = 1_000
 
 /** @returns a function that stops the pollers and waits for the work in hand */
 export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>) => {
@@ -44,7 +45,8 @@ export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>
   const looping = loop()
   return async () => {
     stopping.abort()
-    await looping
+    // A receiver that never answers does not keep the sandbox from its end.
+    await Promise.race([looping, pause(STOP_MS, undefined, { ref: false })])
   }
 }
 

@@ -1,9 +1,15 @@
 import {
   CreateTableCommand,
   DynamoDBClient,
+  type KeySchemaElement,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { tableDefinition } from '../table.ts'
+import { keyAttributes, tableDefinition } from '../table.ts'
+
+const keySchema = (keys: { partitionKey: string; sortKey: string }): KeySchemaElement[] => [
+  { AttributeName: keys.partitionKey, KeyType: 'HASH' },
+  { AttributeName: keys.sortKey, KeyType: 'RANGE' },
+]
 
 /**
  * Creates the table as the stack does.
@@ -11,20 +17,22 @@ import { tableDefinition } from '../table.ts'
  */
 export const createTable = async (endpoint: string, tableName: string): Promise<string> => {
   const client = new DynamoDBClient({ endpoint })
-  const { partitionKey, sortKey, timeToLive } = tableDefinition
+  const { partitionKey, sortKey, timeToLive, indexes } = tableDefinition
   try {
     const { TableDescription } = await client.send(
       new CreateTableCommand({
         TableName: tableName,
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
+        AttributeDefinitions: keyAttributes.map((AttributeName) => ({
           AttributeName,
           AttributeType: 'S',
         })),
-        KeySchema: [
-          { AttributeName: partitionKey, KeyType: 'HASH' },
-          { AttributeName: sortKey, KeyType: 'RANGE' },
-        ],
+        KeySchema: keySchema({ partitionKey, sortKey }),
+        GlobalSecondaryIndexes: indexes.map((index) => ({
+          IndexName: index.name,
+          KeySchema: keySchema(index),
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        })),
         StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
       }),
     )

@@ -26,10 +26,10 @@ export const isRange = (text: string): boolean => {
  * @returns 403/1451 for an address outside, 403/1452 for one that cannot be judged
  */
 export const judgeAddress = (
-  address: string | undefined,
+  address: string | null | undefined,
   ranges: readonly string[],
 ): Refusal | undefined => {
-  const family = address === undefined ? undefined : familyOf(address)
+  const family = address ? familyOf(address) : undefined
   if (!address || !family) return new Refusal(1452)
   const allowed = new BlockList()
   for (const range of ranges) {

@@ -61,21 +61,25 @@ const signedRequest = (event: ApiEvent): SignedRequest => ({
 })
 
 /**
- * The path as the caller wrote it. The gateway hands it over decoded, and the query only as pairs,
- * so the encoded spelling is tried beside the plain one.
+ * The spellings of path and query that the caller may have signed. The gateway hands the path over
+ * decoded and without its stage, and the query as pairs, so each is spelled again; a plain query
+ * counts only where it reads back as the very same pairs.
  */
-const signedPaths = ({ path, multiValueQueryStringParameters }: ApiEvent): string[] => {
-  const pairs = Object.entries(multiValueQueryStringParameters ?? {}).flatMap(
-    ([key, values = []]) => values.map((value) => [key, value] as const),
+const signedPaths = (event: ApiEvent): string[] => {
+  const pairs = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(
+    ([key, values = []]) => values.map((value): [string, string] => [key, value]),
   )
-  const spell = (write: (text: string) => string) =>
-    pairs.length === 0
-      ? ''
-      : `?${pairs.map(([key, value]) => `${write(key)}=${write(value)}`).join('&')}`
-  const encodedPath = path.split('/').map(encodeURIComponent).join('/')
-  return [
-    path + spell(encodeURIComponent),
-    path + spell(String),
-    encodedPath + spell(encodeURIComponent),
-  ]
+  const paths = [event.path, event.requestContext?.path ?? event.path]
+  const spelled = new Set([...paths, ...paths.map(encodedPath)])
+  return [...spelled].flatMap((path) => queries(pairs).map((query) => path + query))
+}
+
+const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+const queries = (pairs: [string, string][]): string[] => {
+  if (pairs.length === 0) return ['']
+  const encoded = pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&')
+  const plain = pairs.map((pair) => pair.join('=')).join('&')
+  const readsBack = JSON.stringify([...new URLSearchParams(plain)]) === JSON.stringify(pairs)
+  return [`?${encoded}`, ...(readsBack ? [`?${plain}`] : [])]
 }

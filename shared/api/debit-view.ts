@@ -1,10 +1,10 @@
 import { bankView } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
 import { CURRENCY, formatAmount } from '../domain/money.ts'
-import { debitId, integerId } from '../domain/reference.ts'
+import { debitId } from '../domain/reference.ts'
 import { approvalMethodView, iso } from '../domain/transaction.ts'
 
-/** A debit as the replies of the API show it. */
+/** A debit as the replies to its provider show it. */
 
 /** Reply of the charge (specification, Create debit request). */
 export const chargeView = (debit: Debit) => {
@@ -44,21 +44,5 @@ export const statusView = (debit: Debit) => {
       approval_method: approvalMethodView(state.approvalMethod),
       error_message: state.errorMessage,
     },
-  }
-}
-
-/** Reply of the bank's update (specification, Update transaction status). */
-export const bankUpdateView = (debit: Debit) => {
-  const state = stateAt(debit)
-  return {
-    id: integerId(state.reference),
-    uuid: state.uuid,
-    reference: state.reference,
-    status: debit.status,
-    approval_method: state.approvalMethod,
-    bank_reference: state.bankReference,
-    error_message: state.errorMessage,
-    fee: state.fee === null ? null : formatAmount(state.fee),
-    updated_at: iso(state.updatedAt),
   }
 }

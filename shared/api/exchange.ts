@@ -31,13 +31,12 @@ export const orThrow = <T>(value: T | Refusal): T => {
   return value
 }
 
-/** Every value of a header, whose name is given in lower case. */
+/** Every value of a header, whose name is given in lower case; names are spelled as callers like. */
 export const headerValues = (event: APIGatewayProxyEvent, name: string): string[] => {
-  const entries = Object.entries(event.multiValueHeaders ?? {})
-  const several = entries.find(([key]) => key.toLowerCase() === name)?.[1]
-  if (several) return several
-  const single = Object.entries(event.headers ?? {}).find(
-    ([key]) => key.toLowerCase() === name,
-  )?.[1]
-  return single === undefined ? [] : [single]
+  const isWanted = ([key]: [string, unknown]) => key.toLowerCase() === name
+  const several = Object.entries(event.multiValueHeaders ?? {}).filter(isWanted)
+  if (several.length > 0) return several.flatMap(([, values]) => values ?? [])
+  return Object.entries(event.headers ?? {})
+    .filter(isWanted)
+    .flatMap(([, value]) => value ?? [])
 }

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
-import { BankUpdate } from '../domain/bank-update.ts'
+import { BankCallback, BankUpdate } from '../domain/bank-update.ts'
 import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/charge.ts'
+import { BankListQuery, DebitListQuery } from '../domain/debit-list.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
 import type { FieldCodes } from '../domain/validation.ts'
@@ -26,7 +27,7 @@ type Row = {
   /** What an object that is missing, or somebody else's, is called. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
   /** The body's schema; absent where the operation takes none. */
-  body?: typeof ChargeRequest | typeof BankUpdate
+  body?: v.GenericSchema<unknown, unknown>
   /** Codes of single fields, where 1007 is not the published one. */
   fieldCodes?: FieldCodes
   /** Fields that are judged by their source text: 100.50 is an amount, 100.5 is not. */
@@ -78,6 +79,35 @@ export const operations = {
     limit: { production: 30, sandbox: 10, per: 'caller', code: 1455 },
     notFound: NOT_FOUND_BY_BANK,
     body: BankUpdate,
+    decimals: ['fee'],
+    status: 200,
+  },
+  'list-debit-requests': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/debit-requests',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 3404 },
+    query: DebitListQuery,
+    status: 200,
+  },
+  'list-debit-transactions': {
+    caller: 'bank',
+    method: 'GET',
+    path: '/api/v1/banks/debit-transactions',
+    limit: { ...READ_LIMIT, code: 1455 },
+    notFound: NOT_FOUND_BY_BANK,
+    query: BankListQuery,
+    queryNames: { status: 'status_filter' },
+    status: 200,
+  },
+  'debit-callback': {
+    caller: 'bank',
+    method: 'POST',
+    path: '/api/v1/banks/debit-transactions/{uuid}/callback',
+    limit: { production: 200, sandbox: 60, per: 'caller', code: 1455 },
+    notFound: NOT_FOUND_BY_BANK,
+    body: BankCallback,
     decimals: ['fee'],
     status: 200,
   },

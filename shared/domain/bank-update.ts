@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { advance, type Changes, type Debit, type FailureCode, merged } from './debit.ts'
+import { advance, approve, type Changes, type Debit, type FailureCode, merged } from './debit.ts'
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
 import { Fee } from './money.ts'
 import { invalid, type Refusal } from './refusal.ts'
@@ -12,28 +12,36 @@ const fields = {
   metadata: v.optional(Metadata),
 }
 
-/** The body of a bank's report (specification, Update transaction status). */
-export const BankUpdate = v.pipe(
-  v.object(
-    {
-      ...fields,
-      status: oneOf(['completed', 'failed']),
-      // A bank may echo the null of a completed transaction.
-      error_message: v.nullish(text({ max: 200, mayBeBlank: true })),
-    },
-    'is required',
-  ),
-  // Partial, so that a failed report without its message is told of all its faults at once.
-  v.forward(
-    v.partialCheck(
-      [['status'], ['error_message']],
-      ({ status, error_message }) => status !== 'failed' || !isBlank(error_message ?? ''),
-      'is required when status is failed',
+/** A report with one of these statuses. */
+const report = <const S extends readonly string[]>(statuses: S) =>
+  v.pipe(
+    v.object(
+      {
+        ...fields,
+        status: oneOf(statuses),
+        // A bank may echo the null of a completed transaction.
+        error_message: v.nullish(text({ max: 200, mayBeBlank: true })),
+      },
+      'is required',
     ),
-    ['error_message'],
-  ),
-)
+    // Partial, so that a failed report without its message is told of all its faults at once.
+    v.forward(
+      v.partialCheck(
+        [['status'], ['error_message']],
+        ({ status, error_message }) => status !== 'failed' || !isBlank(error_message ?? ''),
+        'is required when status is failed',
+      ),
+      ['error_message'],
+    ),
+  )
+
+/** The body of a bank's report (specification, Update transaction status). */
+export const BankUpdate = report(['completed', 'failed'])
 export type BankUpdate = v.InferOutput<typeof BankUpdate>
+
+/** The same for the callback, which may also say that the customer approved. */
+export const BankCallback = report(['approved', 'completed', 'failed'])
+export type BankCallback = v.InferOutput<typeof BankCallback>
 
 // Banks report a cause in words; the first row whose words occur names the published code.
 const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
@@ -73,6 +81,16 @@ export const applyBankUpdate = (
   }
   return after
 }
+
+/** The debit after a callback: `approved` stops the five-minute clock, and no more. */
+export const applyBankCallback = (
+  debit: Debit,
+  { status, ...callback }: BankCallback,
+  cause: Cause,
+): Debit | Refusal =>
+  status === 'approved'
+    ? approve(debit, cause)
+    : applyBankUpdate(debit, { ...callback, status }, cause)
 
 const changesOf = (update: BankUpdate): Changes => ({
   bankReference: update.bank_reference,

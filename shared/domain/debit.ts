@@ -57,6 +57,8 @@ export type Entry = {
   changes: Changes
 }
 
+export type Cause = { at: Date; by: string; requestId: string }
+
 /** A debit: its facts, its history, and the two fields that every write is conditional on. */
 export type Debit = {
   facts: Facts
@@ -64,6 +66,8 @@ export type Debit = {
   /** Counts writes, so that of two moves from one state the second finds another version. */
   version: number
   history: readonly Entry[]
+  /** When and by whom the customer was reported to have approved; no event tells of it. */
+  approval?: Cause
 }
 
 /** A debit as it stood after one of its events; what is not yet known is null. */
@@ -121,8 +125,6 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
 export const merged = (layers: readonly Metadata[]): Metadata =>
   Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 
-type Cause = { at: Date; by: string; requestId: string }
-
 /** A new debit, with the two events that its charge causes. */
 export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   facts,
@@ -145,18 +147,41 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Move): Debit | 
     case 'same':
       return debit
     case 'refuse':
-      return new Refusal(3001, {
-        http: 422,
-        details: { status: [`cannot transition from ${debit.status} to ${to}`] },
-      })
+      return refuseMove(debit.status, to)
     case 'move':
       return {
         ...debit,
         status: to,
         version: debit.version + 1,
-        history: [...debit.history, { type: to as EventName, ...cause, changes }],
+        history: [
+          ...debit.history,
+          { type: to as EventName, ...cause, at: notBefore(debit, cause.at), changes },
+        ],
       }
   }
+}
+
+/** Two clocks never quite agree, and a history does not run backwards. */
+const notBefore = (debit: Debit, at: Date): Date => {
+  const last = debit.history.at(-1)?.at
+  return last && last > at ? last : at
+}
+
+const refuseMove = (from: Status, to: string): Refusal =>
+  new Refusal(3001, {
+    http: 422,
+    details: { status: [`cannot transition from ${from} to ${to}`] },
+  })
+
+/**
+ * The debit after its customer approved: the five-minute clock stands still from here on. The very
+ * same object when that was known.
+ * @returns 3001 for a debit that is no longer open
+ */
+export const approve = (debit: Debit, cause: Cause): Debit | Refusal => {
+  if (!isOpen(debit.status)) return refuseMove(debit.status, 'approved')
+  if (debit.approval) return debit
+  return { ...debit, version: debit.version + 1, approval: cause }
 }
 
 /** The two clocks of an open debit. */
@@ -169,11 +194,19 @@ export const deadline = (debit: Debit, phase: Phase, clocks: Clocks): Date | und
   if (!isOpen(debit.status)) return undefined
   const { createdAt, processedAt } = stateAt(debit)
   if (phase === 'processing') return after(createdAt, clocks.processingSeconds)
-  return processedAt ? after(processedAt, clocks.approvalSeconds) : undefined
+  return processedAt && !debit.approval ? after(processedAt, clocks.approvalSeconds) : undefined
 }
 
+/** The debit after one of its clocks ran out. */
+export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refusal =>
+  advance(debit, {
+    ...cause,
+    to: 'failed',
+    changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
+  })
+
 /** What a debit fails with when a clock runs out (specification, Timeouts that change state). */
-export const TIMEOUT_MESSAGES: Record<Phase, string> = {
+const TIMEOUT_MESSAGES: Record<Phase, string> = {
   approval: 'Transaction timeout',
   processing: 'Bank processing timeout',
 }

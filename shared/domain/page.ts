@@ -36,3 +36,14 @@ export const pageRequest = (query: {
 /** The members of one page of a list that is at hand. */
 export const pageOf = <T>(all: readonly T[], { page, perPage }: PageRequest): T[] =>
   all.slice((page - 1) * perPage, page * perPage)
+
+const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$/
+
+/** A position in a list as a caller carries it; only the shape of one is ever looked up. */
+export const Cursor = v.pipe(
+  v.string('must be a cursor of this list'),
+  v.transform((text) => Buffer.from(text, 'base64url').toString('latin1')),
+  v.regex(POSITION, 'must be a cursor of this list'),
+)
+
+export const cursorFor = (position: string): string => Buffer.from(position).toString('base64url')

@@ -11,6 +11,7 @@ import type {
 import * as v from 'valibot'
 import { log } from '../log.ts'
 import { type Message, messages, type QueueName } from './messages.ts'
+import { hideFor } from './send.ts'
 
 /**
  * The two ways a function is fed in batches. A record whose work throws is reported as failed and
@@ -18,15 +19,34 @@ import { type Message, messages, type QueueName } from './messages.ts'
  */
 
 const loggingFaults =
-  <R>(ids: (record: R) => Record<string, string | undefined>, work: (record: R) => Promise<void>) =>
+  <R>(
+    ids: (record: R) => Record<string, string | undefined>,
+    work: (record: R) => Promise<void>,
+    onFault: (record: R) => Promise<void> = async () => undefined,
+  ) =>
   async (record: R): Promise<void> => {
     try {
       await work(record)
     } catch (error) {
       log.error('fault', { ...ids(record), error: error as Error })
+      await onFault(record)
       throw error
     }
   }
+
+/**
+ * Left alone, a message that failed is seen again only after six times its function's timeout,
+ * which is long in the ten minutes of a debit. It comes after 2, 4, 8 ... 60 seconds instead.
+ */
+const comeAgainSoon = async ({ attributes, eventSourceARN, receiptHandle }: SQSRecord) => {
+  const seconds = Math.min(2 ** Number(attributes.ApproximateReceiveCount), 60)
+  try {
+    await hideFor(eventSourceARN, receiptHandle, seconds)
+  } catch (error) {
+    // Then it comes late, but it comes.
+    log.warn('visibility unchanged', { error: error as Error })
+  }
+}
 
 /** A message with the id of its delivery to us, which names this work in audit entries. */
 type Handle<Q extends QueueName> = (message: Message<Q>, messageId: string) => Promise<void>
@@ -37,6 +57,7 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
   const work = loggingFaults<SQSRecord>(
     ({ messageId }) => ({ queue, message_id: messageId }),
     (record) => handle(v.parse(schema, JSON.parse(record.body)), record.messageId),
+    comeAgainSoon,
   )
   return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {

@@ -1,4 +1,9 @@
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
 import { environment } from '../runtime.ts'
 import type { Message, QueueName } from './messages.ts'
 
@@ -10,6 +15,16 @@ export const sqs = new SQSClient({
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 })
+
+/** Has a message in work seen again after so many seconds. */
+export const hideFor = async (
+  queueArn: string,
+  ReceiptHandle: string,
+  VisibilityTimeout: number,
+): Promise<void> => {
+  const QueueUrl = environment.queueUrlOf(queueArn)
+  await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
+}
 
 /** One message for one queue. `group` keeps a busy partner from delaying the others (fair queues). */
 export type Outgoing = {

@@ -20,9 +20,9 @@ export type Opened =
   /** The reference or the uuid is taken: draw new ones. */
   | { kind: 'collision' }
 
-// The order of the writes of a charge; a cancelled transaction names its reasons by position.
+// Where the writes of a charge stand; a cancelled transaction names its reasons by position. The
+// claim on the partner's reference, at 1, is read whatever else is named.
 const DEBIT = 0
-const PARTNER_REFERENCE = 1
 const UUID = 2
 const DAY_TOTAL = 3
 
@@ -113,17 +113,18 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
   ]
 }
 
-/** A repeat is told before a limit: what exists already is not limited again. */
+/**
+ * A repeat is told before anything else: what exists already is neither limited again nor in the
+ * way of itself, whichever condition DynamoDB named.
+ */
 const judgeCancelled = async (
   opening: Opening,
   error: TransactionCanceledException,
 ): Promise<Opened | Refusal> => {
   const failed = failedConditions(error)
-  if (failed[PARTNER_REFERENCE]) {
-    const claim = await findClaim(opening.debit)
-    if (!claim) throw error
-    return judgeClaim(opening, claim)
-  }
+  if (!failed.includes(true)) throw error
+  const claim = await findClaim(opening.debit)
+  if (claim) return judgeClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
   if (failed[DAY_TOTAL]) {
     return new Refusal(3005, { details: { amount: ['exceeds what is left of the daily limit'] } })

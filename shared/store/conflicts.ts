@@ -4,10 +4,10 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { Runtime } from '../runtime.ts'
 
-const ATTEMPTS_MAX = 7
+const BUDGET_MS = 12_000
 const CONFLICT = 'TransactionConflict'
 const PAUSE_FIRST_MS = 20
-const PAUSE_CAP_MS = 640
+const PAUSE_CAP_MS = 1_000
 
 /**
  * Two writers met at one item; neither is wrong, and one of them should come again. A condition
@@ -32,20 +32,23 @@ export const failedConditions = (error: TransactionCanceledException): boolean[]
 }
 
 /**
- * Repeats a write that met another one, up to six times with full jitter: about two seconds in
- * all, well inside a request. The last conflict is thrown; the API answers it with 503/1503.
+ * Repeats a write that met another one, with full jitter: a burst of charges on one day total
+ * finds its turns within seconds. What has waited in vain for twelve, inside the request's own
+ * deadline, is thrown; the API answers it with 503/1503.
  */
 export const withConflictRetries = async <T>(
   runtime: Pick<Runtime, 'random' | 'pause'>,
   write: () => Promise<T>,
 ): Promise<T> => {
+  let paused = 0
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await write()
     } catch (error) {
-      if (!isConflict(error) || attempt === ATTEMPTS_MAX) throw error
-      const ceiling = Math.min(PAUSE_FIRST_MS * 2 ** attempt, PAUSE_CAP_MS)
-      await runtime.pause(runtime.random() * ceiling)
+      if (!isConflict(error) || paused >= BUDGET_MS) throw error
+      const pause = runtime.random() * Math.min(PAUSE_FIRST_MS * 2 ** attempt, PAUSE_CAP_MS)
+      paused += pause
+      await runtime.pause(pause)
     }
   }
 }

@@ -1,4 +1,11 @@
-import type { Changes, Debit, Entry, Facts } from '../domain/debit.ts'
+import {
+  type Cause,
+  type Changes,
+  type Debit,
+  type Entry,
+  type Facts,
+  stateAt,
+} from '../domain/debit.ts'
 import { keys, withoutKeys } from './table.ts'
 
 /**
@@ -21,10 +28,14 @@ export type DebitItem = Omit<Facts, 'metadata'> & {
   pk: string
   sk: string
   entity: 'debit'
+  byStatus: string
+  byCustomer: string
+  byTime: string
   metadata?: string
   status: Debit['status']
   version: number
   history: WrittenEntry[]
+  approval?: { at: number; by: string; rid: string }
 }
 
 /** @param before the entry it follows, whose cause it may share */
@@ -56,26 +67,40 @@ const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
   return entries
 }
 
-export const toDebitItem = ({ facts, status, version, history }: Debit): DebitItem => {
+export const writeApproval = ({ at, by, requestId }: Cause) => ({
+  at: at.getTime(),
+  by,
+  rid: requestId,
+})
+
+export const toDebitItem = (debit: Debit): DebitItem => {
+  const { facts, status, version, history } = debit
   const { metadata, ...plain } = facts
   return {
     ...keys.debit(facts.reference),
     entity: 'debit',
+    byStatus: keys.byStatus(facts.partner, status),
+    byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
+    byTime: keys.byTime(stateAt(debit, 0).createdAt, facts.reference),
     ...plain,
     ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
     status,
     version,
     history: history.map((entry, n) => writeEntry(entry, history[n - 1])),
+    ...(debit.approval ? { approval: writeApproval(debit.approval) } : {}),
   }
 }
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
-  const { status, version, history, metadata, ...plain } =
+  const { status, version, history, approval, metadata, byStatus, byCustomer, byTime, ...plain } =
     withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
   return {
     facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
     status,
     version,
     history: readEntries(history),
+    ...(approval
+      ? { approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid } }
+      : {}),
   }
 }

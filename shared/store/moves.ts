@@ -3,11 +3,11 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import type { Debit } from '../domain/debit.ts'
+import type { Cause, Debit } from '../domain/debit.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
-import { writeEntry } from './debit-item.ts'
+import { writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 import { keys, table, tableName } from './table.ts'
 
@@ -42,8 +42,14 @@ const commit = async (
   after: Debit,
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
-  const written = await withConflictRetries(runtime, () => writeMove(before, after))
-  return written || isCommitted(after)
+  try {
+    const written = await withConflictRetries(runtime, () => writeMove(before, after))
+    return written || (await isCommitted(after))
+  } catch (error) {
+    // The answer may have been lost after the write was done.
+    if (await isCommitted(after)) return true
+    throw error
+  }
 }
 
 /** @returns false when the state it was judged by no longer stands */
@@ -98,8 +104,11 @@ const writeWithDayTotal = async (
 
 const moveExpression = (before: Debit, after: Debit) => ({
   Key: keys.debit(after.facts.reference),
-  UpdateExpression:
-    'SET #status = :to, #version = :next, #history = list_append(#history, :entries)',
+  UpdateExpression: [
+    'SET #status = :to, #version = :next, byStatus = :list',
+    '#history = list_append(#history, :entries)',
+    ...(after.approval ? ['approval = :approval'] : []),
+  ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
   ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#history': 'history' },
   ExpressionAttributeValues: {
@@ -107,21 +116,22 @@ const moveExpression = (before: Debit, after: Debit) => ({
     ':current': before.version,
     ':to': after.status,
     ':next': after.version,
+    ':list': keys.byStatus(after.facts.partner, after.status),
     ':entries': after.history
       .slice(before.history.length)
       .map((entry, n) => writeEntry(entry, after.history[before.history.length + n - 1])),
+    ...(after.approval ? { ':approval': writeApproval(after.approval) } : {}),
   },
 })
 
 /** Our own write may have been the one that came first: its answer was lost and it was repeated. */
 const isCommitted = async (after: Debit): Promise<boolean> => {
   const now = await findDebit(after.facts.reference)
-  const entry = now?.history[after.history.length - 1]
   const ours = after.history.at(-1)
-  return (
-    entry !== undefined &&
-    entry.requestId === ours?.requestId &&
-    entry.type === ours.type &&
-    entry.at.getTime() === ours.at.getTime()
-  )
+  const entry = now?.history[after.history.length - 1]
+  return isSame(entry, ours) && isSame(now?.approval, after.approval)
 }
+
+/** The request and the instant tell one cause from another. */
+const isSame = (one: Cause | undefined, other: Cause | undefined): boolean =>
+  one?.requestId === other?.requestId && one?.at.getTime() === other?.at.getTime()

@@ -1,10 +1,29 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Partner, PartnerId } from '../domain/partner.ts'
+import { environment } from '../runtime.ts'
+import { remembered } from './remembered.ts'
 import { keys, read, table, tableName, withoutKeys } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
   return item && withoutKeys<Partner>(item)
+}
+
+const names = remembered<string>({ entriesMax: 10_000 })
+
+/** What partners are called, remembered by a warm function. */
+export const partnerNames = async (
+  ids: ReadonlySet<PartnerId>,
+  now: Date,
+): Promise<ReadonlyMap<PartnerId, string>> => {
+  const when = { now, seconds: environment.cacheSeconds }
+  const known = await Promise.all(
+    [...ids].map(async (id) => {
+      const name = await names.get(id, when, async () => (await findPartner(id))?.name)
+      return [id, name ?? id] as const
+    }),
+  )
+  return new Map(known)
 }
 
 export const putPartner = async (partner: Partner): Promise<void> => {

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
+import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
 import { environment } from '../runtime.ts'
 
@@ -42,9 +45,20 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `DELIVERY#${number(n)}`,
   }),
+  /** In the index by-status: the debits of a partner in one status, by their time. */
+  byStatus: (partner: PartnerId, status: Status): string => `${partner}#${status}`,
+  /** In the index by-customer: the debits of a phone number at one bank, by their time. */
+  byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
+  /** Sorts by creation; the reference makes it unique and is read back from it. */
+  byTime: (createdAt: Date, reference: Reference): string =>
+    `${createdAt.toISOString()}#${reference}`,
   deliveries: (reference: Reference): { pk: string; prefix: string } => ({
     pk: `DEBIT#${reference}`,
     prefix: 'DELIVERY#',
+  }),
+  lateCompletion: (reference: Reference, requestId: string): Key => ({
+    pk: `DEBIT#${reference}`,
+    sk: `LATE#${requestId}`,
   }),
   uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
   partnerReference: (partner: PartnerId, partnerReference: string): Key => ({

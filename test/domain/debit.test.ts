@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import {
   advance,
+  approve,
+  type Debit,
   deadline,
   merged,
   type Phase,
   stateAt,
-  TIMEOUT_MESSAGES,
+  timeOut,
 } from '../../shared/domain/debit.ts'
 import { clocks } from '../../shared/domain/lifecycle.ts'
 import { refused } from '../support/refused.ts'
@@ -141,7 +143,50 @@ test('a deadline is exact to the millisecond, and a sandbox may divide the clock
   expect(deadline(processing, 'processing', clocks(30))).toEqual(at('10:00:20.000'))
 })
 
-test('no approval in time is told as Transaction timeout', () => {
-  expect(TIMEOUT_MESSAGES.approval).toBe('Transaction timeout')
-  expect(TIMEOUT_MESSAGES.processing).toBe('Bank processing timeout')
+describe('a debit whose clock ran out', () => {
+  const cause = { at: at('10:10:00.000'), by: 'job:expire-debit', requestId: 'r' }
+
+  test.each([
+    ['approval', 'Transaction timeout'],
+    ['processing', 'Bank processing timeout'],
+  ] as const)('%s: fails with code timeout and %s', (phase, errorMessage) => {
+    const expired = timeOut(processing, phase, cause) as Debit
+    expect(stateAt(expired)).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
+  })
+
+  test('does not fail when the bank was first: 3001', () => {
+    expect(refused(timeOut(completed, 'processing', cause)).code).toBe('422/3001')
+  })
+})
+
+describe('an approval', () => {
+  const cause = { at: at('10:01:00.000'), by: 'bank:GCB', requestId: 'r' }
+  const approved = approve(processing, cause) as Debit
+
+  test('stops the five-minute clock, lets the ten-minute clock go on, and is no event', () => {
+    expect(deadline(approved, 'approval', clocks(1))).toBeUndefined()
+    expect(deadline(approved, 'processing', clocks(1))).toEqual(
+      deadline(processing, 'processing', clocks(1)),
+    )
+    expect(approved.history).toEqual(processing.history)
+    expect(approved.version).toBe(processing.version + 1)
+  })
+
+  test('is taken once, and may come before the debit is on record as processing', () => {
+    expect(approve(approved, { ...cause, requestId: 's' })).toBe(approved)
+    expect(approve(opened, cause)).toMatchObject({ status: 'pending', approval: cause })
+  })
+
+  test.each([completed, failed, reversed])('comes too late for what is over: 3001', (debit) => {
+    expect(refused(approve(debit, cause))).toEqual({
+      code: '422/3001',
+      details: { status: [`cannot transition from ${debit.status} to approved`] },
+    })
+  })
+})
+
+test('a history does not run backwards, whatever the clocks of two hosts say', () => {
+  const early = { at: new Date(0), by: 'bank:GCB', requestId: 'r' }
+  const next = advance(processing, { ...early, to: 'completed', changes: {} }) as Debit
+  expect(stateAt(next).completedAt).toEqual(stateAt(processing).processedAt)
 })

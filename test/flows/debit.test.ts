@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { table, tableName } from '../../shared/store/table.ts'
 import { type Received, useReceiver } from '../support/receiver.ts'
 import {
   CHARGE,
@@ -30,6 +32,18 @@ const charge = (fields: Record<string, unknown> = {}): Promise<Reply> =>
 
 const status = (reference: string): Promise<Reply> =>
   service.send('GET', statusPath(reference), { credential: demo })
+
+/** What the table holds beside a debit. */
+const itemsOf = async (reference: string, prefix: string) => {
+  const { Items } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': `DEBIT#${reference}`, ':prefix': prefix },
+    }),
+  )
+  return Items
+}
 
 const names = (events: Received[]): string[] => events.map(({ body }) => body.event)
 
@@ -234,8 +248,8 @@ describe('update-debit-transaction', () => {
     expect(arrived).toHaveLength(4)
   })
 
-  test('failed, then completed: 422/3001 with the published message', async () => {
-    const { response } = (await charge(silent)).body.data
+  test('failed, then completed: 422/3001 with the published message, and the report is kept', async () => {
+    const { reference, response } = (await charge(silent)).body.data
     const failed = await report(response.uuid, {
       status: 'failed',
       bank_reference: 'BANK-3',
@@ -245,7 +259,9 @@ describe('update-debit-transaction', () => {
       status: 'failed',
       error_message: 'Insufficient funds',
     })
-    const late = await report(response.uuid, { status: 'completed', bank_reference: 'BANK-3' })
+    const late = await report(response.uuid, { status: 'completed', bank_reference: 'BANK-LATE' })
+    const kept = await itemsOf(reference, 'LATE#')
+    expect(kept).toMatchObject([{ bank: 'GCB', bankReference: 'BANK-LATE', amount: 100_00 }])
     expect(late.status).toBe(422)
     expect(late.body).toMatchObject({
       success: false,

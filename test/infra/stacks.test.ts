@@ -105,7 +105,7 @@ describe('queues', () => {
       service.hasResourceProperties('AWS::SQS::Queue', {
         VisibilityTimeout: row.visibilitySeconds,
         MessageRetentionPeriod: row.retentionSeconds,
-        RedrivePolicy: Match.objectLike({ maxReceiveCount: 5 }),
+        RedrivePolicy: Match.objectLike({ maxReceiveCount: row.maxReceiveCount }),
       })
       expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
     }

@@ -117,12 +117,21 @@ test('a failed condition beside a conflict is no answer yet', async () => {
   })
 })
 
-test('conflicts are given up after six repeats, with pauses that grow to a bound', async () => {
+test('conflicts are given up after twelve seconds, with pauses that grow to a bound', async () => {
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
   calls.on(GetCommand).resolves({})
   await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)
-  expect(calls.commandCalls(TransactWriteCommand)).toHaveLength(7)
-  expect(pauses).toEqual([20, 40, 80, 160, 320, 320])
+  expect(pauses.slice(0, 7)).toEqual([20, 40, 80, 160, 320, 500, 500])
+  const total = pauses.reduce((sum, pause) => sum + pause, 0)
+  expect(total).toBeGreaterThanOrEqual(12_000)
+  expect(total).toBeLessThan(12_600)
+})
+
+test('a limit is not told of what exists already, whichever condition was named', async () => {
+  const debit = pendingDebit({ countedOn: '2026-11-21' })
+  calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, FAILED))
+  calls.on(GetCommand).resolves(claimOf(debit))
+  expect(await open(debit)).toMatchObject({ kind: 'opened' })
 })
 
 test('a lost answer to a charge: what the table says is the truth', async () => {
@@ -153,6 +162,22 @@ test('a move whose first try was committed unheard is recognised as done', async
   calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
   expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
+})
+
+test('a move whose answer was lost for good is recognised as done', async () => {
+  const debit = pendingDebit()
+  const after = advance(debit, {
+    to: 'completed',
+    changes: {},
+    at: NOON,
+    by: 'bank:GCB',
+    requestId: 'request-9',
+  }) as Debit
+  calls.on(UpdateCommand).rejects(lost())
+  calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
+  expect(await complete(debit)).toMatchObject({ status: 'completed' })
+  calls.on(GetCommand).resolves({ Item: toDebitItem(debit) })
+  await expect(complete(debit)).rejects.toThrow('socket hang up')
 })
 
 test('a move that lost to another is judged again: 422/3001', async () => {

@@ -1,0 +1,123 @@
+import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { Debit } from '../domain/debit.ts'
+import type { Status } from '../domain/lifecycle.ts'
+import { type PageRequest, REACH } from '../domain/page.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { PhoneNumber } from '../domain/phone.ts'
+import type { Reference } from '../domain/reference.ts'
+import { fromDebitItem } from './debit-item.ts'
+import { keys, table, tableName } from './table.ts'
+
+/**
+ * Lists of debits, newest first. An index tells which debits there are, a little late; what they
+ * say is read from the table itself, and whatever does not belong any more is left out.
+ */
+
+/** Where a listed debit stands in its list, as text that a caller may hand back. */
+type Position = { byTime: string; reference: Reference }
+
+type IndexQuery = { index: 'by-status' | 'by-customer'; attribute: string; value: string }
+
+const positionOf = (item: Record<string, unknown>): Position => {
+  const byTime = String(item.byTime)
+  return { byTime, reference: byTime.slice(byTime.indexOf('#') + 1) as Reference }
+}
+
+/** Up to `limit` positions of one list, from after a position on. */
+const positions = async (
+  { index, attribute, value }: IndexQuery,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Position[]> => {
+  const found: Position[] = []
+  let ExclusiveStartKey: Record<string, unknown> | undefined
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.send(
+      new QueryCommand({
+        TableName: tableName(),
+        IndexName: index,
+        KeyConditionExpression: before ? '#pk = :pk AND byTime < :before' : '#pk = :pk',
+        ExpressionAttributeNames: { '#pk': attribute },
+        ExpressionAttributeValues: { ':pk': value, ...(before ? { ':before': before } : {}) },
+        ScanIndexForward: false,
+        Limit: limit - found.length,
+        ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
+      }),
+    )
+    found.push(...Items.map(positionOf))
+    ExclusiveStartKey = LastEvaluatedKey
+  } while (ExclusiveStartKey && found.length < limit)
+  return found
+}
+
+const BATCH_MAX = 100
+
+/** The debits themselves, strongly consistent, in the order of their positions. */
+const load = async (wanted: readonly Position[]): Promise<Debit[]> => {
+  const found = new Map<Reference, Debit>()
+  for (let n = 0; n < wanted.length; n += BATCH_MAX) {
+    let Keys = wanted.slice(n, n + BATCH_MAX).map(({ reference }) => keys.debit(reference))
+    while (Keys.length > 0) {
+      const { Responses, UnprocessedKeys } = await table.send(
+        new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
+      )
+      for (const item of Responses?.[tableName()] ?? []) {
+        const debit = fromDebitItem(item)
+        found.set(debit.facts.reference, debit)
+      }
+      Keys = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as typeof Keys
+    }
+  }
+  return wanted.flatMap(({ reference }) => found.get(reference) ?? [])
+}
+
+const inStatus = (partner: PartnerId, status: Status): IndexQuery => ({
+  index: 'by-status',
+  attribute: 'byStatus',
+  value: keys.byStatus(partner, status),
+})
+
+export type DebitPage = {
+  debits: Debit[]
+  /** How many there are, up to where pages reach. */
+  count: number
+  /** What follows this page begins after it; null: nothing does. */
+  cursor: string | null
+}
+
+/** One page of a partner's debits in one status. */
+export const listByStatus = async (
+  partner: PartnerId,
+  status: Status,
+  { page, perPage }: PageRequest,
+): Promise<DebitPage> => {
+  const all = await positions(inStatus(partner, status), { limit: REACH })
+  const wanted = all.slice((page - 1) * perPage, page * perPage)
+  const debits = (await load(wanted)).filter((debit) => debit.status === status)
+  const hasMore = all.length > page * perPage || all.length === REACH
+  return { debits, count: all.length, cursor: hasMore ? (wanted.at(-1)?.byTime ?? null) : null }
+}
+
+/** The debits that follow a cursor, however deep; one more is read to know whether any follow. */
+export const listByStatusAfter = async (
+  partner: PartnerId,
+  status: Status,
+  { before, perPage }: { before: string; perPage: number },
+): Promise<Omit<DebitPage, 'count'>> => {
+  const found = await positions(inStatus(partner, status), { limit: perPage + 1, before })
+  const wanted = found.slice(0, perPage)
+  const debits = (await load(wanted)).filter((debit) => debit.status === status)
+  return { debits, cursor: found.length > perPage ? (wanted.at(-1)?.byTime ?? null) : null }
+}
+
+/** The newest debits of a phone number at one bank: more than a person has, and a bound. */
+const CUSTOMER_DEBITS_MAX = 500
+
+export const listByCustomer = async (
+  bank: BankIdentifier,
+  phone: PhoneNumber,
+): Promise<Debit[]> => {
+  const value = keys.byCustomer(bank, phone)
+  const query: IndexQuery = { index: 'by-customer', attribute: 'byCustomer', value }
+  return load(await positions(query, { limit: CUSTOMER_DEBITS_MAX }))
+}
