@@ -1,27 +1,27 @@
-import * as v from 'valibot'
-import { takeReport } from '../../shared/api/bank-report.ts'
+import { namedDebit, takeReport } from '../../shared/api/bank-report.ts'
 import { callbackView } from '../../shared/api/bank-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankCallback } from '../../shared/domain/bank-update.ts'
-import { Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findBankDebit } from '../../shared/store/debits.ts'
 
 /** A bank's callback: what its update says, or that the customer approved. */
 export const debitCallback = (runtime: Runtime) =>
-  endpoint('debit-callback', runtime, async ({ path, caller, input, at, requestId }) => {
-    const uuid = v.safeParse(Uuid, path.uuid)
-    const debit = uuid.success && (await findBankDebit(caller.bank, uuid.output))
-    if (!debit) return notFound('debit-callback')
-    const cause = { at, by: `bank:${caller.bank}`, requestId }
-    const taken = await takeReport(
-      debit,
-      { report: input, cause, apply: applyBankCallback },
-      runtime,
-    )
-    return taken instanceof Refusal ? taken : { data: callbackView(taken) }
-  })
+  endpoint(
+    'debit-callback',
+    runtime,
+    async ({ caller, input, at, requestId }, debit) => {
+      if (!debit) return notFound('debit-callback')
+      const cause = { at, by: `bank:${caller.bank}`, requestId }
+      const taken = await takeReport(
+        debit,
+        { report: input, cause, apply: applyBankCallback },
+        runtime,
+      )
+      return taken instanceof Refusal ? taken : { data: callbackView(taken) }
+    },
+    namedDebit,
+  )
 
 export const handler = debitCallback(real)

@@ -1,22 +1,26 @@
-import * as v from 'valibot'
-import { takeReport } from '../../shared/api/bank-report.ts'
+import { namedDebit, takeReport } from '../../shared/api/bank-report.ts'
 import { bankUpdateView } from '../../shared/api/bank-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
-import { Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findBankDebit } from '../../shared/store/debits.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
-  endpoint('update-debit-transaction', runtime, async ({ path, caller, input, at, requestId }) => {
-    const uuid = v.safeParse(Uuid, path.uuid)
-    const debit = uuid.success && (await findBankDebit(caller.bank, uuid.output))
-    if (!debit) return notFound('update-debit-transaction')
-    const cause = { at, by: `bank:${caller.bank}`, requestId }
-    const taken = await takeReport(debit, { report: input, cause, apply: applyBankUpdate }, runtime)
-    return taken instanceof Refusal ? taken : { data: bankUpdateView(taken) }
-  })
+  endpoint(
+    'update-debit-transaction',
+    runtime,
+    async ({ caller, input, at, requestId }, debit) => {
+      if (!debit) return notFound('update-debit-transaction')
+      const cause = { at, by: `bank:${caller.bank}`, requestId }
+      const taken = await takeReport(
+        debit,
+        { report: input, cause, apply: applyBankUpdate },
+        runtime,
+      )
+      return taken instanceof Refusal ? taken : { data: bankUpdateView(taken) }
+    },
+    namedDebit,
+  )
 
 export const handler = updateDebitTransaction(real)

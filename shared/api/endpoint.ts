@@ -33,7 +33,10 @@ export type Call<N extends OperationName> = {
   query: Parsed<N, 'query'>
 }
 
-type Handle<N extends OperationName> = (call: Call<N>) => Promise<Success | Refusal>
+type Handle<N extends OperationName, B> = (call: Call<N>, beside: B) => Promise<Success | Refusal>
+
+/** A read that needs no more than the path, and goes on while the request is counted. */
+type Beside<N extends OperationName, B> = (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<B>
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
 
@@ -49,10 +52,11 @@ const deadlinePassed = (): never => {
  * deadline. The function gets plain values and returns data or a refusal; whatever is thrown
  * becomes a reply as well, so nothing that a caller sends ends without one.
  */
-export const endpoint = <N extends OperationName>(
+export const endpoint = <N extends OperationName, B = undefined>(
   name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
-  handle: Handle<N>,
+  handle: Handle<N, B>,
+  beside?: Beside<N, B>,
 ): Handler => {
   const operation: Operation = operations[name]
 
@@ -60,7 +64,8 @@ export const endpoint = <N extends OperationName>(
     const { exchange, pathParameters } = event
     // The guards have made of the exchange what the row promises of a call.
     const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
-    const [result] = await Promise.all([handle(call), settleRate(operation, exchange)])
+    const found = (await exchange.beside) as B
+    const [result] = await Promise.all([handle(call, found), settleRate(operation, exchange)])
     return result instanceof Refusal
       ? refusalReply(result, exchange)
       : successReply(result, operation.status, exchange)
@@ -74,6 +79,7 @@ export const endpoint = <N extends OperationName>(
     .use(exchanges(name, runtime))
     .use(credentialGuard(operation))
     .use(partnerGuard)
+    .use(readBeside(beside as Beside<N, unknown> | undefined))
     .use(rateGuard(name, operation))
     .use(queryGuard(operation))
     .use(bodyGuards(operation)) as unknown as Handler
@@ -93,6 +99,17 @@ const exchanges = (
     const { exchange } = request.event
     const refusal = refusalFor(request.error, { operation: name, request_id: exchange.requestId })
     request.response = refusalReply(refusal, exchange)
+  },
+})
+
+const readBeside = <N extends OperationName>(
+  read: Beside<N, unknown> | undefined,
+): MiddlewareObj<ApiEvent> => ({
+  before: ({ event: { exchange, pathParameters } }) => {
+    const call = { caller: exchange.caller, path: pathParameters ?? {} }
+    exchange.beside = read?.(call as Pick<Call<N>, 'caller' | 'path'>)
+    // Whoever awaits it sees its failure; a refusal before that must not end the process.
+    exchange.beside?.catch(() => undefined)
   },
 })
 

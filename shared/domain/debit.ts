@@ -95,9 +95,9 @@ const lastOf = (debit: Debit): number => debit.history.length - 1
  * the byte, as long as the debit exists.
  */
 export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
-  const entries = debit.history.slice(0, n + 1)
+  const entries = forwards(debit.history.slice(0, n + 1))
   const [first] = entries
-  const last = debit.history[n]
+  const last = entries[n]
   if (!first || !last) throw new Error(`Debit ${debit.facts.reference} has no event ${n}`)
   const known = entries.map(({ changes }) => changes)
   const atOf = (type: EventName) => entries.find((entry) => entry.type === type)?.at ?? null
@@ -119,6 +119,15 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
     completedAt: atOf('completed'),
     updatedAt: last.at,
   }
+}
+
+/** Two hosts' clocks never quite agree, and a history does not run backwards. */
+const forwards = (history: readonly Entry[]): Entry[] => {
+  let latest = new Date(0)
+  return history.map((entry) => {
+    if (entry.at > latest) latest = entry.at
+    return { ...entry, at: latest }
+  })
 }
 
 /** Later objects win, key by key at the top level; a key they do not name stays. */
@@ -153,18 +162,9 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Move): Debit | 
         ...debit,
         status: to,
         version: debit.version + 1,
-        history: [
-          ...debit.history,
-          { type: to as EventName, ...cause, at: notBefore(debit, cause.at), changes },
-        ],
+        history: [...debit.history, { type: to as EventName, ...cause, changes }],
       }
   }
-}
-
-/** Two clocks never quite agree, and a history does not run backwards. */
-const notBefore = (debit: Debit, at: Date): Date => {
-  const last = debit.history.at(-1)?.at
-  return last && last > at ? last : at
 }
 
 const refuseMove = (from: Status, to: string): Refusal =>
@@ -204,6 +204,21 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
     to: 'failed',
     changes: { errorMessage: TIMEOUT_MESSAGES[phase], errorCode: 'timeout' },
   })
+
+/**
+ * A debit as it most likely stands when its bank reports: accepted by the bank, and nothing more.
+ * Good to judge a report by, as the write is conditional on it; never to be shown.
+ */
+export const presume = (facts: Omit<Facts, 'metadata'>): Debit => {
+  const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
+  const types = ['created', 'pending', 'processing'] as const
+  return {
+    facts: { ...facts, metadata: {} },
+    status: 'processing',
+    version: 2,
+    history: types.map((type) => ({ type, ...unknown })),
+  }
+}
 
 /** What a debit fails with when a clock runs out (specification, Timeouts that change state). */
 const TIMEOUT_MESSAGES: Record<Phase, string> = {

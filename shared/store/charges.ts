@@ -83,7 +83,9 @@ const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactIte
     {
       Put: {
         TableName,
-        Item: { ...keys.uuid(facts.uuid), reference: facts.reference },
+        // With the facts, a bank's report is judged without another read; metadata is no part of
+        // the judgement, unless the report brings some itself.
+        Item: { ...facts, metadata: undefined, ...keys.uuid(facts.uuid) },
         ConditionExpression: isNew,
       },
     },

@@ -1,9 +1,9 @@
 import type { BankIdentifier } from '../domain/bank.ts'
-import type { Debit } from '../domain/debit.ts'
+import { type Debit, type Facts, presume } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
 import { fromDebitItem } from './debit-item.ts'
-import { keys, read } from './table.ts'
+import { keys, read, withoutKeys } from './table.ts'
 
 /** The debit as it stands, strongly consistent. */
 export const findDebit = async (reference: Reference): Promise<Debit | undefined> => {
@@ -20,12 +20,15 @@ export const findPartnerDebit = async (
   return debit?.facts.partner === partner ? debit : undefined
 }
 
-/** The same, for a bank, by the uuid that bank-facing paths carry. */
-export const findBankDebit = async (
+/**
+ * What a bank's uuid points to, by the copy of its facts that the pointer holds: one read. The
+ * state is presumed, and whoever writes by it is told when it was another.
+ */
+export const presumeBankDebit = async (
   bank: BankIdentifier,
   uuid: Uuid,
 ): Promise<Debit | undefined> => {
-  const pointer = await read<{ reference: Reference }>(keys.uuid(uuid))
-  const debit = pointer && (await findDebit(pointer.reference))
-  return debit?.facts.bank.identifier === bank ? debit : undefined
+  const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
+  const presumed = pointer && presume(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
+  return presumed?.facts.bank.identifier === bank ? presumed : undefined
 }

@@ -7,12 +7,15 @@ import type { Cause, Debit } from '../domain/debit.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
-import { writeApproval, writeEntry } from './debit-item.ts'
+import { fromDebitItem, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 import { keys, table, tableName } from './table.ts'
 
 /** Rivals for one debit are few: its bank, its clocks, an operator. */
 const RACES_MAX = 5
+
+type Judge = (now: Debit) => Debit | Refusal
+type Luck = Pick<Runtime, 'random' | 'pause'>
 
 /**
  * Judges a debit and writes the state that the judgement leads to, if the one it was judged by
@@ -21,50 +24,78 @@ const RACES_MAX = 5
  */
 export const moveDebit = async (
   debit: Debit,
-  judge: (now: Debit) => Debit | Refusal,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  judge: Judge,
+  runtime: Luck,
 ): Promise<Debit | Refusal> => {
   let now = debit
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const after = judge(now)
     if (after instanceof Refusal || after === now) return after
-    if (await commit(now, after, runtime)) return after
-    const found = await findDebit(debit.facts.reference)
-    if (!found) throw new Error(`Debit ${debit.facts.reference} is gone`)
-    now = found
+    const committed = await commit(now, after, runtime)
+    if (committed) return committed
+    now = await readAgain(debit)
   }
   throw new Error(`Debit ${debit.facts.reference} changed ${RACES_MAX} times meanwhile`)
 }
 
-/** @returns false when another write came first */
-const commit = async (
-  before: Debit,
-  after: Debit,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<boolean> => {
+/**
+ * The same for a debit whose state is presumed. Where the presumption holds, that is one write;
+ * where it does not, or leads to no write, the debit itself decides.
+ */
+export const movePresumed = async (
+  presumed: Debit,
+  judge: Judge,
+  runtime: Luck,
+): Promise<Debit | Refusal> => {
+  const after = judge(presumed)
+  const committed =
+    after instanceof Refusal || after === presumed
+      ? undefined
+      : await commit(presumed, after, runtime)
+  return committed ?? moveRead(presumed, judge, runtime)
+}
+
+/** The same, with the debit read before it is judged. */
+export const moveRead = async (
+  debit: Debit,
+  judge: Judge,
+  runtime: Luck,
+): Promise<Debit | Refusal> => moveDebit(await readAgain(debit), judge, runtime)
+
+const readAgain = async ({ facts }: Debit): Promise<Debit> => {
+  const found = await findDebit(facts.reference)
+  if (!found) throw new Error(`Debit ${facts.reference} is gone`)
+  return found
+}
+
+/** @returns the debit as it was written; undefined when another write came first */
+const commit = async (before: Debit, after: Debit, runtime: Luck): Promise<Debit | undefined> => {
   try {
     const written = await withConflictRetries(runtime, () => writeMove(before, after))
-    return written || (await isCommitted(after))
+    return written ?? (await findCommitted(after))
   } catch (error) {
     // The answer may have been lost after the write was done.
-    if (await isCommitted(after)) return true
+    const committed = await findCommitted(after)
+    if (committed) return committed
     throw error
   }
 }
 
-/** @returns false when the state it was judged by no longer stands */
-const writeMove = async (before: Debit, after: Debit): Promise<boolean> => {
+/** @returns undefined when the state it was judged by no longer stands */
+const writeMove = async (before: Debit, after: Debit): Promise<Debit | undefined> => {
   const update = { TableName: tableName(), ...moveExpression(before, after) }
   const { countedOn } = after.facts
   if (after.status === 'failed' && countedOn !== undefined) {
     const outcome = await writeWithDayTotal(update, after.facts, countedOn)
-    if (outcome !== 'no day total') return outcome === 'written'
+    if (outcome !== 'no day total') return outcome === 'written' ? readAgain(after) : undefined
   }
   try {
-    await table.send(new UpdateCommand(update))
-    return true
+    const { Attributes } = await table.send(
+      new UpdateCommand({ ...update, ReturnValues: 'ALL_NEW' }),
+    )
+    return Attributes && fromDebitItem(Attributes)
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false
+    if (error instanceof ConditionalCheckFailedException) return undefined
     throw error
   }
 }
@@ -125,11 +156,11 @@ const moveExpression = (before: Debit, after: Debit) => ({
 })
 
 /** Our own write may have been the one that came first: its answer was lost and it was repeated. */
-const isCommitted = async (after: Debit): Promise<boolean> => {
+const findCommitted = async (after: Debit): Promise<Debit | undefined> => {
   const now = await findDebit(after.facts.reference)
-  const ours = after.history.at(-1)
-  const entry = now?.history[after.history.length - 1]
-  return isSame(entry, ours) && isSame(now?.approval, after.approval)
+  const n = after.history.length - 1
+  const ours = isSame(now?.history[n], after.history[n]) && isSame(now?.approval, after.approval)
+  return ours ? now : undefined
 }
 
 /** The request and the instant tell one cause from another. */

@@ -7,10 +7,12 @@ import {
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { updateDebitTransaction } from '../../functions/bank/update-debit-transaction.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
+import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoPartner, gcb, still } from '../support/examples.ts'
+import { demoPartner, gcb, pendingDebit, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
 /** What goes wrong behind a request, as its caller sees it. */
@@ -129,5 +131,30 @@ describe('get-debit-request', () => {
     calls.on(UpdateCommand).rejects(named('ThrottlingException'))
     const reply = await getDebitRequest(still())(await event('get-debit-request'), context())
     expect(reply.statusCode).toBe(503)
+  })
+})
+
+describe('update-debit-transaction', () => {
+  const debit = pendingDebit()
+  const { metadata: _metadata, ...facts } = debit.facts
+  const done = toDebitItem({ ...debit, status: 'completed' })
+
+  test('in the ordinary case: two steps, the pointer being read beside the count', async () => {
+    calls
+      .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
+      .resolves({ Item: { kind: 'bank', owner: 'GCB', createdAt: '' } })
+    calls.on(GetCommand, { Key: { sk: 'UUID' } }, false).resolves({ Item: facts })
+    calls.on(UpdateCommand, { ReturnValues: 'ALL_NEW' }, false).resolves({ Attributes: done })
+    const handler = updateDebitTransaction(still())
+    const sample = await event('update-debit-transaction')
+    await handler(sample, context())
+    calls.resetHistory()
+    const reply = await handler(await event('update-debit-transaction'), context())
+    expect(reply.statusCode).toBe(200)
+    expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual([
+      'GetCommand',
+      'UpdateCommand',
+      'UpdateCommand',
+    ])
   })
 })

@@ -6,8 +6,8 @@ import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { openDebit } from '../../shared/store/charges.ts'
-import { findBankDebit, findDebit, findPartnerDebit } from '../../shared/store/debits.ts'
-import { moveDebit } from '../../shared/store/moves.ts'
+import { findDebit, findPartnerDebit, presumeBankDebit } from '../../shared/store/debits.ts'
+import { moveDebit, movePresumed } from '../../shared/store/moves.ts'
 import { keys, table, tableName } from '../../shared/store/table.ts'
 import { gcb, NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -63,9 +63,9 @@ describe('opening a debit', () => {
     await open(debit)
     expect(await findPartnerDebit(partner, reference)).toEqual(debit)
     expect(await findPartnerDebit(partnerId('other'), reference)).toBeUndefined()
-    expect(await findBankDebit(gcb.identifier, uuid)).toEqual(debit)
-    expect(await findBankDebit('ECO' as typeof gcb.identifier, uuid)).toBeUndefined()
-    expect(await findBankDebit(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
+    expect(await presumeBankDebit(gcb.identifier, uuid)).toMatchObject({ facts: debit.facts })
+    expect(await presumeBankDebit('ECO' as typeof gcb.identifier, uuid)).toBeUndefined()
+    expect(await presumeBankDebit(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
   })
 
   test('the same partner reference names the first debit, with the same request or another', async () => {
@@ -231,6 +231,54 @@ describe('moving a debit', () => {
     expect(won).toHaveLength(50)
     expect(new Set(won.map(({ status }) => status))).toEqual(new Set([found.status]))
     expect(await dayTotal('race')).toBe(found.status === 'failed' ? 0 : 100_00)
+  })
+})
+
+describe('moving a debit whose state is presumed', () => {
+  const complete = (debit: Debit) =>
+    movePresumed(
+      debit,
+      (now) =>
+        advance(now, {
+          to: 'completed',
+          changes: { bankReference: 'B-1' },
+          at: NOON,
+          by: 'bank:GCB',
+          requestId: randomUUID(),
+        }),
+      runtime,
+    )
+
+  const opened = async (metadata = {}) => {
+    const debit = pendingDebit({ metadata })
+    await open(debit)
+    const presumed = (await presumeBankDebit(gcb.identifier, debit.facts.uuid)) as Debit
+    return { debit, presumed }
+  }
+
+  test('gives the debit as it is: what was presumed shows nowhere', async () => {
+    const { debit, presumed } = await opened({ order: 7 })
+    await move(debit, 'processing')
+    const completed = (await complete(presumed)) as Debit
+    expect(completed).toEqual(await findDebit(debit.facts.reference))
+    expect(stateAt(completed)).toMatchObject({ metadata: { order: 7 }, bankReference: 'B-1' })
+    expect(completed.history.map(({ by }) => by)).toEqual([
+      'partner:demo',
+      'partner:demo',
+      'bank:GCB',
+      'bank:GCB',
+    ])
+  })
+
+  test('a debit that stands otherwise is judged as it stands', async () => {
+    const pending = await opened()
+    const done = (await complete(pending.presumed)) as Debit
+    expect(done.history.map(({ type }) => type)).toEqual(['created', 'pending', 'completed'])
+    const again = await complete(pending.presumed)
+    expect(again).toEqual(done)
+    const failed = await opened()
+    await move(failed.debit, 'failed')
+    expect(await complete(failed.presumed)).toMatchObject({ code: 3001 })
   })
 })
 

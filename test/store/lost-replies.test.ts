@@ -144,8 +144,10 @@ test('a lost answer to a charge: what the table says is the truth', async () => 
 })
 
 test('a move that meets another write comes again', async () => {
-  calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({})
-  expect(await complete(pendingDebit())).toMatchObject({ status: 'completed' })
+  const debit = pendingDebit()
+  const Attributes = toDebitItem({ ...debit, status: 'completed' })
+  calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({ Attributes })
+  expect(await complete(debit)).toMatchObject({ status: 'completed' })
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
 })
 
