@@ -22,6 +22,7 @@ type Wanted = {
   provider?: PartnerId | undefined
   bank?: BankIdentifier | undefined
   token?: string | undefined
+  'expires-on'?: string | undefined
 }
 
 const ownerOf = async ({ provider, bank }: Wanted) => {
@@ -47,8 +48,12 @@ const issue = async (wanted: Wanted) => {
   const owner = await ownerOf(wanted)
   if (owner instanceof Refusal) return owner
   const token = wanted.token ?? newToken(owner.kind)
-  const issued = await putCredential(token, { ...owner, createdAt: real.now().toISOString() })
-  return issued ? { token, ...owner } : new Refusal(1409, { details: 'this token is in use' })
+  const expires = wanted['expires-on'] ? { expiresOn: wanted['expires-on'] } : {}
+  const createdAt = real.now().toISOString()
+  const issued = await putCredential(token, { ...owner, createdAt, ...expires })
+  return issued
+    ? { token, ...owner, expires_on: wanted['expires-on'] ?? null }
+    : new Refusal(1409, { details: 'this token is in use' })
 }
 
 export const handler = operatorHandler({
@@ -56,6 +61,13 @@ export const handler = operatorHandler({
     options({
       provider: v.optional(PartnerId),
       bank: v.optional(BankIdentifier),
+      'expires-on': v.optional(
+        v.pipe(
+          v.string(),
+          v.isoTimestamp('must be a time like 2027-01-31T00:00:00Z'),
+          v.transform((text) => new Date(text).toISOString()),
+        ),
+      ),
       token: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_]{8,100}$/))),
     }),
     issue,

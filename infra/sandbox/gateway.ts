@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { resourceAt } from '../../shared/api/operations.ts'
 import { UNMATCHED } from '../functions.ts'
-import { gatewayBody, gatewayResponses } from '../gateway-responses.ts'
+import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
 import type { FunctionHost } from './function-host.ts'
 import { StartFailure } from './start-failure.ts'
 
@@ -13,6 +13,7 @@ import { StartFailure } from './start-failure.ts'
 
 /** API Gateway refuses what is larger, before any function. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
+const HEADERS_MAX_BYTES = 10_240
 
 export type Answered = {
   method: string
@@ -38,12 +39,16 @@ export const openGateway = async (port: number): Promise<Gateway> => {
   let serving: Serve = async (_request, response) => {
     response.writeHead(503, { 'retry-after': '5' }).end()
   }
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: HEADERS_MAX_BYTES }, (request, response) => {
     serving(request, response).catch(() => {
       // What the gateway itself could not do, or nobody listens any more.
       if (response.headersSent) response.destroy()
       else response.writeHead(502).end()
     })
+  })
+  // What is no HTTP, or has more headers than API Gateway takes, never becomes a request.
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(bareReply('BAD_REQUEST_PARAMETERS'))
   })
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
@@ -100,15 +105,25 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return length > BODY_MAX_BYTES ? undefined : Buffer.concat(parts)
 }
 
-const tooLarge = (response: ServerResponse): void => {
+/** What the gateway says by itself. */
+const ownReply = (type: GatewayResponse) => {
   const requestId = randomUUID()
-  const frame = { timestamp: new Date().toISOString(), requestId }
-  response
-    .writeHead(gatewayResponses.REQUEST_TOO_LARGE.status, {
-      'content-type': 'application/json',
-      'x-request-id': requestId,
-    })
-    .end(gatewayBody('REQUEST_TOO_LARGE', frame))
+  const body = gatewayBody(type, { timestamp: new Date().toISOString(), requestId })
+  const headers = { 'content-type': 'application/json', 'x-request-id': requestId }
+  return { status: gatewayResponses[type].status, headers, body }
+}
+
+const tooLarge = (response: ServerResponse): void => {
+  const { status, headers, body } = ownReply('REQUEST_TOO_LARGE')
+  response.writeHead(status, headers).end(body)
+}
+
+/** The same in bytes, where there is no response to write it with. */
+const bareReply = (type: GatewayResponse): string => {
+  const { status, headers, body } = ownReply(type)
+  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
 }
 
 /** The Lambda Invoke API: the function's reply, or its error with the header that marks it. */

@@ -21,9 +21,7 @@ export const credentialGuard = (operation: Operation): Guard => ({
     const token = values.length === 1 ? CREDENTIAL.exec(values[0] ?? '')?.[1] : undefined
     const caller = token === undefined ? undefined : await findCaller(token, exchange.at)
     if (caller?.kind !== operation.caller) return refuseCredential(event)
-    if (caller.kind === 'provider' && caller.partner.status === 'suspended') {
-      throw new Refusal(1403)
-    }
+    if (caller.suspended) throw new Refusal(1403)
     exchange.caller = caller
   },
 })

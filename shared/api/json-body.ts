@@ -117,6 +117,29 @@ const tokensOf = (text: string): Token[] | undefined => {
 
 const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
 
+/** Whether a number means the same after it was parsed: whole ones in full, and none endless. */
+const isKept = (text: string): boolean => {
+  const value = Number(text)
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+}
+
+/**
+ * 422/1007 under each field that holds a number which would silently become another one. Decimals
+ * are judged by their text, and are no numbers to us.
+ */
+const judgeNumbers = (
+  numbers: NumberTexts,
+  { decimals = [] }: { decimals?: readonly string[] },
+  prefix: string,
+): Refusal | undefined => {
+  const fields = [...numbers]
+    .filter(([path, text]) => path.startsWith(prefix) && !isKept(text))
+    .map(([path]) => path.slice(prefix.length).split('.')[0] ?? '')
+    .filter((field) => !decimals.includes(field))
+  const messages = fields.map((field) => [field, ['holds a number that cannot be kept exactly']])
+  return fields.length > 0 ? invalid(Object.fromEntries(messages)) : undefined
+}
+
 /**
  * The fields of a parsed body: taken out of the wrapper where the operation has one, with the
  * decimals as the text they were written in.
@@ -127,12 +150,15 @@ export const fieldsOf = (
   { decimals = [], wrapper }: { decimals?: readonly string[]; wrapper?: string },
 ): Record<string, unknown> | Refusal => {
   if (!isObject(body)) return malformed(NOT_AN_OBJECT)
-  if (wrapper === undefined || !(wrapper in body)) return withTexts(body, numbers, decimals, '')
+  if (wrapper === undefined || !(wrapper in body)) {
+    return judgeNumbers(numbers, { decimals }, '') ?? withTexts(body, numbers, decimals, '')
+  }
   const others = Object.keys(body).filter((key) => key !== wrapper)
   if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)
   const inner = body[wrapper]
   if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
-  return withTexts(inner, numbers, decimals, `${wrapper}.`)
+  const prefix = `${wrapper}.`
+  return judgeNumbers(numbers, { decimals }, prefix) ?? withTexts(inner, numbers, decimals, prefix)
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -22,6 +22,8 @@ type Row = {
     production: number
     sandbox: number
     per: 'caller' | 'reference'
+    /** A second limit for all of a caller's requests, where the first is not the caller's. */
+    perCaller?: { production: number; sandbox: number }
     code: ErrorCode
   }
   /** What an object that is missing, or somebody else's, is called. */
@@ -68,7 +70,13 @@ export const operations = {
     caller: 'provider',
     method: 'GET',
     path: '/api/v1/payment-providers/debit-requests/{reference}',
-    limit: { production: 200, sandbox: 60, per: 'reference', code: 1454 },
+    limit: {
+      production: 200,
+      sandbox: 60,
+      per: 'reference',
+      perCaller: { production: 1000, sandbox: 1000 },
+      code: 1454,
+    },
     notFound: { code: 3404 },
     status: 200,
   },

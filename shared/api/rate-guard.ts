@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { sha256 } from '../store/table.ts'
-import { countRequest } from '../store/windows.ts'
+import { countRequest, type Rate } from '../store/windows.ts'
 import type { ApiEvent, Exchange, Guard } from './exchange.ts'
 import type { Operation } from './operations.ts'
 
@@ -17,14 +17,23 @@ export const rateRefusal = (
   })
 }
 
-const scopeOf = (name: string, operation: Operation, event: ApiEvent): string => {
-  const { caller } = event.exchange
-  const owner = caller?.kind === 'provider' ? caller.partner.id : caller?.bank
-  const scope = `${name}#${owner}`
+const ownerOf = ({ exchange: { caller } }: ApiEvent): string =>
+  caller?.kind === 'provider' ? caller.partner.id : (caller?.bank ?? '')
+
+/** The request's own window, and that of all of its caller's requests where there is one. */
+const count = async (name: string, operation: Operation, event: ApiEvent): Promise<Rate> => {
+  const { limit } = operation
+  const { at } = event.exchange
+  const all = `${name}#${ownerOf(event)}`
+  const own = limit[environment.limits]
+  if (limit.per === 'caller') return countRequest(all, own, at)
   // The reference is the caller's text: only its hash may stand in a key.
-  return operation.limit.per === 'reference'
-    ? `${scope}#${sha256(event.pathParameters?.reference ?? '')}`
-    : scope
+  const one = `${all}#${sha256(event.pathParameters?.reference ?? '')}`
+  const [rate, total] = await Promise.all([
+    countRequest(one, own, at),
+    limit.perCaller && countRequest(all, limit.perCaller[environment.limits], at),
+  ])
+  return total?.exceeded ? total : rate
 }
 
 /**
@@ -34,8 +43,7 @@ const scopeOf = (name: string, operation: Operation, event: ApiEvent): string =>
 export const rateGuard = (name: string, operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { exchange } = event
-    const limit = operation.limit[environment.limits]
-    exchange.counting = countRequest(scopeOf(name, operation, event), limit, exchange.at)
+    exchange.counting = count(name, operation, event)
     // Whoever awaits the count sees its failure; until then it must not end the process.
     exchange.counting.catch(() => undefined)
     if (operation.method !== 'GET') await settleRate(operation, exchange)

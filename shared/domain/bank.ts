@@ -18,7 +18,8 @@ export const Bank = v.object({
   identifier: BankIdentifier,
   name: text({ max: 100 }),
   countryCode: v.literal('GH'),
-  status: oneOf(['live', 'inactive']),
+  /** `inactive` takes no new charges; `suspended` may not call either. */
+  status: oneOf(['live', 'inactive', 'suspended']),
   connector: ConnectorName,
   /** The bank's own maximum per transaction, when it is lower than the published one. */
   maximum: v.optional(Pesewas),

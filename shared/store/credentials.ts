@@ -3,6 +3,7 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import { environment } from '../runtime.ts'
+import { findBank } from './banks.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
 import { keys, read, sha256, table, tableName } from './table.ts'
@@ -14,24 +15,41 @@ export type Credential = (
 ) & { createdAt: string; expiresOn?: string; revokedAt?: string }
 
 /** Who calls: found by the credential. */
-export type Caller = { kind: 'provider'; partner: Partner } | { kind: 'bank'; bank: BankIdentifier }
+export type Caller = (
+  | { kind: 'provider'; partner: Partner }
+  | { kind: 'bank'; bank: BankIdentifier }
+) & {
+  /** A good credential of somebody who may not use it. */
+  suspended: boolean
+}
 
-const callers = remembered<Caller>({ entriesMax: 10_000 })
+type Known = { caller: Caller; expiresAt: number }
+
+const callers = remembered<Known>({ entriesMax: 10_000 })
 
 /**
  * The caller behind a token, or undefined. Looked up by its SHA-256, so no comparison of secrets
  * takes place that could be timed; remembered for at most 30 s, which bounds a revocation.
  */
-export const findCaller = (token: string, now: Date): Promise<Caller | undefined> => {
+export const findCaller = async (token: string, now: Date): Promise<Caller | undefined> => {
   const hash = sha256(token)
-  return callers.get(hash, { now, seconds: environment.cacheSeconds }, async () => {
+  const when = { now, seconds: environment.cacheSeconds }
+  const known = await callers.get(hash, when, async () => {
     const credential = await read<Credential>(keys.credential(hash))
-    if (!credential || credential.revokedAt) return undefined
-    if (credential.expiresOn && new Date(credential.expiresOn) <= now) return undefined
-    if (credential.kind === 'bank') return { kind: 'bank', bank: credential.owner }
-    const partner = await findPartner(credential.owner)
-    return partner && { kind: 'provider', partner }
+    const caller = credential && !credential.revokedAt ? await callerOf(credential) : undefined
+    return caller && { caller, expiresAt: Date.parse(credential?.expiresOn ?? '') }
   })
+  // Remembered or not, what has expired has expired; without a date nothing is ever due.
+  return known && known.expiresAt <= now.getTime() ? undefined : known?.caller
+}
+
+const callerOf = async ({ kind, owner }: Credential): Promise<Caller | undefined> => {
+  if (kind === 'bank') {
+    const bank = await findBank(owner)
+    return bank && { kind, bank: bank.identifier, suspended: bank.status === 'suspended' }
+  }
+  const partner = await findPartner(owner)
+  return partner && { kind, partner, suspended: partner.status === 'suspended' }
 }
 
 /** @returns false when the token is in use already */

@@ -86,6 +86,21 @@ describe('credentials', () => {
     expect(outcome(fenced)).toBe('403/1451')
   })
 
+  test('a suspended bank: 403/1403; a token that expired: 401/1401', async () => {
+    const issue = async (bank: string, more: Record<string, string>) => {
+      await service.operate('bank', 'create', { bank, name: bank, ...more })
+      const token = `bt_sandbox_${bank.toLowerCase()}`
+      const expiry = { 'expires-on': '2020-01-01T00:00:00Z' }
+      const expires = more.status ? {} : expiry
+      await service.operate('credential', 'issue', { bank, token, ...expires })
+      return token
+    }
+    const list = async (credential: string) =>
+      outcome(await service.send('GET', '/api/v1/banks/debit-transactions', { credential }))
+    expect(await list(await issue('SUSP', { status: 'suspended' }))).toBe('403/1403')
+    expect(await list(await issue('EXPD', {}))).toBe('401/1401')
+  })
+
   test('a revoked key is refused', async () => {
     const token = await freshProvider()
     await service.operate('credential', 'revoke', { token })
@@ -229,6 +244,10 @@ describe('charge: its fields', () => {
     ['partner_reference', '"   "', '422/1007'],
     ['partner_reference', '"a/../b#%23|\u{1F600}"', '202'],
     ['metadata', '"text"', '422/1007'],
+    ['metadata', '{"id":9007199254740993}', '422/1007'],
+    ['metadata', '{"list":[{"endless":1e400}]}', '422/1007'],
+    ['metadata', '{"id":9007199254740991,"rate":0.1,"sum":1e3}', '202'],
+    ['metadata', '{"note":"\\u202egnp"}', '422/1007'],
     ['metadata', '[]', '422/1007'],
     ['metadata', '{"a":{"__proto__":{"admin":true}}}', '422/1007'],
     ['metadata', '{"constructor":{"prototype":1}}', '422/1007'],
@@ -415,5 +434,21 @@ describe('rate limits', () => {
       retry_after: Number(over?.headers.get('retry-after')),
     })
     expect(over?.headers.get('x-ratelimit-remaining')).toBe('0')
+  })
+
+  test('the status read: 60 a minute for one reference, 1000 for all of a provider: 429/1454', async () => {
+    const credential = await freshProvider()
+    const read = async (n: number, count: number) => {
+      const path = (m: number) => statusPath(`DCS-20261121-${String(n * m).padStart(6, '0')}`)
+      const replies = await Promise.all(
+        Array.from({ length: count }, (_, m) => service.send('GET', path(m), { credential })),
+      )
+      return replies.map(outcome).filter((one) => one.startsWith('429'))
+    }
+    // Each twice, for a run that crosses a minute.
+    const one = [...(await read(0, 61)), ...(await read(0, 61))]
+    expect(new Set(one)).toEqual(new Set(['429/1454']))
+    const all = [...(await read(1, 600)), ...(await read(1, 600)), ...(await read(1, 600))]
+    expect(new Set(all)).toEqual(new Set(['429/1454']))
   })
 })

@@ -114,7 +114,7 @@ describe('charge', () => {
 })
 
 describe('get-debit-request', () => {
-  test('counts beside its read: one step of two calls', async () => {
+  test('counts beside its read, for the reference and for the caller: one step', async () => {
     const handler = getDebitRequest(still())
     const sample = await event('get-debit-request')
     await handler(sample, context())
@@ -122,6 +122,7 @@ describe('get-debit-request', () => {
     const reply = await handler(sample, context())
     expect(reply.statusCode).toBe(404)
     expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual([
+      'UpdateCommand',
       'UpdateCommand',
       'GetCommand',
     ])
@@ -143,6 +144,7 @@ describe('update-debit-transaction', () => {
     calls
       .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
       .resolves({ Item: { kind: 'bank', owner: 'GCB', createdAt: '' } })
+    calls.on(GetCommand, { Key: { pk: 'BANKS', sk: 'GCB' } }).resolves({ Item: gcb })
     calls.on(GetCommand, { Key: { sk: 'UUID' } }, false).resolves({ Item: facts })
     calls.on(UpdateCommand, { ReturnValues: 'ALL_NEW' }, false).resolves({ Attributes: done })
     const handler = updateDebitTransaction(still())

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
 import { BankIdentifier } from '../../shared/domain/bank.ts'
+import { putBank } from '../../shared/store/banks.ts'
 import { findCaller, putCredential, revokeCredential } from '../../shared/store/credentials.ts'
 import { putPartner } from '../../shared/store/partners.ts'
-import { demoPartner, NOON } from '../support/examples.ts'
+import { demoPartner, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 const createdAt = NOON.toISOString()
@@ -14,14 +15,19 @@ const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 100
 beforeAll(async () => {
   await useFreshTable()
   await putPartner(demoPartner)
+  await putBank(gcb)
 })
 
 test('a token leads to its caller: a provider with its settings, or a bank', async () => {
   await putCredential('token-a', provider)
   const owner = v.parse(BankIdentifier, 'GCB')
   await putCredential('token-b', { kind: 'bank', owner, createdAt })
-  expect(await findCaller('token-a', NOON)).toEqual({ kind: 'provider', partner: demoPartner })
-  expect(await findCaller('token-b', NOON)).toEqual({ kind: 'bank', bank: owner })
+  expect(await findCaller('token-a', NOON)).toEqual({
+    kind: 'provider',
+    partner: demoPartner,
+    suspended: false,
+  })
+  expect(await findCaller('token-b', NOON)).toEqual({ kind: 'bank', bank: owner, suspended: false })
   expect(await findCaller('token-z', NOON)).toBeUndefined()
 })
 
@@ -39,8 +45,9 @@ test('a revocation holds after thirty seconds at most', async () => {
   expect(await revokeCredential('token-e', NOON)).toBe(false)
 })
 
-test('a token ends when it expires', async () => {
+test('a token ends when it expires, remembered or not', async () => {
   await putCredential('token-f', { ...provider, expiresOn: later(60).toISOString() })
-  expect(await findCaller('token-f', later(20))).toBeDefined()
-  expect(await findCaller('token-f', later(61))).toBeUndefined()
+  expect(await findCaller('token-f', later(50))).toBeDefined()
+  expect(await findCaller('token-f', later(59))).toBeDefined()
+  expect(await findCaller('token-f', later(60))).toBeUndefined()
 })
