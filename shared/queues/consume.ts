@@ -51,12 +51,21 @@ const comeAgainSoon = async ({ attributes, eventSourceARN, receiptHandle }: SQSR
 /** A message with the id of its delivery to us, which names this work in audit entries. */
 type Handle<Q extends QueueName> = (message: Message<Q>, messageId: string) => Promise<void>
 
+/** @throws Error that says nothing of what stands in the message: it ends in a log */
+const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
+  try {
+    return v.parse(schema, JSON.parse(body))
+  } catch {
+    throw new Error('A message of another shape')
+  }
+}
+
 /** The handler of a function that consumes these queues. */
 export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   const work = loggingFaults<SQSRecord>(
     ({ messageId }) => ({ queue, message_id: messageId }),
-    (record) => handle(v.parse(schema, JSON.parse(record.body)), record.messageId),
+    (record) => handle(parse(schema, record.body), record.messageId),
     comeAgainSoon,
   )
   return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
