@@ -58,11 +58,11 @@ export const environment = {
   get cacheSeconds(): number {
     return number('CACHE_SECONDS', 30)
   },
-  /** Only a sandbox on one machine delivers webhooks to that machine, and without TLS. */
-  get localWebhooks(): boolean {
-    return process.env.LOCAL_WEBHOOKS === 'true'
+  /** Only a sandbox on one machine speaks to partners and banks on it, and without TLS. */
+  get localPeers(): boolean {
+    return process.env.LOCAL_PEERS === 'true'
   },
-  /** The text that partners' secrets are sealed under, or the secret that holds it. */
+  /** The text that partners' and banks' secrets are sealed under, or the secret that holds it. */
   get sealingKey(): { fixed?: string; secretArn: string } {
     const fixed = process.env.SEALING_KEY
     return fixed ? { fixed, secretArn: '' } : { secretArn: required('SEALING_KEY_ARN') }

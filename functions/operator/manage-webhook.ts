@@ -43,7 +43,7 @@ export const handler = operatorHandler({
       if (!(await findPartner(wanted.provider))) {
         return new Refusal(1404, { details: 'no such provider' })
       }
-      const url = webhookUrl(wanted.url, { local: environment.localWebhooks })
+      const url = webhookUrl(wanted.url, { local: environment.localPeers })
       if (url instanceof Refusal) return url
       const before = await findWebhook(wanted.provider)
       const webhook: Webhook = {

@@ -116,7 +116,7 @@ const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => 
   Object.assign(process.env, {
     TIME_SCALE: String(options.timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
-    LOCAL_WEBHOOKS: 'true',
+    LOCAL_PEERS: 'true',
     SEALING_KEY: 'sandbox',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })
