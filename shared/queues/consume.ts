@@ -49,7 +49,16 @@ const comeAgainSoon = async ({ attributes, eventSourceARN, receiptHandle }: SQSR
 }
 
 /** A message with the id of its delivery to us, which names this work in audit entries. */
-type Handle<Q extends QueueName> = (message: Message<Q>, messageId: string) => Promise<void>
+type Handle<Q extends QueueName> = (
+  message: Message<Q>,
+  messageId: string,
+  received: Received,
+) => Promise<void>
+
+type Received = {
+  /** Somebody took this message before, and may have done its work or a part of it. */
+  repeated: boolean
+}
 
 /** @throws Error that says nothing of what stands in the message: it ends in a log */
 const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
@@ -65,7 +74,10 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   const work = loggingFaults<SQSRecord>(
     ({ messageId }) => ({ queue, message_id: messageId }),
-    (record) => handle(parse(schema, record.body), record.messageId),
+    (record) =>
+      handle(parse(schema, record.body), record.messageId, {
+        repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
+      }),
     comeAgainSoon,
   )
   return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>

@@ -66,6 +66,15 @@ test('a failed message comes again after 2, 4, 8 ... 60 seconds, not after its w
   })
 })
 
+test('a message that was received before says so', async () => {
+  const seen: boolean[] = []
+  const handler = consumer('submissions', async (_message, _messageId, { repeated }) => {
+    seen.push(repeated)
+  })
+  await handler(event(good, good, good), {} as Context)
+  expect(seen).toEqual([false, true, true])
+})
+
 test('a visibility that cannot be changed leaves the message failed', async () => {
   calls.on(ChangeMessageVisibilityCommand).rejects(new Error('gone'))
   expect(await run(event(good), () => true)).toEqual(failures('m0'))
