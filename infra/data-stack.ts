@@ -14,7 +14,7 @@ import { tableDefinition } from './table.ts'
 /** What must outlive every deployment. Both this and the service can be replaced, its content not. */
 export class DataStack extends Stack {
   readonly table: TableV2
-  /** The key that partners' secrets are sealed under. Without it they are lost, so it stays too. */
+  /** The secrets of partners and banks are sealed under it and lost without it, so it stays too. */
   readonly sealingKey: Secret
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {

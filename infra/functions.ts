@@ -12,7 +12,7 @@ export type FunctionRow = {
   usesTable: boolean
   sends: readonly QueueName[]
   schedulesInto?: QueueName
-  /** Seals or opens the secrets of partners. */
+  /** Seals or opens the secrets of partners or banks. */
   usesSealingKey: boolean
 }
 
@@ -30,7 +30,7 @@ const operators = [
   'manage-debit',
 ]
 
-const SEALERS = new Set(['manage-webhook', 'deliver-webhook'])
+const SEALERS = new Set(['manage-webhook', 'deliver-webhook', 'manage-bank', 'submit-to-bank'])
 
 const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
   name,

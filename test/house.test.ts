@@ -36,7 +36,7 @@ const doors: Record<string, string[]> = {
     '@aws-sdk/',
     'node:crypto',
   ],
-  'shared/banks/': ['shared/banks/', 'shared/domain/', 'shared/runtime.ts'],
+  'shared/banks/': ['shared/banks/', 'shared/domain/', 'node:', 'undici', 'valibot'],
   'shared/webhooks/': [
     'shared/webhooks/',
     'shared/domain/',

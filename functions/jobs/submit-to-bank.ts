@@ -1,32 +1,48 @@
 import { connectors } from '../../shared/banks/registry.ts'
 import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
-import { advance, type Debit, deadline, type Move, timeOut } from '../../shared/domain/debit.ts'
+import {
+  advance,
+  type Debit,
+  deadline,
+  type Move,
+  stateAt,
+  timeOut,
+} from '../../shared/domain/debit.ts'
 import { clocks, isOpen } from '../../shared/domain/lifecycle.ts'
 import type { SubmissionResult } from '../../shared/domain/submission.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findAccount, findBank } from '../../shared/store/banks.ts'
+import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 
-const connected = connectors({
-  reportLater: (report) =>
-    send({
-      queue: 'sandbox-outcomes',
-      message: report,
-      group: report.reference,
-      // Never at once: the report must find the submission on record.
-      delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
-    }),
-})
+/** A question and a submission after it must both end inside the function's own time. */
+const EXCHANGE_SECONDS = 20
+
+const connected = (runtime: Runtime) =>
+  connectors({
+    reportLater: (report) =>
+      send({
+        queue: 'sandbox-outcomes',
+        message: report,
+        group: report.reference,
+        // Never at once: the report must find the submission on record.
+        delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
+      }),
+    settingsOf: findConnectorSettings,
+    now: runtime.now,
+    exchangeSeconds: EXCHANGE_SECONDS,
+    localPeers: environment.localPeers,
+  })
 
 /**
  * Hands a pending debit to its bank (specification, Transitions). The bank knows a repeat by the
  * uuid; a result that is not known is a fault, and the message comes again.
  */
 export const submitToBank = (runtime: Runtime) =>
-  consumer('submissions', async ({ reference }, messageId) => {
+  consumer('submissions', async ({ reference }, messageId, { repeated }) => {
     const debit = await findDebit(reference)
     if (debit?.status !== 'pending') return
     const { bank, phone } = debit.facts
@@ -45,10 +61,12 @@ export const submitToBank = (runtime: Runtime) =>
     if (!current || current.connector === 'none') {
       throw new Error(`Bank ${bank.identifier} has no connector`)
     }
-    const result = await connected[current.connector].submit({
+    const result = await connected(runtime)[current.connector].submit({
       ...debit.facts,
       bank: bank.identifier,
+      createdAt: stateAt(debit).createdAt,
       account,
+      repeated,
     })
     const known = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }

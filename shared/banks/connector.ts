@@ -1,3 +1,4 @@
+import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import type { SandboxReport } from '../domain/sandbox-outcome.ts'
 import type { Submission, SubmissionResult } from '../domain/submission.ts'
 
@@ -13,4 +14,11 @@ export type Connector = {
 export type Wiring = {
   /** Has the sandbox bank report an outcome later. */
   reportLater: (report: SandboxReport) => Promise<void>
+  /** Where a bank of its own endpoint is reached. */
+  settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
+  now: () => Date
+  /** How long one exchange with a bank may take, from the connection to the answer's last byte. */
+  exchangeSeconds: number
+  /** Whether a bank may be on this machine itself, without TLS: only in the sandbox on it. */
+  localPeers: boolean
 }

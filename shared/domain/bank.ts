@@ -10,7 +10,7 @@ export const BankIdentifier = v.pipe(
 export type BankIdentifier = v.InferOutput<typeof BankIdentifier>
 
 /** The connectors that exist; a bank without one cannot be charged. */
-export const ConnectorName = oneOf(['sandbox', 'none'])
+export const ConnectorName = oneOf(['sandbox', 'http', 'none'])
 export type ConnectorName = v.InferOutput<typeof ConnectorName>
 
 /** A bank as it is kept: the published fields and what the service needs to reach it. */
@@ -28,6 +28,13 @@ export const Bank = v.object({
   packageName: v.optional(v.string()),
 })
 export type Bank = v.InferOutput<typeof Bank>
+
+/** How a bank of its own endpoint is reached; kept apart from the bank, which is listed. */
+export type ConnectorSettings = {
+  url: string
+  /** Keys the signatures of our requests. */
+  secret: string
+}
 
 /** A bank as replies, webhooks and lists show it (specification, Bank). */
 export const bankView = (bank: { name: string; identifier: string }) => ({

@@ -12,8 +12,11 @@ export type Submission = {
   phone: PhoneNumber
   amount: Pesewas
   narration: string
+  createdAt: Date
   /** The customer's account at that bank, when the service knows it. */
   account: CustomerAccount | undefined
+  /** It may have been handed over before, and what came of that is not known. */
+  repeated: boolean
 }
 
 /** What the bank answered. */

@@ -74,6 +74,8 @@ export const keys = {
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
   banks: { pk: 'BANKS' },
+  /** Beside the banks, not among them: their list is read by every charge and holds no secret. */
+  connector: (bank: string): Key => ({ pk: `BANK#${bank}`, sk: 'CONNECTOR' }),
   account: (phone: string, bank: string): Key => ({
     pk: `CUSTOMER#${phone}`,
     sk: `ACCOUNT#${bank}`,

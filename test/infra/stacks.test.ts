@@ -47,7 +47,7 @@ describe('the data stack', () => {
   })
 })
 
-describe('the key that seals the secrets of partners', () => {
+describe('the key that seals the secrets of partners and banks', () => {
   test('is retained, and only those who need it may read it', () => {
     data.hasResource('AWS::SecretsManager::Secret', { DeletionPolicy: 'Retain' })
     const holders = resources('AWS::Lambda::Function')
@@ -57,7 +57,9 @@ describe('the key that seals the secrets of partners', () => {
       .map(({ Properties }) => Properties.FunctionName)
     expect(holders.sort()).toEqual([
       'debit-collection-production-deliver-webhook',
+      'debit-collection-production-manage-bank',
       'debit-collection-production-manage-webhook',
+      'debit-collection-production-submit-to-bank',
     ])
   })
 })

@@ -1,0 +1,34 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, expect, test } from 'vitest'
+import { allBanks, putBank } from '../../shared/store/banks.ts'
+import {
+  findConnectorSettings,
+  putConnectorSettings,
+} from '../../shared/store/connector-settings.ts'
+import { keys, table, tableName } from '../../shared/store/table.ts'
+import { gcb, NOON } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+beforeAll(useFreshTable)
+beforeAll(() => {
+  process.env.SEALING_KEY = 'a text for tests'
+})
+
+const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_bank' }
+
+test('settings are read back with their secret, which is nowhere in the table', async () => {
+  expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
+  await putConnectorSettings(gcb.identifier, settings)
+  expect(await findConnectorSettings(gcb.identifier)).toEqual(settings)
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: keys.connector(gcb.identifier) }),
+  )
+  expect(Item).toMatchObject({ entity: 'connector', url: settings.url })
+  expect(JSON.stringify(Item)).not.toContain(settings.secret)
+})
+
+test('the list of banks knows nothing of them', async () => {
+  await putBank(gcb)
+  await putConnectorSettings(gcb.identifier, settings)
+  expect([...(await allBanks(NOON)).values()]).toEqual([gcb])
+})
