@@ -73,12 +73,19 @@ const readWhole = async (body: Body): Promise<Buffer> => {
   return Buffer.concat(parts)
 }
 
+/** Errors of undici about what it read, not about the connection. */
+const NOT_HTTP = new Set([
+  'HTTPParserError',
+  'HeadersOverflowError',
+  'ResponseContentLengthMismatchError',
+])
+
 const faultOf = (error: unknown): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') {
     return new ConnectorFault(2408, 'no whole answer in time', { cause: error })
   }
-  if (/^HPE_|HEADERS_OVERFLOW|CONTENT_LENGTH_MISMATCH/.test(code)) {
+  if (NOT_HTTP.has(String(name))) {
     return new ConnectorFault(2002, 'the answer is not HTTP', { cause: error })
   }
   return new ConnectorFault(2502, code || String(name), { cause: error })

@@ -1,0 +1,179 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { judgeSignature } from '../../shared/api/request-signature.ts'
+import { rowsOf } from '../support/rows.ts'
+import { closeReceivers, receiver } from '../webhooks/servers.ts'
+import { ACCEPTED, accepted, faultOf, SECRET, saying, submit } from './one-bank.ts'
+import { account, submissionOf } from './one-submission.ts'
+
+afterEach(closeReceivers)
+
+describe('what the bank gets', () => {
+  test('is the debit as JSON, under its uuid', async () => {
+    const { url, asked } = await saying(202, ACCEPTED)
+    const submission = submissionOf()
+    expect(await submit(url, submission)).toEqual(accepted)
+    expect(asked).toMatchObject([
+      {
+        method: 'POST',
+        path: '/hooks/submissions',
+        headers: {
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          'x-idempotency-key': submission.uuid,
+        },
+      },
+    ])
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+      uuid: submission.uuid,
+      reference: submission.reference,
+      phone_number: '+233249999999',
+      account_number: account.accountNumber,
+      amount: '100.00',
+      currency: 'GHS',
+      narration: 'Order 1',
+      timestamp: '2026-11-21T12:00:00.000Z',
+    })
+  })
+
+  test('without an account number that nobody knows', async () => {
+    const { url, asked } = await saying(202, ACCEPTED)
+    await submit(url, submissionOf({ account: undefined }))
+    expect(JSON.parse(asked[0]?.body ?? '')).not.toHaveProperty('account_number')
+  })
+
+  test('is signed like a request to the API, a question too', async () => {
+    const { url, asked } = await saying(404, '')
+    const submission = submissionOf({ narration: 'Nyansapɔ \u{1F600}', repeated: true })
+    expect(await faultOf(submit(url, submission))).toBe(2001)
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET /hooks/submissions/${submission.uuid}`,
+      'POST /hooks/submissions',
+    ])
+    for (const { method, path, headers, body } of asked) {
+      const signed = {
+        method,
+        paths: [path],
+        body: Buffer.from(body),
+        signature: String(headers['x-signature']),
+        timestamp: String(headers['x-timestamp']),
+      }
+      expect(judgeSignature(signed, SECRET, new Date())).toBeUndefined()
+      expect(judgeSignature(signed, 'cs_another', new Date())).toBeDefined()
+    }
+  })
+
+  test('has the same bytes when it comes again', async () => {
+    const { url, asked } = await saying(503, '')
+    const submission = submissionOf()
+    for (let n = 0; n < 2; n += 1) await faultOf(submit(url, submission))
+    expect(asked[1]?.body).toBe(asked[0]?.body)
+  })
+})
+
+const CASES = rowsOf(`
+  200  ${ACCEPTED}                                                              accepted HTB-1
+  202  ${ACCEPTED}                                                              accepted HTB-1
+  422  ${ACCEPTED}                                                              2002
+  201  ${ACCEPTED}                                                              2001
+  200  {"status":"rejected","code":"insufficient_funds","message":"Too little"}   rejected insufficient_funds
+  422  {"status":"rejected","code":"invalid_account","message":"No account"}      rejected invalid_account
+  422  {"status":"rejected","code":"transaction_declined","message":"Declined"}   rejected transaction_declined
+  422  {"status":"rejected","code":"timeout","message":"Took too long"}           rejected timeout
+  422  {"status":"rejected","code":"network_error","message":"Core is down"}      rejected network_error
+  422  {"status":"rejected","code":"dormant_account","message":"Dormant"}         rejected unknown_error
+  202  {"status":"rejected","code":"invalid_account","message":"No account"}      2002
+  422  {"status":"rejected","message":"No code"}                                  2002
+  422  {"status":"rejected","code":"invalid_account"}                             2002
+  422  {"status":"rejected","code":"invalid_account","message":""}                2002
+  400  {"status":"rejected","code":"invalid_account","message":"No account"}      2001
+  200  {"status":"accepted"}                                                      2002
+  200  {"status":"accepted","bank_reference":""}                                  2002
+  200  {"status":"accepted","bank_reference":7}                                   2002
+  200  {"status":"accepted","bank_reference":"${'x'.repeat(101)}"}                2002
+  200  {"status":"ACCEPTED","bank_reference":"HTB-1"}                             2002
+  200  {"status":"pending","bank_reference":"HTB-1"}                              2002
+  200  {"success":false}                                                          2002
+  200  {"success":true,"bank_reference":"HTB-1"}                                  2002
+  200  [${ACCEPTED}]                                                              2002
+  200  ${ACCEPTED}${ACCEPTED}                                                     2002
+  200  "accepted"                                                                 2002
+  200  null                                                                       2002
+  200  {                                                                          2002
+  422  <html>Unprocessable</html>                                                 2002
+  204  -                                                                          2001
+  400  -                                                                          2001
+  401  -                                                                          2001
+  403  -                                                                          2001
+  404  -                                                                          2001
+  408  -                                                                          2001
+  409  -                                                                          2001
+  429  -                                                                          2001
+  500  ${ACCEPTED}                                                                2500
+  502  -                                                                          2500
+  503  -                                                                          2500
+  504  -                                                                          2500
+  599  -                                                                          2500
+`)
+
+describe('only a well-formed answer is one', () => {
+  test.each(CASES)('%s %s: %s', async (status, body = '', expected) => {
+    const { url, methods } = await saying(Number(status), body === '-' ? '' : body)
+    const submitting = submit(url)
+    if (/^[0-9]+$/.test(expected ?? '')) {
+      expect(await faultOf(submitting)).toBe(Number(expected))
+    } else {
+      const result = await submitting
+      const said = result.kind === 'rejected' ? result.code : 'HTB-1'
+      expect(`${result.kind} ${said}`).toBe(expected)
+    }
+    // Whatever it was, this attempt says it once.
+    expect(methods()).toEqual(['POST'])
+  })
+
+  test('a rejection keeps the words and the reference of the bank', async () => {
+    const { url } = await saying(
+      422,
+      '{"status":"rejected","code":"dormant_account","message":"Dormant","bank_reference":"HTB-2"}',
+    )
+    expect(await submit(url)).toEqual({
+      kind: 'rejected',
+      code: 'unknown_error',
+      message: 'Dormant',
+      bankReference: 'HTB-2',
+    })
+  })
+})
+
+describe('a submission that comes again is asked for first', () => {
+  const again = () => submissionOf({ repeated: true })
+
+  test.each([
+    [200, ACCEPTED, 'accepted'],
+    [422, '{"status":"rejected","code":"invalid_account","message":"No account"}', 'rejected'],
+  ])('%i %s is the answer, and nothing is submitted', async (status, body, kind) => {
+    const { url, methods } = await saying(status, body)
+    expect(await submit(url, again())).toMatchObject({ kind })
+    expect(methods()).toEqual(['GET'])
+  })
+
+  test.each([
+    [500, '', 2500],
+    [401, '', 2001],
+    [302, '', 2001],
+    [200, '{"status":"unknown"}', 2002],
+  ])('%i %s says nothing, and nothing is submitted', async (status, body, code) => {
+    const { url, methods } = await saying(status, body)
+    expect(await faultOf(submit(url, again()))).toBe(code)
+    expect(methods()).toEqual(['GET'])
+  })
+
+  test('404 is the word that it never came: it is submitted', async () => {
+    const methods: (string | undefined)[] = []
+    const url = await receiver(({ method }, response) => {
+      methods.push(method)
+      response.writeHead(method === 'GET' ? 404 : 202).end(ACCEPTED)
+    })
+    expect(await submit(url, again())).toEqual(accepted)
+    expect(methods).toEqual(['GET', 'POST'])
+  })
+})

@@ -1,0 +1,46 @@
+import { text } from 'node:stream/consumers'
+import type { Wiring } from '../../shared/banks/connector.ts'
+import { ConnectorFault } from '../../shared/banks/connector-fault.ts'
+import { httpConnector } from '../../shared/banks/http.ts'
+import type { Submission } from '../../shared/domain/submission.ts'
+import { receiver } from '../webhooks/servers.ts'
+import { submissionOf, wiringOf } from './one-submission.ts'
+
+/** What the tests of connector http share: one bank, one attempt, and the fault it ends in. */
+
+export const SECRET = 'cs_secret_of_the_bank'
+export const ACCEPTED = '{"status":"accepted","bank_reference":"HTB-1"}'
+export const accepted = { kind: 'accepted', bankReference: 'HTB-1' }
+
+/** Submits to a bank that is reached under a URL. */
+export const submit = (
+  url: string,
+  submission: Submission = submissionOf(),
+  wiring: Partial<Wiring> = {},
+) => {
+  const settingsOf = async () => ({ url, secret: SECRET })
+  return httpConnector(wiringOf({ settingsOf, ...wiring })).submit(submission)
+}
+
+/** The published code of the fault that a submission ends in. */
+export const faultOf = async (submitting: Promise<unknown>): Promise<number> => {
+  const fault = await submitting.then(
+    (result) => Promise.reject(new Error(`No fault: ${JSON.stringify(result)}`)),
+    (error: unknown) => error,
+  )
+  if (!(fault instanceof ConnectorFault)) throw fault
+  return fault.code
+}
+
+type Asked = { method: string; path: string; headers: Record<string, unknown>; body: string }
+
+/** A bank that says the same to everything, and what it was asked. */
+export const saying = async (status: number, body: string | Buffer, headers = {}) => {
+  const asked: Asked[] = []
+  const url = await receiver(async (request, response) => {
+    const { method = '', url: path = '' } = request
+    asked.push({ method, path, headers: request.headers, body: await text(request) })
+    response.writeHead(status, headers).end(body)
+  })
+  return { url, asked, methods: () => asked.map(({ method }) => method) }
+}
