@@ -111,6 +111,7 @@ test('a message that comes twice, or late, makes no second attempt', async () =>
   const message = (n: number, attempt: number) => ({
     messageId: `m-${n}-${attempt}`,
     body: JSON.stringify({ reference, n, attempt }),
+    attributes: { ApproximateReceiveCount: '2' },
   })
   const records = [message(0, 1), message(1, 1), message(2, 1), message(2, 2), message(0, 7)]
   expect(await service.invoke('deliver-webhook', { Records: records })).toEqual({
