@@ -33,6 +33,11 @@ const report = <const S extends readonly string[]>(statuses: S) =>
       ),
       ['error_message'],
     ),
+    v.metadata({
+      if: { properties: { status: { const: 'failed' } } },
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+      then: { properties: { error_message: { type: 'string' } }, required: ['error_message'] },
+    }),
   )
 
 /** The body of a bank's report (specification, Update transaction status). */

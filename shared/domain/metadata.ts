@@ -32,4 +32,5 @@ export const Metadata = v.pipe(
     (metadata) => !strings(metadata).some((text) => hasControlCharacters(text, { lines: true })),
     CONTROL_CHARACTERS,
   ),
+  v.metadata({ type: 'object' }),
 )

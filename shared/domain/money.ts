@@ -41,6 +41,8 @@ const toPesewas = (text: string): number => {
 export const Amount = v.pipe(
   v.string(missingOr('must be a decimal with exactly 2 decimal places')),
   v.regex(EXACT_DECIMAL, 'must have exactly 2 decimal places'),
+  // As it is to be written; the rule above takes a sign so that a later one can name the bound.
+  v.metadata({ pattern: '^(0|[1-9][0-9]*)\\.[0-9]{2}$', minimum: 1, maximum: 10_000 }),
   v.transform(toPesewas),
   v.minValue(AMOUNT_MIN, 'must be greater than or equal to 1.00'),
   v.maxValue(AMOUNT_MAX, 'must not exceed 10000.00 GHS'),
@@ -51,6 +53,7 @@ export const Amount = v.pipe(
 export const Fee = v.pipe(
   v.string('must be a decimal'),
   v.regex(DECIMAL, 'must be a decimal of zero or more with at most 2 decimal places'),
+  v.metadata({ minimum: 0, maximum: 10_000 }),
   v.transform(toPesewas),
   v.maxValue(AMOUNT_MAX, 'must not exceed the amount'),
   Pesewas,

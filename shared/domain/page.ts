@@ -13,6 +13,7 @@ const wholeNumber = (max: number) => {
   return v.pipe(
     v.string(message),
     v.regex(/^[1-9][0-9]{0,5}$/, message),
+    v.metadata({ type: 'integer', pattern: undefined, minimum: 1, maximum: max }),
     v.transform(Number),
     v.maxValue(max, message),
   )

@@ -37,6 +37,8 @@ export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
       `must not exceed ${max} characters`,
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
+    // JSON Schema counts code points as well; the checks cannot tell it so themselves.
+    v.metadata({ minLength: mayBeBlank ? 0 : 1, maxLength: max }),
   )
 
 /** One of a few texts, which the refusal lists. */

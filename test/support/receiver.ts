@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, vi } from 'vitest'
+import { holdWebhook } from './contract.ts'
 
 /** A partner's webhook receiver: keeps what arrives, and answers as a test tells it. */
 
@@ -48,14 +49,17 @@ export const useReceiver = (): Receiver => {
     received,
     answers,
     close,
-    events: (reference, count) =>
-      vi.waitFor(
+    events: async (reference, count) => {
+      const events = await vi.waitFor(
         () => {
           const ours = received.filter(({ body }) => body.data.transaction.reference === reference)
           if (ours.length < count) throw new Error(`${ours.length} of ${count} events have come`)
           return ours
         },
         { timeout: 15_000, interval: 20 },
-      ),
+      )
+      for (const { headers, body } of events) holdWebhook(headers, body)
+      return events
+    },
   }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Sandbox, startSandbox } from '../../infra/sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import { holdToContract } from './contract.ts'
 
 /** The whole service as a caller meets it: over HTTP, on a table and queues of its own. */
 
@@ -59,15 +60,26 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
         },
         ...(body === undefined ? {} : { body: raw(body) }),
       })
-      return {
+      const reply = {
         status: response.status,
         headers: response.headers,
         body: await response.json().catch(() => undefined),
       }
+      // Every reply that any test sees is held against the description of the API.
+      holdToContract({ method, path, sent: parsed(body), ...reply })
+      return reply
     },
     operate: async (noun, verb, options) =>
       (await running().functions.invoke(`manage-${noun}`, { verb, options })) as OperatorReply,
     invoke: (name, event) => running().functions.invoke(name, event),
+  }
+}
+
+const parsed = (body: unknown): unknown => {
+  try {
+    return JSON.parse(Buffer.from(raw(body)).toString('utf8'))
+  } catch {
+    return undefined
   }
 }
 

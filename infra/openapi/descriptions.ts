@@ -1,0 +1,150 @@
+import type { OperationName } from '../../shared/api/operations.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+
+/** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
+
+type Description = {
+  tag: 'Debit requests' | 'Banks' | 'Bank reports'
+  summary: string
+  description: string
+  /** Parameters of path and query, by name. */
+  parameters?: Record<string, { description?: string; example: unknown }>
+  /** Bodies to begin with. */
+  bodies?: Record<string, Record<string, unknown>>
+  /** Refusals that belong to this operation. */
+  refusals?: readonly Refusal[]
+}
+
+const phone = { example: '+233241234567' }
+const reference = { example: 'DCS-20261121-ABC123' }
+const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
+
+const wrongPage = invalid({ per_page: ['must be a whole number from 1 to 100'] })
+const wrongMove = new Refusal(3001, {
+  http: 422,
+  details: { status: ['cannot transition from failed to completed'] },
+})
+const noMessage = invalid({ error_message: ['is required when status is failed'] })
+
+const charge = {
+  phone_number: '+233241234567',
+  bank_identifier: 'GCB',
+  amount: '100.00',
+  currency: 'GHS',
+  narration: 'Order 1',
+  partner_reference: 'order-1',
+  metadata: { cart: 77 },
+}
+
+export const descriptions = {
+  charge: {
+    tag: 'Debit requests',
+    summary: 'Request a debit',
+    description:
+      'Takes a request to debit a customer and answers at once; the work with the bank goes on ' +
+      'behind, and webhooks or the status read tell what came of it. The amount needs its two ' +
+      'decimals, as a number or as text. The fields stand flat or inside `debit_request`, not ' +
+      'both. The same body again is answered with the existing transaction; another body under ' +
+      'the same partner_reference, or the same after the first one failed, with 409.',
+    bodies: { flat: charge, wrapped: { debit_request: charge } },
+    refusals: [
+      invalid({ phone_number: ['must be in E.164 format'] }),
+      new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
+      new Refusal(2003, { details: { bank_identifier: ['has no connector'] } }),
+      new Refusal(3003, { details: { reference: reference.example } }),
+      new Refusal(3004, { details: { currency: ['must be GHS'] } }),
+      new Refusal(3005, { details: { amount: ["exceeds the bank's maximum"] } }),
+      new Refusal(3007, { details: { amount: ['must be greater than or equal to 1.00'] } }),
+    ],
+  },
+  'get-debit-request': {
+    tag: 'Debit requests',
+    summary: 'Read the status of a debit',
+    description: 'The transaction as it stands. The rate limit is counted for each reference.',
+    parameters: { reference: { ...reference, description: 'As the charge answered it' } },
+  },
+  'list-debit-requests': {
+    tag: 'Debit requests',
+    summary: 'List debits in one status',
+    description:
+      'Newest first. Pages reach ten thousand transactions deep; `cursor` goes on as deep as the ' +
+      'list goes, and such a page has neither a number nor counts.',
+    parameters: {
+      status: { description: 'The status that is asked for', example: 'completed' },
+      page: { example: 1 },
+      per_page: { description: 'Members of a page; 20 unless told', example: 20 },
+    },
+    refusals: [invalid({ status: ['is required'] }), wrongPage],
+  },
+  'list-banks': {
+    tag: 'Banks',
+    summary: 'List banks',
+    description: 'Every live bank by name; in pages when `page` or `per_page` is given.',
+    parameters: {
+      page: { example: 1 },
+      per_page: { description: 'Members of a page', example: 20 },
+    },
+    refusals: [wrongPage],
+  },
+  'get-bank': {
+    tag: 'Banks',
+    summary: 'Read a bank',
+    description: 'A live bank, and how its customers approve.',
+    parameters: { identifier: { example: 'GCB' } },
+  },
+  'lookup-customer-banks': {
+    tag: 'Banks',
+    summary: "Look up a customer's banks",
+    description: 'The live banks at which a phone number has an active account, and whose it is.',
+    parameters: { phone_number: phone },
+  },
+  'list-debit-transactions': {
+    tag: 'Bank reports',
+    summary: "List a customer's transactions at this bank",
+    description: 'The 500 newest ones at most, newest first. No match is an empty list.',
+    parameters: {
+      phone_number: phone,
+      status: { description: 'Which ones are shown', example: 'processing' },
+    },
+    refusals: [
+      invalid({ customer: ['account not found'] }),
+      invalid({
+        status_filter: ['must be one of pending, processing, completed, failed, all'],
+      }),
+    ],
+  },
+  'update-debit-transaction': {
+    tag: 'Bank reports',
+    summary: 'Report the outcome of a transaction',
+    description:
+      'Completed or failed, from pending or processing. The status that it has already changes ' +
+      'nothing, and is answered with the transaction as it stands.',
+    parameters: { uuid },
+    bodies: {
+      completed: {
+        status: 'completed',
+        bank_reference: 'GCB-0001',
+        approval_method: 'ussd',
+        fee: '1.50',
+      },
+      failed: {
+        status: 'failed',
+        bank_reference: 'GCB-0001',
+        error_message: 'Insufficient funds',
+      },
+    },
+    refusals: [noMessage, wrongMove],
+  },
+  'debit-callback': {
+    tag: 'Bank reports',
+    summary: 'Call back about a transaction',
+    description:
+      'What the update takes, and `approved` besides: the customer approved, and the five ' +
+      'minutes for it no longer run.',
+    parameters: { uuid },
+    bodies: { approved: { status: 'approved', bank_reference: 'GCB-0001' } },
+    refusals: [noMessage, wrongMove],
+  },
+} as const satisfies Record<OperationName, Description>
+
+export const descriptionOf = (name: OperationName): Description => descriptions[name]

@@ -1,0 +1,127 @@
+import * as v from 'valibot'
+import { bankListView, bankUpdateView, callbackView } from '../../shared/api/bank-view.ts'
+import { chargeView, statusView } from '../../shared/api/debit-view.ts'
+import type { Success } from '../../shared/api/envelope.ts'
+import type { OperationName } from '../../shared/api/operations.ts'
+import {
+  Bank,
+  BankIdentifier,
+  bankDetailView,
+  bankView,
+  CustomerAccount,
+} from '../../shared/domain/bank.ts'
+import { advance, type Changes, type Debit, openDebit, stateAt } from '../../shared/domain/debit.ts'
+import type { Status } from '../../shared/domain/lifecycle.ts'
+import { formatAmount, pesewas } from '../../shared/domain/money.ts'
+import { PartnerId } from '../../shared/domain/partner.ts'
+import { PhoneNumber } from '../../shared/domain/phone.ts'
+import { Reference, Uuid } from '../../shared/domain/reference.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { transactionView } from '../../shared/domain/transaction.ts'
+
+/** One debit and its life, shown by the views that show any other: examples that cannot be wrong. */
+
+export const NOON = new Date('2026-11-21T12:00:00.000Z')
+
+const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const gcb = v.parse(Bank, {
+  identifier: 'GCB',
+  name: 'GCB Bank PLC',
+  countryCode: 'GH',
+  status: 'live',
+  connector: 'sandbox',
+  connectorType: 'both',
+  ussdCode: '*422#',
+  packageName: 'com.gcb.mobile',
+})
+
+const account = v.parse(CustomerAccount, {
+  customerName: 'Ama Mensah',
+  accountNumber: '0241234567',
+  accountType: 'mobile_money',
+  status: 'active',
+})
+
+const demo = v.parse(PartnerId, 'demo')
+const phone = v.parse(PhoneNumber, '+233241234567')
+
+const pending = openDebit(
+  {
+    reference: v.parse(Reference, 'DCS-20261121-ABC123'),
+    uuid: v.parse(Uuid, '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'),
+    partner: demo,
+    partnerReference: 'order-1',
+    bank: { identifier: v.parse(BankIdentifier, 'GCB'), name: gcb.name },
+    phone,
+    amount: pesewas(100_00),
+    narration: 'Order 1',
+    metadata: { cart: 77 },
+  },
+  { at: NOON, by: 'partner:demo', requestId: 'example' },
+)
+
+const moved = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
+  const cause = { at: secondsLater(seconds), by: 'bank:GCB', requestId: 'example' }
+  const after = advance(debit, { ...cause, to, changes })
+  if (after instanceof Refusal) throw new Error(`The example cannot become ${to}`)
+  return after
+}
+
+const processing = moved(pending, 'processing', 1, {
+  bankReference: 'GCB-0001',
+  customerName: account.customerName,
+  accountNumber: account.accountNumber,
+})
+
+const completed = moved(processing, 'completed', 30, {
+  approvalMethod: 'ussd',
+  fee: pesewas(1_50),
+})
+
+const failed = moved(processing, 'failed', 30, {
+  errorMessage: 'Insufficient funds',
+  errorCode: 'insufficient_funds',
+})
+
+const reversed = moved(completed, 'reversed', 86_400, {
+  metadata: { reversal_reason: 'Goods returned' },
+})
+
+/** A debit that has an event of each name, and the number of the event. */
+export const exampleEvents = {
+  created: [completed, 0],
+  pending: [completed, 1],
+  processing: [completed, 2],
+  completed: [completed, 3],
+  failed: [failed, 3],
+  reversed: [reversed, 4],
+} as const
+
+/** What each operation answers about it. */
+export const exampleReplies: Record<OperationName, Success> = {
+  charge: { data: chargeView(pending) },
+  'get-debit-request': { data: statusView(completed) },
+  'update-debit-transaction': { data: bankUpdateView(completed) },
+  'list-debit-requests': {
+    data: [{ ...transactionView(stateAt(completed), formatAmount), metadata: { cart: 77 } }],
+    page: { current_page: 1, per_page: 20, total_pages: 1, total_count: 1, next_cursor: null },
+  },
+  'list-debit-transactions': {
+    data: bankListView({
+      account,
+      bank: gcb,
+      phone,
+      debits: [processing],
+      names: new Map([[demo, 'Demo Payments']]),
+      filter: 'processing',
+    }),
+  },
+  'debit-callback': { data: callbackView(processing) },
+  'list-banks': { data: [bankView(gcb)] },
+  'get-bank': { data: bankDetailView(gcb) },
+  'lookup-customer-banks': {
+    beside: { phone_number: phone, customer: account.customerName },
+    data: [bankView(gcb)],
+  },
+}

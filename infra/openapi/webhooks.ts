@@ -1,0 +1,63 @@
+import { webhookBody } from '../../shared/domain/event.ts'
+import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
+import { payloadHeaders } from '../../shared/webhooks/payload.ts'
+import { exampleEvents } from './example-debit.ts'
+import { componentRef, type Json } from './schemas.ts'
+
+/** The events that a provider's receiver is sent, one webhook each. */
+
+const meaning: Record<EventName, string> = {
+  created: 'A charge was accepted',
+  pending: 'It waits to be handed to the bank',
+  processing: 'The bank accepted it and asks the customer',
+  completed: 'The customer was debited: the only event to deliver goods on',
+  failed: 'It failed, and nobody was debited',
+  reversed: 'A completed debit was given back',
+}
+
+const parameters = Object.entries(payloadHeaders).map(([name, description]) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+}))
+
+const webhookOf = (name: EventName): Json => {
+  const { event, priority, retries } = eventTypes[name]
+  const [debit, n] = exampleEvents[name]
+  return {
+    post: {
+      operationId: event,
+      tags: ['Webhooks'],
+      summary: meaning[name],
+      description:
+        `Sent to the provider's webhook, up to ${retries} times again after a failed attempt ` +
+        '(a setting of the provider may replace that number). Any 2xx ends it; 408, 429, 500, ' +
+        '502, 503 and 504, and a receiver that cannot be reached, are tried again.',
+      security: [],
+      'x-priority': priority,
+      parameters,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              $ref: componentRef('schemas', 'Webhook'),
+              properties: { event: { const: event } },
+            },
+            example: JSON.parse(webhookBody(debit, n)),
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'Received; process it after the answer' },
+        '4XX': { description: 'Not received; tried again for 408 and 429 alone' },
+      },
+    },
+  }
+}
+
+export const webhooks: Json = Object.fromEntries(
+  (Object.keys(eventTypes) as EventName[]).map((name) => [eventTypes[name].event, webhookOf(name)]),
+)

@@ -1,0 +1,156 @@
+import * as v from 'valibot'
+import { statuses } from '../domain/lifecycle.ts'
+import { Reference, Uuid } from '../domain/reference.ts'
+import {
+  AmountText,
+  ApprovalView,
+  BankShape,
+  DebitId,
+  Phone,
+  Time,
+  transactionShape,
+} from '../domain/transaction-shape.ts'
+import type { OperationName } from './operations.ts'
+
+/**
+ * What each operation answers with, as schemas of the views in this folder. The description of the
+ * API is made from them; no function imports them.
+ */
+
+type Reply = {
+  data: v.GenericSchema
+  /** Members next to `data`. */
+  beside?: v.ObjectEntries
+  /** Members of `meta` that tell where a list stands. */
+  page?: v.ObjectEntries
+  /** Headers of its own. */
+  headers?: Record<string, string>
+}
+
+const status = v.picklist(statuses)
+const integerId = v.pipe(v.number(), v.integer())
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+/** As banks spell it. */
+const bankApproval = v.picklist(['ussd', 'mobile_api', 'web', 'direct'])
+
+const textTransaction = transactionShape({ statuses, amount: AmountText })
+const numberTransaction = transactionShape({ statuses, amount: v.number() })
+
+export const replies = {
+  charge: {
+    data: v.object({
+      reference: Reference,
+      status,
+      response: v.object({
+        uuid: Uuid,
+        status,
+        timestamp: Time,
+        reference: Reference,
+        bank: BankShape,
+      }),
+    }),
+    headers: {
+      'Idempotent-Replayed':
+        'true when the same request came before: the existing transaction, as it stands now',
+    },
+  },
+  'get-debit-request': {
+    data: v.object({
+      id: DebitId,
+      uuid: Uuid,
+      reference: Reference,
+      status,
+      amount: AmountText,
+      currency: v.literal('GHS'),
+      created_at: Time,
+      completed_at: v.nullable(Time),
+      response: v.object({
+        uuid: Uuid,
+        status,
+        timestamp: Time,
+        processed_at: v.nullable(Time),
+        completed_at: v.nullable(Time),
+        bank_reference: v.nullable(v.string()),
+        approval_method: v.nullable(ApprovalView),
+        error_message: v.nullable(v.string()),
+      }),
+    }),
+  },
+  'update-debit-transaction': {
+    data: v.object({
+      id: integerId,
+      uuid: Uuid,
+      reference: Reference,
+      status,
+      approval_method: v.nullable(bankApproval),
+      bank_reference: v.nullable(v.string()),
+      error_message: v.nullable(v.string()),
+      fee: v.nullable(AmountText),
+      updated_at: Time,
+    }),
+  },
+  'list-debit-requests': {
+    data: v.array(v.object({ ...textTransaction, metadata: v.record(v.string(), v.unknown()) })),
+    // A page that a cursor asked for has no number and no counts.
+    page: {
+      current_page: v.optional(count),
+      per_page: count,
+      total_pages: v.optional(count),
+      total_count: v.optional(count),
+      total_is_at_least: v.optional(v.literal(true)),
+      next_cursor: v.nullable(v.string()),
+    },
+  },
+  'list-debit-transactions': {
+    data: v.object({
+      customer: v.string(),
+      phone_number: Phone,
+      bank: BankShape,
+      transactions: v.array(
+        v.object({
+          ...numberTransaction,
+          id: integerId,
+          approval_method: v.nullable(bankApproval),
+          metadata: v.record(v.string(), v.unknown()),
+          account: v.object({
+            account_number: v.string(),
+            account_name: v.string(),
+            account_type: v.string(),
+          }),
+          payment_partner: v.object({ name: v.string(), partner_reference: v.string() }),
+        }),
+      ),
+      total_count: count,
+      total_amount: v.number(),
+      status_filter: v.picklist(['pending', 'processing', 'completed', 'failed', 'all']),
+    }),
+  },
+  'debit-callback': {
+    data: v.object({ ...textTransaction, approval_method: v.nullable(bankApproval) }),
+  },
+  'list-banks': {
+    data: v.array(BankShape),
+    // Only for who asks for a page.
+    page: {
+      current_page: v.optional(count),
+      per_page: v.optional(count),
+      total_pages: v.optional(count),
+      total_count: v.optional(count),
+    },
+  },
+  'get-bank': {
+    data: v.object({
+      ...BankShape.entries,
+      status: v.literal('live'),
+      connector_type: v.picklist(['ussd', 'mobile_api', 'both']),
+      metadata: v.object({
+        ussd_code: v.optional(v.string()),
+        app_config: v.optional(v.object({ package_name: v.string() })),
+      }),
+    }),
+  },
+  'lookup-customer-banks': {
+    data: v.array(BankShape),
+    beside: { phone_number: Phone, customer: v.string() },
+  },
+} as const satisfies Record<OperationName, Reply>

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { openApi } from '../../infra/openapi/document.ts'
+
+/** Holds what goes over the wire against the description of the API. */
+
+type Json = Record<string, unknown>
+
+type Described = {
+  requestBody?: Json
+  responses: Record<string, { headers: Json }>
+}
+
+/**
+ * The description leaves room for members to come; a reply of today has none beside those it
+ * names. Requests stay open: what they hold beyond it is dropped.
+ */
+const closed = (value: unknown, key = ''): unknown => {
+  if (Array.isArray(value)) return value.map((member) => closed(member))
+  if (typeof value !== 'object' || value === null || key.endsWith('Request')) return value
+  const members = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, closed(member, name)]),
+  )
+  return members.type === 'object' && 'properties' in members
+    ? { additionalProperties: false, ...members }
+    : members
+}
+
+const document = closed(openApi()) as {
+  paths: Record<string, Record<string, Described>>
+  webhooks: Record<string, { post: { parameters: { name: string }[] } }>
+}
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema(document, 'api')
+
+const validators = new Map<string, ValidateFunction>()
+
+const schemaAt = (...pointer: string[]): ValidateFunction => {
+  const segments = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+  const $ref = `api#/${segments.map(encodeURIComponent).join('/')}`
+  const known = validators.get($ref) ?? ajv.compile({ $ref })
+  validators.set($ref, known)
+  return known
+}
+
+const hold = (what: string, validate: ValidateFunction, value: unknown): void => {
+  if (validate(value)) return
+  throw new Error(
+    `${what} is not as described: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
+  )
+}
+
+const pathOf = (path: string): string | undefined =>
+  Object.keys(document.paths)
+    .filter((template) =>
+      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0] ?? ''),
+    )
+    .sort((a, b) => a.split('{').length - b.split('{').length)[0]
+
+type Exchange = {
+  method: string
+  path: string
+  sent: unknown
+  status: number
+  headers: Headers
+  body: unknown
+}
+
+/** @throws when a reply, or the body that was taken, is not as the description has it */
+export const holdToContract = ({ method, path, sent, status, headers, body }: Exchange): void => {
+  const what = `${method} ${path.slice(0, 100)}: ${status}`
+  const template = pathOf(path)
+  if (!template) {
+    hold(what, schemaAt('components', 'schemas', 'Error'), body)
+    return
+  }
+  const methods = document.paths[template] ?? {}
+  // Another method is answered the same for all that the path has.
+  const [name = '', described] = methods[method.toLowerCase()]
+    ? [method.toLowerCase(), methods[method.toLowerCase()]]
+    : (Object.entries(methods)[0] ?? [])
+  const response = described?.responses[status]
+  if (!response) throw new Error(`${what} is not described`)
+  const at = ['paths', template, name, 'responses', String(status)]
+  hold(what, schemaAt(...at, 'content', 'application/json', 'schema'), body)
+  for (const header of Object.keys(response.headers)) {
+    const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'
+    if (!isOptional && !headers.has(header)) throw new Error(`${what} is without ${header}`)
+  }
+  if (headers.get('x-request-id') !== (body as { meta: { request_id: string } }).meta.request_id) {
+    throw new Error(`${what}: X-Request-ID is not meta.request_id`)
+  }
+  if (status < 300 && described?.requestBody) {
+    const request = ['paths', template, name, 'requestBody', 'content', 'application/json']
+    hold(`the body of ${what}`, schemaAt(...request, 'schema'), sent)
+  }
+}
+
+/** @throws when a webhook is not as the description has it */
+export const holdWebhook = (headers: IncomingHttpHeaders, body: { event: string }): void => {
+  const { event } = body
+  const at = ['webhooks', event, 'post', 'requestBody', 'content', 'application/json', 'schema']
+  hold(event, schemaAt(...at), body)
+  for (const { name } of document.webhooks[event]?.post.parameters ?? []) {
+    if (!headers[name.toLowerCase()]) throw new Error(`${event} is without ${name}`)
+  }
+}
