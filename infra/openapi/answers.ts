@@ -21,6 +21,7 @@ const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIM
 const anywhere = [
   new Refusal(1400),
   new Refusal(1401),
+  new Refusal(1403),
   overLimit(1453),
   new Refusal(1429),
   new Refusal(1405),
@@ -29,7 +30,7 @@ const anywhere = [
   new Refusal(2408),
 ]
 
-/** Of providers alone: suspension, lists of addresses, signed requests. */
+/** Of providers alone: lists of addresses, signed requests. */
 const ofProviders = [
   new Refusal(1400, { message: 'Invalid timestamp format' }),
   ...[
@@ -38,7 +39,6 @@ const ofProviders = [
     'Request timestamp required',
     'Request timestamp expired',
   ].map((message) => new Refusal(1401, { message })),
-  new Refusal(1403),
   new Refusal(1451),
   new Refusal(1452),
 ]

@@ -128,6 +128,20 @@ describe('get-debit-request', () => {
     ])
   })
 
+  test('above 1000 a minute for all of a provider’s references: 429/1454', async () => {
+    const sample = await event('get-debit-request')
+    const ofAll = /^WINDOW#get-debit-request#demo#[0-9]+$/
+    calls
+      .on(UpdateCommand)
+      .callsFake(({ Key }) => ({ Attributes: { requests: ofAll.test(Key.pk) ? 1001 : 1 } }))
+    const reply = await getDebitRequest(still())(sample, context())
+    expect([reply.statusCode, JSON.parse(reply.body).error.code]).toEqual([429, 1454])
+    expect(reply.headers).toMatchObject({
+      'X-RateLimit-Limit': '1000',
+      'X-RateLimit-Remaining': '0',
+    })
+  })
+
   test('a count that fails is a fault of the request', async () => {
     calls.on(UpdateCommand).rejects(named('ThrottlingException'))
     const reply = await getDebitRequest(still())(await event('get-debit-request'), context())

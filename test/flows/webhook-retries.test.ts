@@ -75,6 +75,7 @@ describe('a receiver that fails', () => {
       const reply = await service.operate('debit', 'show', { reference })
       expect((reply as { result: { status: string } }).result.status).toBe('failed')
     })
+    await deliveryOf(reference, 'transaction.created', 'delivered')
     expect((await deliveries(reference)).map(({ event }) => event)).toEqual(['transaction.created'])
   })
 })
