@@ -11,8 +11,8 @@ export class ConnectorFault extends Error {
   override readonly name = 'ConnectorFault'
   readonly code: ConnectorCode
 
-  constructor(code: ConnectorCode, reason: string, options: ErrorOptions = {}) {
-    super(`${errors[code].message}: ${reason}`, options)
+  constructor(code: ConnectorCode, reason: string) {
+    super(`${errors[code].message}: ${reason}`)
     this.code = code
   }
 }

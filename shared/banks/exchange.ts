@@ -80,13 +80,14 @@ const NOT_HTTP = new Set([
   'ResponseContentLengthMismatchError',
 ])
 
+/** Without the error itself, which may carry bytes of the answer into a log. */
 const faultOf = (error: unknown): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') {
-    return new ConnectorFault(2408, 'no whole answer in time', { cause: error })
+    return new ConnectorFault(2408, 'no whole answer in time')
   }
   if (NOT_HTTP.has(String(name))) {
-    return new ConnectorFault(2002, 'the answer is not HTTP', { cause: error })
+    return new ConnectorFault(2002, 'the answer is not HTTP')
   }
-  return new ConnectorFault(2502, code || String(name), { cause: error })
+  return new ConnectorFault(2502, code || String(name))
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { closeReceivers, listening, rawReceiver, receiver } from '../webhooks/servers.ts'
 import { ACCEPTED, accepted, faultOf, saying, submit } from './one-bank.ts'
@@ -128,8 +129,12 @@ describe('nothing is sent', () => {
   })
 })
 
-test('a fault says what happened, and nothing of the debit or the secret', async () => {
-  const { url } = await saying(503, '')
-  const fault = await submit(url).catch((error: Error) => error)
-  expect(String(fault)).toBe('ConnectorFault: Upstream service error: HTTP 503')
+test('a fault says what happened, and nothing that the bank or the customer said', async () => {
+  const { url } = await saying(503, 'private words')
+  const refused = await submit(url).catch((error: Error) => error)
+  expect(String(refused)).toBe('ConnectorFault: Upstream service error: HTTP 503')
+  const strange = await rawReceiver((socket) => socket.end('private words'))
+  const garbled = await submit(strange).catch((error: Error) => error)
+  expect(inspect(garbled)).toContain('Bank API error: the answer is not HTTP')
+  expect(inspect(garbled)).not.toContain('private words')
 })
