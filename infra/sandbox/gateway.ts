@@ -7,6 +7,7 @@ import { resourceAt } from '../../shared/api/operations.ts'
 import { UNMATCHED } from '../functions.ts'
 import { gatewayBody, gatewayResponses } from '../gateway-responses.ts'
 import type { FunctionHost } from './function-host.ts'
+import { referencePage } from './reference-page.ts'
 import { StartFailure } from './start-failure.ts'
 
 /** The HTTP front: requests to proxy events as API Gateway hands them over, and replies back. */
@@ -73,6 +74,11 @@ const serveWith =
     const [pathname = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s)
     const body = await readBody(request)
     if (!body) return tooLarge(response)
+    const page = request.method === 'GET' ? referencePage(pathname) : undefined
+    if (page) {
+      response.writeHead(200, page.headers).end(page.body)
+      return
+    }
     const invoked = INVOKE.exec(pathname)?.[1]
     if (invoked && request.method === 'POST') {
       return invoke(functions, decoded(invoked), body, response)
