@@ -21,6 +21,7 @@ const HTML = `<!doctype html>
         url: '/openapi.json',
         dom_id: '#reference',
         deepLinking: true,
+        showExtensions: true,
         displayRequestDuration: true,
         defaultModelsExpandDepth: 0,
         // The badge would ask a server elsewhere.
