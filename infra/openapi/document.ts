@@ -51,7 +51,6 @@ export const openApi = (): Json => ({
     { name: 'Debit requests', description: 'Of payment providers: charges and what came of them' },
     { name: 'Banks', description: 'Of payment providers: banks that can be charged' },
     { name: 'Bank reports', description: 'Of banks: their transactions and their outcomes' },
-    { name: 'Webhooks', description: 'What the service sends to a provider' },
   ],
   paths: paths(),
   webhooks,

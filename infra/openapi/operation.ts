@@ -109,7 +109,7 @@ const success = (name: OperationName): Json => {
   })
   return {
     [status]: {
-      description: descriptionOf(name).summary,
+      description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
         'application/json': {

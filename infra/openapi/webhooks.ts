@@ -29,7 +29,6 @@ const webhookOf = (name: EventName): Json => {
   return {
     post: {
       operationId: event,
-      tags: ['Webhooks'],
       summary: meaning[name],
       description:
         `Sent to the provider's webhook, up to ${retries} times again after a failed attempt ` +

@@ -89,6 +89,8 @@ export const welcome = (address: string, timeScale: number): string => `
               +233242222222 times out   +233243333333 declines
               +233244444444 never answers
 
+  reference   ${address}/docs
+
   A first charge:
 
   curl -s ${address}/api/v1/payment-providers/debit-requests/charge \\

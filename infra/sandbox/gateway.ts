@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { resourceAt } from '../../shared/api/operations.ts'
-import { UNMATCHED } from '../functions.ts'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
 import type { FunctionHost } from './function-host.ts'
+import { decoded, route } from './gateway-event.ts'
+import { answerInvocation } from './lambda-api.ts'
+import { referencePage } from './reference-page.ts'
 import { StartFailure } from './start-failure.ts'
 
-/** The HTTP front: requests to proxy events as API Gateway hands them over, and replies back. */
+/** The HTTP front: the API's functions, the Lambda Invoke API and the description of the API. */
 
 /** API Gateway refuses what is larger, before any function. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
@@ -78,9 +79,14 @@ const serveWith =
     const [pathname = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s)
     const body = await readBody(request)
     if (!body) return tooLarge(response)
+    const page = request.method === 'GET' ? referencePage(pathname) : undefined
+    if (page) {
+      response.writeHead(200, page.headers).end(page.body)
+      return
+    }
     const invoked = INVOKE.exec(pathname)?.[1]
     if (invoked && request.method === 'POST') {
-      return invoke(functions, decoded(invoked), body, response)
+      return answerInvocation(functions, decoded(invoked), body, response)
     }
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
     const reply = (await functions.invoke(name, event)) as APIGatewayProxyResult
@@ -124,129 +130,4 @@ const bareReply = (type: GatewayResponse): string => {
   const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
-}
-
-/** The Lambda Invoke API: the function's reply, or its error with the header that marks it. */
-const invoke = async (
-  functions: FunctionHost,
-  name: string,
-  body: Buffer,
-  response: ServerResponse,
-): Promise<void> => {
-  const answer = (status: number, payload: unknown, headers: Record<string, string> = {}) =>
-    response
-      .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(payload ?? null))
-  if (!functions.has(name)) {
-    answer(
-      404,
-      { Type: 'User', Message: `Function not found: ${name}` },
-      { 'x-amzn-errortype': 'ResourceNotFoundException' },
-    )
-    return
-  }
-  const event = parsed(body)
-  if (event === undefined) {
-    answer(
-      400,
-      { Type: 'User', Message: 'Could not parse request body into json' },
-      { 'x-amzn-errortype': 'InvalidRequestContentException' },
-    )
-    return
-  }
-  try {
-    answer(200, await functions.invoke(name, event))
-  } catch (error) {
-    const { name: errorType, message: errorMessage } = error as Error
-    answer(200, { errorType, errorMessage }, { 'x-amz-function-error': 'Unhandled' })
-  }
-}
-
-const parsed = (body: Buffer): unknown => {
-  try {
-    return body.length === 0 ? {} : JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-type Routed = { name: string; event: APIGatewayProxyEvent }
-
-const route = (
-  request: IncomingMessage,
-  pathname: string,
-  query: URLSearchParams,
-  body: Buffer,
-): Routed => {
-  const at = resourceAt(pathname)
-  const name = at?.methods[request.method ?? '']
-  const parameters = Object.entries(at?.parameters ?? { proxy: pathname.slice(1) })
-  return {
-    name: name ?? UNMATCHED,
-    event: eventOf(request, {
-      pathname,
-      resource: at?.template ?? '/{proxy+}',
-      parameters: Object.fromEntries(parameters.map(([key, text]) => [key, decoded(text)])),
-      query,
-      body,
-    }),
-  }
-}
-
-const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
-type Parts = {
-  pathname: string
-  resource: string
-  parameters: Record<string, string>
-  query: URLSearchParams
-  body: Buffer
-}
-
-const eventOf = (request: IncomingMessage, parts: Parts): APIGatewayProxyEvent => {
-  const { pathname, resource, parameters, query, body } = parts
-  const several = Object.fromEntries(
-    Object.entries(request.headersDistinct).map(([name, values = []]) => [name, values]),
-  )
-  const queries = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]))
-  const last = (all: Record<string, string[]>): Record<string, string> =>
-    Object.fromEntries(Object.entries(all).map(([key, values]) => [key, values.at(-1) ?? '']))
-  const now = new Date()
-  return {
-    resource,
-    path: pathname,
-    httpMethod: request.method ?? '',
-    headers: last(several),
-    multiValueHeaders: several,
-    queryStringParameters: query.size > 0 ? last(queries) : null,
-    multiValueQueryStringParameters: query.size > 0 ? queries : null,
-    pathParameters: parameters,
-    stageVariables: null,
-    // The API takes every body as binary, so that its bytes arrive as they were sent.
-    body: body.length > 0 ? body.toString('base64') : null,
-    isBase64Encoded: body.length > 0,
-    requestContext: {
-      resourcePath: resource,
-      path: pathname,
-      httpMethod: request.method ?? '',
-      requestId: randomUUID(),
-      requestTimeEpoch: now.getTime(),
-      stage: 'sandbox',
-      protocol: 'HTTP/1.1',
-      accountId: '000000000000',
-      apiId: 'sandbox',
-      resourceId: 'sandbox',
-      authorizer: null,
-      identity: {
-        sourceIp: request.socket.remoteAddress ?? '',
-        userAgent: request.headers['user-agent'] ?? null,
-      } as APIGatewayProxyEvent['requestContext']['identity'],
-    },
-  }
 }

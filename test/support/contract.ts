@@ -32,6 +32,8 @@ const document = closed(openApi()) as {
   webhooks: Record<string, { post: { parameters: { name: string }[] } }>
 }
 
+const JSON_TYPE = 'application/json'
+
 const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(document, 'api')
@@ -45,6 +47,20 @@ const schemaAt = (...pointer: string[]): ValidateFunction => {
   validators.set($ref, known)
   return known
 }
+
+const responseSchema = (template: string, method: string, status: string) =>
+  schemaAt('paths', template, method, 'responses', status, 'content', JSON_TYPE, 'schema')
+
+const requestSchema = (...to: string[]) =>
+  schemaAt(...to, 'requestBody', 'content', JSON_TYPE, 'schema')
+
+// Ahead of the first request: compiling holds up what runs beside it in this process.
+for (const [path, methods] of Object.entries(document.paths)) {
+  for (const [method, { responses }] of Object.entries(methods)) {
+    for (const status of Object.keys(responses)) responseSchema(path, method, status)
+  }
+}
+for (const event of Object.keys(document.webhooks)) requestSchema('webhooks', event, 'post')
 
 const hold = (what: string, validate: ValidateFunction, value: unknown): void => {
   if (validate(value)) return
@@ -84,8 +100,7 @@ export const holdToContract = ({ method, path, sent, status, headers, body }: Ex
     : (Object.entries(methods)[0] ?? [])
   const response = described?.responses[status]
   if (!response) throw new Error(`${what} is not described`)
-  const at = ['paths', template, name, 'responses', String(status)]
-  hold(what, schemaAt(...at, 'content', 'application/json', 'schema'), body)
+  hold(what, responseSchema(template, name, String(status)), body)
   for (const header of Object.keys(response.headers)) {
     const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'
     if (!isOptional && !headers.has(header)) throw new Error(`${what} is without ${header}`)
@@ -94,16 +109,14 @@ export const holdToContract = ({ method, path, sent, status, headers, body }: Ex
     throw new Error(`${what}: X-Request-ID is not meta.request_id`)
   }
   if (status < 300 && described?.requestBody) {
-    const request = ['paths', template, name, 'requestBody', 'content', 'application/json']
-    hold(`the body of ${what}`, schemaAt(...request, 'schema'), sent)
+    hold(`the body of ${what}`, requestSchema('paths', template, name), sent)
   }
 }
 
 /** @throws when a webhook is not as the description has it */
 export const holdWebhook = (headers: IncomingHttpHeaders, body: { event: string }): void => {
   const { event } = body
-  const at = ['webhooks', event, 'post', 'requestBody', 'content', 'application/json', 'schema']
-  hold(event, schemaAt(...at), body)
+  hold(event, requestSchema('webhooks', event, 'post'), body)
   for (const { name } of document.webhooks[event]?.post.parameters ?? []) {
     if (!headers[name.toLowerCase()]) throw new Error(`${event} is without ${name}`)
   }

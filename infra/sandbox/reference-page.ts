@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { openApiText } from '../openapi/document.ts'
+
+/** The API's description, and a page to read and try it, served by the sandbox alone. */
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Debit collection service: API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script>
+      SwaggerUIBundle({
+        url: '/openapi.json',
+        dom_id: '#reference',
+        deepLinking: true,
+        showExtensions: true,
+        displayRequestDuration: true,
+        defaultModelsExpandDepth: 0,
+        // The badge would ask a server elsewhere.
+        validatorUrl: null,
+      })
+    </script>
+  </body>
+</html>
+`
+
+/** Whatever the page's scripts may want: nothing is fetched from anywhere else. */
+const HERE_ALONE = [
+  "default-src 'none'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+].join('; ')
+
+const { resolve } = createRequire(import.meta.url)
+
+const asset = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`))
+
+const pages: Record<string, readonly [type: string, body: () => string | Buffer]> = {
+  '/openapi.json': ['application/json', openApiText],
+  '/docs': ['text/html', () => HTML],
+  '/docs/swagger-ui.css': ['text/css', asset('swagger-ui.css')],
+  '/docs/swagger-ui-bundle.js': ['text/javascript', asset('swagger-ui-bundle.js')],
+}
+
+export type Page = { headers: Record<string, string>; body: string | Buffer }
+
+export const referencePage = (path: string): Page | undefined => {
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+  if (!page) return undefined
+  const [type, body] = page
+  return {
+    headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': HERE_ALONE },
+    body: body(),
+  }
+}
