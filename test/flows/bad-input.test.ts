@@ -357,6 +357,8 @@ describe('get-debit-request', () => {
       '%00',
       '%ff',
       '..%2f..%2f',
+      'x%0d%0aX-Injected:%201',
+      'x'.repeat(3_000),
     ]
     for (const path of paths) {
       const reply = await service.send('GET', statusPath(path), { credential })

@@ -10,9 +10,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { updateDebitTransaction } from '../../functions/bank/update-debit-transaction.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
+import { listBanks } from '../../functions/provider/list-banks.ts'
+import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoPartner, gcb, pendingDebit, still } from '../support/examples.ts'
+import { rowsOf } from '../support/rows.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
 /** What goes wrong behind a request, as its caller sees it. */
@@ -174,3 +177,62 @@ describe('update-debit-transaction', () => {
     ])
   })
 })
+
+test('banks that are remembered are read from memory: only the count goes to the table', async () => {
+  const sample = await event('list-banks')
+  await listBanks(still())(sample, context())
+  calls.resetHistory()
+  expect((await listBanks(still())(sample, context())).statusCode).toBe(200)
+  expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual(['UpdateCommand'])
+})
+
+/** Requests per minute as they are published (specification, Limits). */
+const limits = `
+  operation                 production  sandbox
+  charge                    1000        100
+  get-debit-request         200         60
+  list-debit-requests       200         60
+  list-banks                200         60
+  get-bank                  200         60
+  lookup-customer-banks     200         60
+  list-debit-transactions   200         60
+  update-debit-transaction  30          10
+  debit-callback            200         60
+`
+
+describe('the limit of a stage stands in the headers of every reply', () => {
+  const rows = rowsOf(limits).slice(1)
+
+  test('the table has every operation', () => {
+    expect(rows.map(([name]) => name).sort()).toEqual([...operationNames].sort())
+  })
+
+  test.each(rows)('%s: production %s, sandbox %s', async (name = '', production, sandbox) => {
+    const { room, ...expected } = {
+      room: operations[name as OperationName].caller,
+      production,
+      sandbox,
+    }
+    const { handler } = (await import(`../../functions/${room}/${name}.ts`)) as { handler: Handler }
+    for (const [stage, limit] of Object.entries(expected)) {
+      process.env.STAGE = stage
+      const sample = await event(name)
+      // No credential of this kind is known here: the refusal carries the address's own limit.
+      const refused = await handler({ ...sample, headers: {}, multiValueHeaders: {} }, context())
+      expect(refused.headers).toMatchObject({ 'X-RateLimit-Limit': '30' })
+      calls
+        .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
+        .resolves({ Item: { kind: room, owner: room === 'bank' ? 'GCB' : 'demo', createdAt: '' } })
+      calls.on(GetCommand, { Key: { pk: 'BANKS', sk: 'GCB' } }).resolves({ Item: gcb })
+      const reply = await handler(sample, context())
+      expect(reply.headers, stage).toMatchObject({
+        'X-RateLimit-Limit': limit,
+        'X-RateLimit-Remaining': String(Number(limit) - 1),
+        'X-RateLimit-Reset': expect.stringMatching(/^[0-9]{10}$/),
+      })
+    }
+    process.env.STAGE = 'sandbox'
+  })
+})
+
+type Handler = ReturnType<typeof charge>
