@@ -76,7 +76,7 @@ const pathOf = (path: string): string | undefined =>
     )
     .sort((a, b) => a.split('{').length - b.split('{').length)[0]
 
-type Exchange = {
+export type Exchange = {
   method: string
   path: string
   sent: unknown

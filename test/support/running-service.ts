@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import { type Sandbox, startSandbox } from '../../infra/sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
-import { holdToContract } from './contract.ts'
+import { type Exchange, holdToContract } from './contract.ts'
 
 /** The whole service as a caller meets it: over HTTP, on a table and queues of its own. */
 
@@ -33,6 +33,7 @@ export type Service = {
 export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Service => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
+  const exchanges: Exchange[] = []
   const running = (): Sandbox => {
     if (!sandbox) throw new Error('The service is not up')
     return sandbox
@@ -47,6 +48,11 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
     })
   })
   afterAll(() => sandbox?.stop())
+  // Every reply that any test sees is held against the API's description: afterwards, since the
+  // service runs in this process and its work must not wait for that.
+  afterEach(() => {
+    for (const exchange of exchanges.splice(0)) holdToContract(exchange)
+  })
   return {
     sandbox: running,
     lines,
@@ -65,8 +71,7 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
         headers: response.headers,
         body: await response.json().catch(() => undefined),
       }
-      // Every reply that any test sees is held against the description of the API.
-      holdToContract({ method, path, sent: parsed(body), ...reply })
+      exchanges.push({ method, path, sent: parsed(body), ...reply })
       return reply
     },
     operate: async (noun, verb, options) =>
