@@ -21,7 +21,7 @@ export type Receiver = {
   /** What is answered next, before 204 for everything. */
   answers: number[]
   close: () => Promise<void>
-  /** Waits until so many events of a debit have come, and gives them in order of arrival. */
+  /** Waits until so many events of a debit have come, and gives them by their sequence. */
   events: (reference: string, count: number) => Promise<Received[]>
 }
 
@@ -59,7 +59,8 @@ export const useReceiver = (): Receiver => {
         { timeout: 15_000, interval: 20 },
       )
       for (const { headers, body } of events) holdWebhook(headers, body)
-      return events
+      // No order of arrival is promised; the sequence tells, and attempts at one event keep theirs.
+      return events.toSorted((a, b) => a.body.sequence - b.body.sequence)
     },
   }
 }
