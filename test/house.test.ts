@@ -36,7 +36,14 @@ const doors: Record<string, string[]> = {
     '@aws-sdk/',
     'node:crypto',
   ],
-  'shared/banks/': ['shared/banks/', 'shared/domain/', 'node:', 'undici', 'valibot'],
+  'shared/banks/': [
+    'shared/banks/',
+    'shared/domain/',
+    'shared/request-hmac.ts',
+    'node:',
+    'undici',
+    'valibot',
+  ],
   'shared/webhooks/': [
     'shared/webhooks/',
     'shared/domain/',
@@ -61,6 +68,7 @@ const doors: Record<string, string[]> = {
     'shared/store/',
     'shared/runtime.ts',
     'shared/log.ts',
+    'shared/request-hmac.ts',
     '@middy/',
     '@humanwhocodes/momoa',
     'aws-lambda',

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../domain/refusal.ts'
+import { requestHmac } from '../request-hmac.ts'
 
 /** How long a signed request is good for, before and after its time. */
 const AGE_MAX_SECONDS = 300
@@ -26,7 +27,7 @@ export const judgeSignature = (
   secret: string,
   now: Date,
 ): Refusal | undefined => {
-  const { signature, timestamp } = request
+  const { method, body, signature, timestamp } = request
   if (!signature) return unauthorized('HMAC signature required')
   if (!timestamp) return unauthorized('Request timestamp required')
   if (!/^[0-9]{10}$/.test(timestamp)) {
@@ -36,19 +37,10 @@ export const judgeSignature = (
     return unauthorized('Request timestamp expired')
   }
   const genuine = request.paths.some((path) =>
-    equal(signature, sign(secret, request.method, path, timestamp, request.body)),
+    equal(signature, requestHmac(secret, { method, path, timestamp, body })),
   )
   return genuine ? undefined : unauthorized('Invalid HMAC signature')
 }
-
-const sign = (
-  secret: string,
-  method: string,
-  path: string,
-  timestamp: string,
-  body: Buffer,
-): string =>
-  createHmac('sha256', secret).update(`${method}${path}${timestamp}`).update(body).digest('hex')
 
 /** As text, so that no decoder of hex gets to ignore what it does not like. */
 const equal = (given: string, expected: string): boolean => {

@@ -1,6 +1,5 @@
+import { isOnThisMachine, peerUrl } from '../domain/peer-url.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
-
-const LENGTH_MAX = 2_048
 
 const refuse = (reason: string): Refusal => invalid({ 'connector-url': [reason] })
 
@@ -13,11 +12,10 @@ export const bankUrl = (
   text: string,
   { localPeers }: { localPeers: boolean },
 ): string | Refusal => {
-  if (text.length > LENGTH_MAX || !URL.canParse(text)) return refuse('is not a URL')
-  const url = new URL(text)
-  if (url.username || url.password) return refuse('must not carry credentials')
+  const url = peerUrl(text)
+  if (typeof url === 'string') return refuse(url)
   if (/[?#]/.test(url.href)) return refuse('must not have a query or a fragment')
-  const isLocal = localPeers && url.protocol === 'http:' && url.hostname === '127.0.0.1'
+  const isLocal = localPeers && isOnThisMachine(url)
   if (url.protocol !== 'https:' && !isLocal) return refuse('must use https')
   return url.href.replace(/\/+$/, '')
 }

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import { Agent, request } from 'undici'
+import { requestHmac } from '../request-hmac.ts'
 import { ConnectorFault } from './connector-fault.ts'
 
 /**
@@ -52,10 +52,10 @@ export const exchange = async (question: Question): Promise<Answer> => {
 /** The scheme of signed requests to the API (specification, Authentication, 6), here the other way. */
 const signatureHeaders = ({ method, url, body = '', secret, at }: Question) => {
   const timestamp = String(Math.floor(at.getTime() / 1000))
-  const signed = `${method}${new URL(url).pathname}${timestamp}${body}`
+  const path = new URL(url).pathname
   return {
     'x-timestamp': timestamp,
-    'x-signature': createHmac('sha256', secret).update(signed, 'utf8').digest('hex'),
+    'x-signature': requestHmac(secret, { method, path, timestamp, body }),
   }
 }
 
