@@ -29,7 +29,6 @@ export const callbackView = (debit: Debit) => {
   const state = stateAt(debit)
   return {
     ...transactionView(state, formatAmount),
-    status: debit.status,
     approval_method: state.approvalMethod,
   }
 }

@@ -21,12 +21,11 @@ const textGuard = (operation: Operation): Guard => ({
 })
 
 /** Holds the parsed body against the operation's schema: 422/1007, or a field's own code. */
-const inputGuard = (operation: Operation): Guard => ({
+const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
   before: ({ event }) => {
     const { exchange } = event
     const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? new Map(), operation))
-    if (!operation.body) return
-    exchange.input = orThrow(judgeInput(operation.body, fields, operation.fieldCodes))
+    exchange.input = orThrow(judgeInput(schema, fields, operation.fieldCodes))
   },
 })
 
@@ -36,6 +35,6 @@ export const bodyGuards = (operation: Operation): Guard[] =>
     ? [
         textGuard(operation),
         httpJsonBodyParser({ disableContentTypeCheck: true }) as Guard,
-        inputGuard(operation),
+        inputGuard(operation.body, operation),
       ]
     : []

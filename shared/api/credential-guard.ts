@@ -10,7 +10,7 @@ import { judgeSignature, type SignedRequest } from './request-signature.ts'
 
 const CREDENTIAL = /^(?:Bearer|Token) ([A-Za-z0-9._~+/=-]{1,200})$/
 
-/** A minute's failed credentials from one address before they are no longer looked at. */
+/** A minute's failed credentials from one address before they are answered with 429. */
 const FAILURES_PER_MINUTE = 30
 
 /** 401/1401 unless the request carries one credential of the operation's kind of caller. */

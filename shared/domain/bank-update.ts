@@ -1,5 +1,13 @@
 import * as v from 'valibot'
-import { advance, approve, type Changes, type Debit, type FailureCode, merged } from './debit.ts'
+import {
+  advance,
+  approve,
+  type Cause,
+  type Changes,
+  type Debit,
+  type FailureCode,
+  merged,
+} from './debit.ts'
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
 import { Fee } from './money.ts'
 import { invalid, type Refusal } from './refusal.ts'
@@ -63,8 +71,6 @@ const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
 /** The published error_details.code for a bank's words; `unknown_error` when none fits. */
 export const failureCode = (message: string): FailureCode =>
   CAUSES.find(([words]) => words.test(message))?.[1] ?? 'unknown_error'
-
-type Cause = { at: Date; by: string; requestId: string }
 
 /**
  * The debit after a bank's report; the very same object when it already has that status.

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Bank, BankIdentifier } from './bank.ts'
+import type { Bank } from './bank.ts'
 import { type Debit, openDebit } from './debit.ts'
 import { Metadata } from './metadata.ts'
 import { Amount, CURRENCY } from './money.ts'
@@ -80,7 +80,3 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
     { at, by: `partner:${partner.id}`, requestId },
   )
 }
-
-/** Whether a look-up by this identifier can find anything at all. */
-export const isBankIdentifier = (identifier: string): identifier is BankIdentifier =>
-  v.is(BankIdentifier, identifier)

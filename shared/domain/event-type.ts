@@ -15,7 +15,6 @@ export const eventTypes = {
 } as const
 
 export type EventName = keyof typeof eventTypes
-export type Priority = (typeof eventTypes)[EventName]['priority']
 
 const published = Object.values(eventTypes).map(({ event }) => event)
 

@@ -1,24 +1,16 @@
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import type { Bank, CustomerAccount } from '../domain/bank.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, read, table, tableName, withoutKeys } from './table.ts'
+import { keys, put, read, readCollection, withoutKeys } from './table.ts'
 
 const banks = remembered<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
 
 /** Every bank by its identifier; one short item collection, remembered by a warm function. */
 export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {
   const known = await banks.get('all', { now, seconds: environment.cacheSeconds }, async () => {
-    const { Items = [] } = await table.send(
-      new QueryCommand({
-        TableName: tableName(),
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': keys.banks.pk },
-        ConsistentRead: true,
-      }),
-    )
-    return new Map(Items.map((item) => [String(item.sk), withoutKeys<Bank>(item)]))
+    const items = await readCollection(keys.banks.pk)
+    return new Map(items.map((item) => [String(item.sk), withoutKeys<Bank>(item)]))
   })
   return known ?? new Map()
 }
@@ -29,14 +21,7 @@ export const findBank = async (identifier: string): Promise<Bank | undefined> =>
   return item && withoutKeys<Bank>(item)
 }
 
-export const putBank = async (bank: Bank): Promise<void> => {
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.bank(bank.identifier), entity: 'bank', ...bank },
-    }),
-  )
-}
+export const putBank = (bank: Bank): Promise<void> => put(keys.bank(bank.identifier), 'bank', bank)
 
 /** The account of a phone number at one bank. */
 export const findAccount = async (
@@ -51,29 +36,13 @@ export const findAccount = async (
 export const listAccounts = async (
   phone: PhoneNumber,
 ): Promise<{ bank: string; account: CustomerAccount }[]> => {
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.account(phone, '').pk },
-      ConsistentRead: true,
-    }),
-  )
-  return Items.map((item) => ({
-    bank: String(item.sk).slice(keys.account(phone, '').sk.length),
+  const { pk, sk: prefix } = keys.account(phone, '')
+  const items = await readCollection(pk)
+  return items.map((item) => ({
+    bank: String(item.sk).slice(prefix.length),
     account: withoutKeys<CustomerAccount>(item),
   }))
 }
 
-export const putAccount = async (
-  phone: string,
-  bank: string,
-  account: CustomerAccount,
-): Promise<void> => {
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.account(phone, bank), entity: 'account', ...account },
-    }),
-  )
-}
+export const putAccount = (phone: string, bank: string, account: CustomerAccount): Promise<void> =>
+  put(keys.account(phone, bank), 'account', account)

@@ -1,7 +1,6 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import { seal, unseal } from './sealing.ts'
-import { keys, read, table, tableName, withoutKeys } from './table.ts'
+import { keys, put, read, withoutKeys } from './table.ts'
 
 /** Where a bank is reached; read afresh for every submission, so a change holds at once. */
 export const findConnectorSettings = async (
@@ -18,12 +17,7 @@ export const putConnectorSettings = async (
   settings: ConnectorSettings,
 ): Promise<void> => {
   const sealed = { ...settings, secret: await seal(settings.secret, ownerOf(bank)) }
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.connector(bank), entity: 'connector', ...sealed },
-    }),
-  )
+  await put(keys.connector(bank), 'connector', sealed)
 }
 
 /** Never the id of a partner, whose webhook secrets are sealed under the same key. */

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Partner, PartnerId } from '../domain/partner.ts'
@@ -6,7 +5,7 @@ import { environment } from '../runtime.ts'
 import { findBank } from './banks.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
-import { keys, read, sha256, table, tableName } from './table.ts'
+import { held, keys, read, sha256, table, tableName } from './table.ts'
 
 /** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
 export type Credential = (
@@ -53,26 +52,21 @@ const callerOf = async ({ kind, owner }: Credential): Promise<Caller | undefined
 }
 
 /** @returns false when the token is in use already */
-export const putCredential = async (token: string, credential: Credential): Promise<boolean> => {
-  try {
-    await table.send(
+export const putCredential = (token: string, credential: Credential): Promise<boolean> =>
+  held(
+    table.send(
       new PutCommand({
         TableName: tableName(),
         Item: { ...keys.credential(sha256(token)), entity: 'credential', ...credential },
         ConditionExpression: 'attribute_not_exists(pk)',
       }),
-    )
-    return true
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false
-    throw error
-  }
-}
+    ),
+  )
 
 /** @returns false when there is no such credential */
-export const revokeCredential = async (token: string, at: Date): Promise<boolean> => {
-  try {
-    await table.send(
+export const revokeCredential = (token: string, at: Date): Promise<boolean> =>
+  held(
+    table.send(
       new UpdateCommand({
         TableName: tableName(),
         Key: keys.credential(sha256(token)),
@@ -80,10 +74,5 @@ export const revokeCredential = async (token: string, at: Date): Promise<boolean
         ConditionExpression: 'attribute_exists(pk)',
         ExpressionAttributeValues: { ':at': at.toISOString() },
       }),
-    )
-    return true
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false
-    throw error
-  }
-}
+    ),
+  )

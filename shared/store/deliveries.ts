@@ -1,8 +1,7 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Delivery } from '../domain/delivery.ts'
 import type { Reference } from '../domain/reference.ts'
-import { keys, read, table, tableName, withoutKeys } from './table.ts'
+import { held, keys, read, readCollection, table, tableName, withoutKeys } from './table.ts'
 
 type DeliveryItem = Omit<Delivery, 'nextAttemptAt' | 'deliveredAt' | 'failedAt'> & {
   nextAttemptAt: string | null
@@ -42,15 +41,7 @@ export const findDelivery = async (
 /** All deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
-      ConsistentRead: true,
-    }),
-  )
-  return Items.map(fromDeliveryItem)
+  return (await readCollection(pk, prefix)).map(fromDeliveryItem)
 }
 
 /**
@@ -59,9 +50,9 @@ export const listDeliveries = async (reference: Reference): Promise<Delivery[]> 
  * repeated goes past the last attempt.
  * @returns false when this attempt is on record already
  */
-export const putAttempt = async (delivery: Delivery): Promise<boolean> => {
-  try {
-    await table.send(
+export const putAttempt = (delivery: Delivery): Promise<boolean> =>
+  held(
+    table.send(
       new PutCommand({
         TableName: tableName(),
         Item: toDeliveryItem(delivery),
@@ -78,10 +69,5 @@ export const putAttempt = async (delivery: Delivery): Promise<boolean> => {
           ':failed': 'failed',
         },
       }),
-    )
-    return true
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false
-    throw error
-  }
-}
+    ),
+  )

@@ -1,8 +1,7 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, read, table, tableName, withoutKeys } from './table.ts'
+import { keys, put, read, withoutKeys } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
@@ -26,11 +25,5 @@ export const partnerNames = async (
   return new Map(known)
 }
 
-export const putPartner = async (partner: Partner): Promise<void> => {
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.partner(partner.id), entity: 'partner', ...partner },
-    }),
-  )
-}
+export const putPartner = (partner: Partner): Promise<void> =>
+  put(keys.partner(partner.id), 'partner', partner)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -93,6 +93,38 @@ export const read = async <T>(Key: Key): Promise<T | undefined> => {
     new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
   )
   return Item as T | undefined
+}
+
+/** Writes one item over whatever was there. */
+export const put = async (key: Key, entity: string, members: object): Promise<void> => {
+  await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
+}
+
+/** One item collection, strongly consistent; each is short enough for one page. */
+export const readCollection = async (
+  pk: string,
+  prefix = '',
+): Promise<Record<string, unknown>[]> => {
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName: tableName(),
+      KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
+      ConsistentRead: true,
+    }),
+  )
+  return Items
+}
+
+/** @returns false when the condition of the write did not hold */
+export const held = async (write: Promise<unknown>): Promise<boolean> => {
+  try {
+    await write
+    return true
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false
+    throw error
+  }
 }
 
 /** What an item says, without where it is kept. */

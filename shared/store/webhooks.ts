@@ -1,7 +1,6 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId, Webhook } from '../domain/partner.ts'
 import { seal, unseal } from './sealing.ts'
-import { keys, read, table, tableName, withoutKeys } from './table.ts'
+import { keys, put, read, withoutKeys } from './table.ts'
 
 /** Where a partner's events go; read afresh for every attempt, so a change holds at once. */
 export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
@@ -13,10 +12,5 @@ export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> =
 
 export const putWebhook = async (id: PartnerId, webhook: Webhook): Promise<void> => {
   const sealed = { ...webhook, secret: await seal(webhook.secret, id) }
-  await table.send(
-    new PutCommand({
-      TableName: tableName(),
-      Item: { ...keys.webhook(id), entity: 'webhook', ...sealed },
-    }),
-  )
+  await put(keys.webhook(id), 'webhook', sealed)
 }
