@@ -30,7 +30,16 @@ const operators = [
   'manage-debit',
 ]
 
-const SEALERS = new Set(['manage-webhook', 'deliver-webhook', 'manage-bank', 'submit-to-bank'])
+const SEALERS = new Set([
+  'manage-webhook',
+  'test-webhook',
+  'list-events',
+  'deliver-webhook',
+  'deliver-sidelined-webhook',
+  'sweep',
+  'manage-bank',
+  'submit-to-bank',
+])
 
 const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
   name,

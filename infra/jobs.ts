@@ -16,13 +16,22 @@ export type Job = {
   sends: readonly QueueName[]
   /** Creates schedules that put messages into this queue. */
   schedulesInto?: QueueName
+  /** A schedule of its own puts a message into its queue, again and again. */
+  every?: `rate(${string})`
 }
+
+const webhookQueues = [
+  'webhooks-high',
+  'webhooks-medium',
+  'webhooks-low',
+  'webhooks-sidelined',
+] as const satisfies QueueName[]
 
 export const jobs = {
   relay: {
-    from: { stream: ['debit', 'delivery'], batchSize: 100 },
+    from: { stream: ['debit', 'delivery', 'recovery'], batchSize: 100 },
     timeoutSeconds: 60,
-    sends: ['submissions', 'timeouts', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
+    sends: ['submissions', 'timeouts', ...webhookQueues, 'recoveries'],
   },
   'submit-to-bank': {
     from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
@@ -55,7 +64,23 @@ export const jobs = {
       maxConcurrency: 50,
     },
     timeoutSeconds: 135,
+    sends: ['webhooks-sidelined'],
+  },
+  'deliver-sidelined-webhook': {
+    from: { queues: ['webhooks-sidelined'], batchSize: 1, maxConcurrency: 20 },
+    timeoutSeconds: 135,
     sends: [],
+  },
+  'recover-deliveries': {
+    from: { queues: ['recoveries'], batchSize: 1, maxConcurrency: 5 },
+    timeoutSeconds: 30,
+    sends: [],
+  },
+  sweep: {
+    from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },
+    timeoutSeconds: 55,
+    sends: ['submissions', ...webhookQueues, 'recoveries'],
+    every: 'rate(1 minute)',
   },
 } as const satisfies Record<string, Job>
 

@@ -7,6 +7,7 @@ export const tableDefinition = {
   indexes: [
     { name: 'by-status', partitionKey: 'byStatus', sortKey: 'byTime' },
     { name: 'by-customer', partitionKey: 'byCustomer', sortKey: 'byTime' },
+    { name: 'work', partitionKey: 'work', sortKey: 'due' },
   ],
 } as const
 

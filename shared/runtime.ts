@@ -8,7 +8,8 @@ export type Runtime = {
   /** [0, 1) */
   readonly random: () => number
   readonly randomBytes: (count: number) => Uint8Array
-  readonly pause: (milliseconds: number) => Promise<unknown>
+  /** Ends early, by a throw, when the signal does. */
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>
 }
 
 export const real: Runtime = {
@@ -16,7 +17,7 @@ export const real: Runtime = {
   newId: randomUUID,
   random: Math.random,
   randomBytes,
-  pause,
+  pause: (milliseconds, signal) => pause(milliseconds, undefined, signal && { signal }),
 }
 
 const required = (name: string): string => {

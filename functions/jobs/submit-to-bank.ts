@@ -42,7 +42,7 @@ const connected = (runtime: Runtime) =>
  * uuid; a result that is not known is a fault, and the message comes again.
  */
 export const submitToBank = (runtime: Runtime) =>
-  consumer('submissions', async ({ reference }, messageId, { repeated }) => {
+  consumer('submissions', async ({ reference, again }, messageId, received) => {
     const debit = await findDebit(reference)
     if (debit?.status !== 'pending') return
     const { bank, phone } = debit.facts
@@ -66,7 +66,7 @@ export const submitToBank = (runtime: Runtime) =>
       bank: bank.identifier,
       createdAt: stateAt(debit).createdAt,
       account,
-      repeated,
+      repeated: received.repeated || again === true,
     })
     const known = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }

@@ -1,30 +1,96 @@
-import type { Delivery } from '../../shared/domain/delivery.ts'
-import { deliveryId, eventId } from '../../shared/domain/event.ts'
-import { eventTypes } from '../../shared/domain/event-type.ts'
+import * as v from 'valibot'
+import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
+import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
+import { deliveryOf } from '../../shared/domain/event.ts'
+import { PartnerId } from '../../shared/domain/partner.ts'
+import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/recovery.ts'
 import { Reference } from '../../shared/domain/reference.ts'
-import { options } from '../../shared/operator/options.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
-import { listDeliveries } from '../../shared/store/deliveries.ts'
+import { environment, real } from '../../shared/runtime.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import {
+  countUndelivered,
+  findDeliveries,
+  listDeliveries,
+  listEarlierAttempts,
+} from '../../shared/store/deliveries.ts'
+import { readNewest } from '../../shared/store/event-feed.ts'
+import { openRecovery } from '../../shared/store/recoveries.ts'
+import { findWebhookSettings } from '../../shared/store/webhooks.ts'
 
-/** The published delivery record (specification, Webhook delivery record), and what it is about. */
-const view = (delivery: Delivery) => ({
-  id: deliveryId(delivery.reference, delivery.n),
-  reference: delivery.reference,
-  event: eventTypes[delivery.event].event,
-  event_id: eventId(delivery.reference, delivery.n),
-  status: delivery.status,
-  attempt_count: delivery.attemptCount,
-  max_attempts: delivery.attemptsMax,
-  response_code: delivery.responseCode,
-  response_body: delivery.responseBody,
-  cause: delivery.cause,
-  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-  delivered_at: delivery.deliveredAt?.toISOString() ?? null,
-  failed_at: delivery.failedAt?.toISOString() ?? null,
-})
+/** Deliveries of one debit with their attempts, or the newest of a provider. */
+const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+
+const listOfDebit = async (reference: Reference) => {
+  const [deliveries, earlier] = await Promise.all([
+    listDeliveries(reference),
+    listEarlierAttempts(reference),
+  ])
+  return deliveries.map((delivery) => deliveryWithAttempts(delivery, earlier.get(delivery.n) ?? []))
+}
+
+const listOfProvider = async (
+  provider: PartnerId,
+  { status, limit }: { status?: string | undefined; limit: number },
+) => {
+  const deliveries = await findDeliveries(await readNewest(provider, limit))
+  return deliveries
+    .filter((delivery) => status === undefined || delivery.status === status)
+    .sort((one, other) => other.occurredAt.getTime() - one.occurredAt.getTime())
+    .map(deliveryView)
+}
+
+const deliveryId = v.pipe(
+  v.string(),
+  v.regex(/^[1-9][0-9]{0,15}$/, 'must be the id of a delivery'),
+  v.transform(Number),
+)
+
+const DAY_MS = 86_400_000
 
 export const handler = operatorHandler({
-  list: verb(options({ reference: Reference }), async ({ reference }) =>
-    (await listDeliveries(reference)).map(view),
+  list: verb(
+    options({
+      reference: v.optional(Reference),
+      provider: v.optional(PartnerId),
+      status: v.optional(v.picklist(['pending', 'delivered', 'failed', 'abandoned'])),
+      limit: v.optional(wholeNumber(NEWEST)),
+    }),
+    async ({ reference, provider, status, limit = NEWEST.otherwise }) => {
+      if (reference) return listOfDebit(reference)
+      if (provider) return listOfProvider(provider, { status, limit })
+      return new Refusal(1007, { details: 'name a --reference or a --provider' })
+    },
+  ),
+  redeliver: verb(options({ id: deliveryId }), async ({ id }) => {
+    const { reference, n } = deliveryOf(environment.referencePrefix, id)
+    const debit = await findDebit(reference)
+    if (!debit?.history[n]) return new Refusal(1404, { details: 'no such delivery' })
+    const asked = await askRedelivery(debit, n, real)
+    return asked instanceof Refusal ? asked : deliveryView(asked)
+  }),
+  recover: verb(
+    options({ provider: PartnerId, since: instant }),
+    async ({ provider, since }) => {
+      const now = real.now()
+      if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
+        return new Refusal(1007, {
+          details: { since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] },
+        })
+      }
+      if (!(await findWebhookSettings(provider))) return new Refusal(4404)
+      const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
+      const count = await countUndelivered(provider, { since, until: now })
+      await openRecovery(recovery)
+      return {
+        recovery: recovery.id,
+        provider,
+        since: since.toISOString(),
+        until: now.toISOString(),
+        deliveries: count,
+      }
+    },
   ),
 })

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { BankCallback, BankUpdate } from '../domain/bank-update.ts'
 import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/charge.ts'
 import { BankListQuery, DebitListQuery } from '../domain/debit-list.ts'
+import { EventFeedQuery } from '../domain/event-feed.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
 import type { FieldCodes } from '../domain/validation.ts'
@@ -142,6 +143,39 @@ export const operations = {
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
     limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
+    status: 200,
+  },
+  'list-deliveries': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/debit-requests/{reference}/deliveries',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 3404 },
+    status: 200,
+  },
+  'redeliver-event': {
+    caller: 'provider',
+    method: 'POST',
+    path: '/api/v1/payment-providers/deliveries/{id}/redeliver',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 1404, message: 'Delivery not found', category: 'webhooks' },
+    status: 202,
+  },
+  'list-events': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/events',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 1404 },
+    query: EventFeedQuery,
+    status: 200,
+  },
+  'test-webhook': {
+    caller: 'provider',
+    method: 'POST',
+    path: '/api/v1/payment-providers/webhook/test',
+    limit: { production: 10, sandbox: 10, per: 'caller', code: 1454 },
+    notFound: { code: 4404 },
     status: 200,
   },
 } as const satisfies Record<string, Row>

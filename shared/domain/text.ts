@@ -44,3 +44,12 @@ export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
 /** One of a few texts, which the refusal lists. */
 export const oneOf = <const T extends readonly string[]>(texts: T) =>
   v.picklist(texts, `must be one of ${texts.join(', ')}`)
+
+// Beyond the forbidden ones: separators that break lines, and what opens a tag or an entity.
+const ACTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069<>&]/gu
+
+const escape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Text of a stranger, with everything as `\uXXXX` that a terminal, a log or a page could obey. */
+export const escaped = (text: string): string => text.replaceAll(ACTIVE, escape)

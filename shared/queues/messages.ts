@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PartnerId } from '../domain/partner.ts'
 import { Reference } from '../domain/reference.ts'
 import { SandboxReport } from '../domain/sandbox-outcome.ts'
 
@@ -7,7 +8,11 @@ import { SandboxReport } from '../domain/sandbox-outcome.ts'
  * says how it stands: whoever takes it reads the item.
  */
 
-const AboutDebit = v.object({ reference: Reference })
+const Submission = v.object({
+  reference: Reference,
+  /** It may have been handed over before: the bank is asked first. */
+  again: v.optional(v.literal(true)),
+})
 
 const AboutClock = v.object({ reference: Reference, phase: v.picklist(['approval', 'processing']) })
 
@@ -23,9 +28,16 @@ const AboutEvent = v.object({
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
 })
 
+const AboutRecovery = v.object({
+  partner: PartnerId,
+  id: v.string(),
+  /** The page this message asks for, from 0. */
+  page: EventNumber,
+})
+
 export const messages = {
   /** Pending debits, to be handed to their bank. */
-  submissions: AboutDebit,
+  submissions: Submission,
   /** Clocks to be set. */
   timeouts: AboutClock,
   /** Clocks that ran out. */
@@ -33,6 +45,12 @@ export const messages = {
   'webhooks-high': AboutEvent,
   'webhooks-medium': AboutEvent,
   'webhooks-low': AboutEvent,
+  /** Events for receivers that are slow to answer: they wait apart from those of others. */
+  'webhooks-sidelined': AboutEvent,
+  /** Pages of deliveries to be taken up again. */
+  recoveries: AboutRecovery,
+  /** It is time to look for what was lost. */
+  sweeps: v.object({}),
   /** What the sandbox bank is going to report. */
   'sandbox-outcomes': SandboxReport,
 } as const

@@ -62,6 +62,12 @@ export const sendAll = async (outgoing: readonly Outgoing[]): Promise<Outgoing[]
   return refused.flat()
 }
 
+/** @throws Error when SQS did not take all of them: whoever sends comes again */
+export const sendEvery = async (outgoing: readonly Outgoing[]): Promise<void> => {
+  const refused = await sendAll(outgoing)
+  if (refused.length > 0) throw new Error(`SQS refused ${refused.length} messages`)
+}
+
 const chunks = <T>(all: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(all.length / BATCH_MAX) }, (_, n) =>
     all.slice(n * BATCH_MAX, (n + 1) * BATCH_MAX),

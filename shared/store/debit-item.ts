@@ -7,6 +7,7 @@ import {
   stateAt,
 } from '../domain/debit.ts'
 import { keys, withoutKeys } from './table.ts'
+import { watched } from './watch.ts'
 
 /**
  * How a debit is written down. Short where it is repeated (history entries keep milliseconds and
@@ -31,6 +32,9 @@ export type DebitItem = Omit<Facts, 'metadata'> & {
   byStatus: string
   byCustomer: string
   byTime: string
+  /** Until it has come to its end and all that follows is seen to, somebody looks after it. */
+  work?: string
+  due?: string
   metadata?: string
   status: Debit['status']
   version: number
@@ -73,6 +77,17 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
   rid: requestId,
 })
 
+/**
+ * Where the next look at a debit is due after a move: a completed one waits for settlement, and
+ * is found there; a failed or reversed one is looked at once more.
+ */
+export const workAfter = ({ facts, status, history }: Debit): { work: string; due: string } => {
+  const { at } = history.at(-1) ?? { at: new Date(0) }
+  return status === 'completed'
+    ? { work: keys.unsettled(facts.partner), due: keys.byTime(at, facts.reference) }
+    : watched(facts.reference, at)
+}
+
 export const toDebitItem = (debit: Debit): DebitItem => {
   const { facts, status, version, history } = debit
   const { metadata, ...plain } = facts
@@ -82,6 +97,7 @@ export const toDebitItem = (debit: Debit): DebitItem => {
     byStatus: keys.byStatus(facts.partner, status),
     byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
     byTime: keys.byTime(stateAt(debit, 0).createdAt, facts.reference),
+    ...watched(facts.reference, stateAt(debit, 0).createdAt),
     ...plain,
     ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
     status,
@@ -92,8 +108,9 @@ export const toDebitItem = (debit: Debit): DebitItem => {
 }
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
-  const { status, version, history, approval, metadata, byStatus, byCustomer, byTime, ...plain } =
+  const { status, version, history, approval, metadata, ...rest } =
     withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
+  const { byStatus, byCustomer, byTime, work, due, ...plain } = rest
   return {
     facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
     status,

@@ -1,4 +1,3 @@
-import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Debit } from '../domain/debit.ts'
 import type { Status } from '../domain/lifecycle.ts'
@@ -6,8 +5,8 @@ import { type PageRequest, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
-import { fromDebitItem } from './debit-item.ts'
-import { keys, table, tableName } from './table.ts'
+import { findDebits } from './debits.ts'
+import { keys, queryAll } from './table.ts'
 
 /**
  * Lists of debits, newest first. An index tells which debits there are, a little late; what they
@@ -29,45 +28,20 @@ const positions = async (
   { index, attribute, value }: IndexQuery,
   { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<Position[]> => {
-  const found: Position[] = []
-  let ExclusiveStartKey: Record<string, unknown> | undefined
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
-      new QueryCommand({
-        TableName: tableName(),
-        IndexName: index,
-        KeyConditionExpression: before ? '#pk = :pk AND byTime < :before' : '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': attribute },
-        ExpressionAttributeValues: { ':pk': value, ...(before ? { ':before': before } : {}) },
-        ScanIndexForward: false,
-        Limit: limit - found.length,
-        ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
-      }),
-    )
-    found.push(...Items.map(positionOf))
-    ExclusiveStartKey = LastEvaluatedKey
-  } while (ExclusiveStartKey && found.length < limit)
-  return found
+  const found = await queryAll({
+    IndexName: index,
+    KeyConditionExpression: before ? '#pk = :pk AND byTime < :before' : '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': attribute },
+    ExpressionAttributeValues: { ':pk': value, ...(before ? { ':before': before } : {}) },
+    ScanIndexForward: false,
+    Limit: limit,
+  })
+  return found.map(positionOf)
 }
-
-const BATCH_MAX = 100
 
 /** The debits themselves, strongly consistent, in the order of their positions. */
 const load = async (wanted: readonly Position[]): Promise<Debit[]> => {
-  const found = new Map<Reference, Debit>()
-  for (let n = 0; n < wanted.length; n += BATCH_MAX) {
-    let Keys = wanted.slice(n, n + BATCH_MAX).map(({ reference }) => keys.debit(reference))
-    while (Keys.length > 0) {
-      const { Responses, UnprocessedKeys } = await table.send(
-        new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
-      )
-      for (const item of Responses?.[tableName()] ?? []) {
-        const debit = fromDebitItem(item)
-        found.set(debit.facts.reference, debit)
-      }
-      Keys = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as typeof Keys
-    }
-  }
+  const found = await findDebits(wanted.map(({ reference }) => reference))
   return wanted.flatMap(({ reference }) => found.get(reference) ?? [])
 }
 

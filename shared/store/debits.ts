@@ -3,12 +3,21 @@ import { type Debit, type Facts, presume } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
 import { fromDebitItem } from './debit-item.ts'
-import { keys, read, withoutKeys } from './table.ts'
+import { keys, read, readMany, withoutKeys } from './table.ts'
 
 /** The debit as it stands, strongly consistent. */
 export const findDebit = async (reference: Reference): Promise<Debit | undefined> => {
   const item = await read<Record<string, unknown>>(keys.debit(reference))
   return item && fromDebitItem(item)
+}
+
+/** Many debits at once, strongly consistent; what does not exist is left out. */
+export const findDebits = async (
+  references: readonly Reference[],
+): Promise<Map<Reference, Debit>> => {
+  const items = await readMany([...new Set(references)].map(keys.debit))
+  const debits = items.map(fromDebitItem)
+  return new Map(debits.map((debit) => [debit.facts.reference, debit]))
 }
 
 /** The same, for a partner: what belongs to another does not exist. */

@@ -1,20 +1,52 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { Delivery } from '../domain/delivery.ts'
+import type { Attempt, Delivery } from '../domain/delivery.ts'
+import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { held, keys, read, readCollection, table, tableName, withoutKeys } from './table.ts'
+import {
+  expiresAt,
+  held,
+  keys,
+  put,
+  queryAll,
+  read,
+  readCollection,
+  readMany,
+  table,
+  tableName,
+  withoutKeys,
+} from './table.ts'
+import { watched } from './watch.ts'
 
-type DeliveryItem = Omit<Delivery, 'nextAttemptAt' | 'deliveredAt' | 'failedAt'> & {
-  nextAttemptAt: string | null
-  deliveredAt: string | null
-  failedAt: string | null
+type Written<T> = {
+  [K in keyof T]: T[K] extends Date
+    ? string
+    : T[K] extends Date | null
+      ? string | null
+      : T[K] extends Attempt | null
+        ? Written<Attempt> | null
+        : T[K]
 }
 
 const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
+const iso = (at: Date | null): string | null => at?.toISOString() ?? null
+
+const fromAttempt = (attempt: Written<Attempt>): Attempt => ({
+  ...attempt,
+  at: new Date(attempt.at),
+})
+
+const toAttempt = (attempt: Attempt): Written<Attempt> => ({
+  ...attempt,
+  at: attempt.at.toISOString(),
+})
 
 export const fromDeliveryItem = (item: Record<string, unknown>): Delivery => {
-  const delivery = withoutKeys<DeliveryItem>(item)
+  const { work, due, byStatus, byTime, ...delivery } =
+    withoutKeys<Written<Delivery> & Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>>(item)
   return {
     ...delivery,
+    occurredAt: new Date(delivery.occurredAt),
+    last: delivery.last && fromAttempt(delivery.last),
     nextAttemptAt: date(delivery.nextAttemptAt),
     deliveredAt: date(delivery.deliveredAt),
     failedAt: date(delivery.failedAt),
@@ -25,9 +57,20 @@ const toDeliveryItem = (delivery: Delivery) => ({
   ...keys.delivery(delivery.reference, delivery.n),
   entity: 'delivery',
   ...delivery,
-  nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
-  deliveredAt: delivery.deliveredAt?.toISOString() ?? null,
-  failedAt: delivery.failedAt?.toISOString() ?? null,
+  ...(delivery.deliveredAt ? {} : undelivered(delivery)),
+  // The sweep looks after an attempt whose message was lost.
+  ...(delivery.nextAttemptAt ? watched(delivery.reference, delivery.nextAttemptAt) : {}),
+  occurredAt: delivery.occurredAt.toISOString(),
+  last: delivery.last && toAttempt(delivery.last),
+  nextAttemptAt: iso(delivery.nextAttemptAt),
+  deliveredAt: iso(delivery.deliveredAt),
+  failedAt: iso(delivery.failedAt),
+})
+
+/** Only what was not received is listed, so an ordinary delivery costs no write in an index. */
+const undelivered = ({ partner, occurredAt, reference, n }: Delivery) => ({
+  byStatus: keys.undelivered(partner),
+  byTime: `${keys.byTime(occurredAt, reference)}#${n}`,
 })
 
 export const findDelivery = async (
@@ -44,30 +87,120 @@ export const listDeliveries = async (reference: Reference): Promise<Delivery[]> 
   return (await readCollection(pk, prefix)).map(fromDeliveryItem)
 }
 
+/** Those of many events that there are, in no order. */
+export const findDeliveries = async (
+  events: readonly { reference: Reference; n: number }[],
+): Promise<Delivery[]> =>
+  (await readMany(events.map(({ reference, n }) => keys.delivery(reference, n)))).map(
+    fromDeliveryItem,
+  )
+
+/** How long an attempt is remembered that was followed by another one: its answer is a stranger's text. */
+const ATTEMPT_SECONDS = 30 * 86_400
+
 /**
- * Writes the record after its attempt number `attemptCount`. The attempt before it must be the
- * last one written, so two workers on one attempt leave one record, and no message however often
- * repeated goes past the last attempt.
- * @returns false when this attempt is on record already
+ * The attempts of a debit's deliveries that others followed, by the event's number. The last one
+ * is in the record itself, and wins where a write was cut off between the two.
  */
-export const putAttempt = (delivery: Delivery): Promise<boolean> =>
-  held(
+export const listEarlierAttempts = async (reference: Reference): Promise<Map<number, Attempt[]>> => {
+  const { pk, prefix } = keys.attempts(reference)
+  const found = (await readCollection(pk, prefix)).map((item) => {
+    const { n, attempt } = withoutKeys<{ n: number; attempt: Written<Attempt> }>(item)
+    return { n, attempt: fromAttempt(attempt) }
+  })
+  return new Map(
+    [...Map.groupBy(found, ({ n }) => n)].map(([n, ours]) => [
+      n,
+      ours.map(({ attempt }) => attempt),
+    ]),
+  )
+}
+
+/**
+ * Writes what became of a delivery, if it still stands as it was read: so two workers on one
+ * attempt leave one record, a redelivery is not overwritten, and no message, however often
+ * repeated, goes past the last attempt. Before a later attempt takes the place of the last one,
+ * that is put aside, under its number.
+ * @param before as it was read; undefined: there was none
+ * @returns false when it stands otherwise by now
+ */
+export const replaceDelivery = async (
+  before: Delivery | undefined,
+  after: Delivery,
+): Promise<boolean> => {
+  if (before?.last && before.last.number !== after.last?.number) await putAside(before, before.last)
+  return held(
     table.send(
       new PutCommand({
         TableName: tableName(),
-        Item: toDeliveryItem(delivery),
-        ConditionExpression:
-          ':attempt <= :max AND ((attribute_not_exists(pk) AND :attempt = :first)' +
-          ' OR (attemptCount = :before AND #status IN (:pending, :failed)))',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: {
-          ':attempt': delivery.attemptCount,
-          ':max': delivery.attemptsMax,
-          ':first': 1,
-          ':before': delivery.attemptCount - 1,
-          ':pending': 'pending',
-          ':failed': 'failed',
-        },
+        Item: toDeliveryItem(after),
+        ...(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' }),
       }),
     ),
   )
+}
+
+const asRead = (before: Delivery, after: Delivery) => ({
+  ConditionExpression:
+    'attemptCount = :count AND #status = :status AND attemptsMax = :max' +
+    ' AND nextAttemptAt = :next AND :attempts <= :allowed',
+  ExpressionAttributeNames: { '#status': 'status' },
+  ExpressionAttributeValues: {
+    ':count': before.attemptCount,
+    ':status': before.status,
+    ':max': before.attemptsMax,
+    ':next': iso(before.nextAttemptAt),
+    ':attempts': after.attemptCount,
+    ':allowed': after.attemptsMax,
+  },
+})
+
+const putAside = (delivery: Delivery, attempt: Attempt): Promise<void> =>
+  put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
+    n: delivery.n,
+    attempt: toAttempt(attempt),
+    expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
+  })
+
+/** Where an undelivered event stands in its partner's list. */
+export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
+
+const positionOf = (item: Record<string, unknown>): UndeliveredPosition => {
+  const byTime = String(item.byTime)
+  const [, reference = '', n = ''] = byTime.split('#')
+  return { byTime, reference: reference as Reference, n: Number(n) }
+}
+
+type Span = { since: Date; until: Date }
+
+const inSpan = (partner: PartnerId, from: string, until: Date) => ({
+  IndexName: 'by-status',
+  KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :until',
+  ExpressionAttributeValues: {
+    ':list': keys.undelivered(partner),
+    ':from': from,
+    // Positions of that very millisecond begin with it and go on.
+    ':until': `${until.toISOString()}~`,
+  },
+})
+
+/**
+ * Events of a partner that were never received, oldest first. From an index, so a little late;
+ * the record itself decides.
+ * @param after what follows this position; null: from the beginning of the span
+ */
+export const listUndelivered = async (
+  partner: PartnerId,
+  { since, until }: Span,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<UndeliveredPosition[]> => {
+  // The position itself is known: what comes after it is greater by a character at least.
+  const from = after === null ? since.toISOString() : `${after} `
+  return (await queryAll({ ...inSpan(partner, from, until), Limit: limit })).map(positionOf)
+}
+
+/** How many there are. */
+export const countUndelivered = async (
+  partner: PartnerId,
+  { since, until }: Span,
+): Promise<number> => (await queryAll(inSpan(partner, since.toISOString(), until))).length

@@ -4,10 +4,11 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Cause, Debit } from '../domain/debit.ts'
+import { isOpen } from '../domain/lifecycle.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
-import { fromDebitItem, writeApproval, writeEntry } from './debit-item.ts'
+import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 import { keys, table, tableName } from './table.ts'
 
@@ -138,22 +139,35 @@ const moveExpression = (before: Debit, after: Debit) => ({
   UpdateExpression: [
     'SET #status = :to, #version = :next, byStatus = :list',
     '#history = list_append(#history, :entries)',
+    // An open debit keeps the look that its charge has set: most have come to their end by then.
+    ...(isOpen(after.status) ? [] : ['#work = :work, due = :due']),
     ...(after.approval ? ['approval = :approval'] : []),
   ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
-  ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#history': 'history' },
+  ExpressionAttributeNames: {
+    '#status': 'status',
+    '#version': 'version',
+    '#history': 'history',
+    ...(isOpen(after.status) ? {} : { '#work': 'work' }),
+  },
   ExpressionAttributeValues: {
     ':from': before.status,
     ':current': before.version,
     ':to': after.status,
     ':next': after.version,
     ':list': keys.byStatus(after.facts.partner, after.status),
+    ...(isOpen(after.status) ? {} : workValues(after)),
     ':entries': after.history
       .slice(before.history.length)
       .map((entry, n) => writeEntry(entry, after.history[before.history.length + n - 1])),
     ...(after.approval ? { ':approval': writeApproval(after.approval) } : {}),
   },
 })
+
+const workValues = (after: Debit) => {
+  const { work, due } = workAfter(after)
+  return { ':work': work, ':due': due }
+}
 
 /** Our own write may have been the one that came first: its answer was lost and it was repeated. */
 const findCommitted = async (after: Debit): Promise<Debit | undefined> => {

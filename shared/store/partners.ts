@@ -1,11 +1,25 @@
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, put, read, withoutKeys } from './table.ts'
+import { keys, put, queryAll, read, withoutKeys } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
-  return item && withoutKeys<Partner>(item)
+  if (!item) return undefined
+  const { byStatus, byTime, ...partner } = withoutKeys<Partner & Listed>(item)
+  return partner
+}
+
+type Listed = { byStatus: string; byTime: string }
+
+/** Every partner, by id; a new one a little late. */
+export const listPartners = async (): Promise<PartnerId[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :partners',
+    ExpressionAttributeValues: { ':partners': keys.partners },
+  })
+  return found.map(({ byTime }) => byTime as PartnerId)
 }
 
 const names = remembered<string>({ entriesMax: 10_000 })
@@ -26,4 +40,8 @@ export const partnerNames = async (
 }
 
 export const putPartner = (partner: Partner): Promise<void> =>
-  put(keys.partner(partner.id), 'partner', partner)
+  put(keys.partner(partner.id), 'partner', {
+    ...partner,
+    byStatus: keys.partners,
+    byTime: partner.id,
+  })

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -33,6 +40,8 @@ export const table = DynamoDBDocumentClient.from(
 export const tableName = (): string => environment.tableName
 
 export type Key = { pk: string; sk: string }
+/** The items of one partition whose sort keys begin alike. */
+export type Collection = { pk: string; prefix: string }
 
 export const sha256 = (text: string): string =>
   createHash('sha256').update(text).digest('base64url')
@@ -45,14 +54,29 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `DELIVERY#${number(n)}`,
   }),
+  /** An attempt that was followed by another one. */
+  attempt: (reference: Reference, n: number, attempt: number): Key => ({
+    pk: `DEBIT#${reference}`,
+    sk: `ATTEMPT#${number(n)}#${number(attempt)}`,
+  }),
+  attempts: (reference: Reference): Collection => ({
+    pk: `DEBIT#${reference}`,
+    prefix: 'ATTEMPT#',
+  }),
   /** In the index by-status: the debits of a partner in one status, by their time. */
   byStatus: (partner: PartnerId, status: Status): string => `${partner}#${status}`,
+  /** In the index by-status: the deliveries of a partner that were never received, by their event. */
+  undelivered: (partner: PartnerId): string => `${partner}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
   /** Sorts by creation; the reference makes it unique and is read back from it. */
   byTime: (createdAt: Date, reference: Reference): string =>
     `${createdAt.toISOString()}#${reference}`,
-  deliveries: (reference: Reference): { pk: string; prefix: string } => ({
+  /** In the index work: what somebody must look at when it is due, in a few shards. */
+  watch: (shard: number): string => `WATCH#${shard}`,
+  /** In the index work: the completed debits of a partner that are not settled yet. */
+  unsettled: (partner: PartnerId): string => `SETTLE#${partner}`,
+  deliveries: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
     prefix: 'DELIVERY#',
   }),
@@ -69,8 +93,22 @@ export const keys = {
     pk: `PARTNER#${partner}`,
     sk: `DAY#${day}`,
   }),
+  /** In the index by-status: every partner, by its id. */
+  partners: 'PARTNERS',
+  /** How far the sweep has looked through what was completed. */
+  sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),
   webhook: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK' }),
+  webhookHealth: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK_HEALTH' }),
+  recovery: (partner: PartnerId, id: string): Key => ({
+    pk: `PARTNER#${partner}`,
+    sk: `RECOVERY#${id}`,
+  }),
+  /** The feed of a partner's events is a row of pages, each a list of events. */
+  feedPage: (partner: PartnerId, page: number): Key => ({
+    pk: `FEED#${partner}`,
+    sk: String(page).padStart(10, '0'),
+  }),
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
   banks: { pk: 'BANKS' },
@@ -95,25 +133,60 @@ export const read = async <T>(Key: Key): Promise<T | undefined> => {
   return Item as T | undefined
 }
 
+const BATCH_MAX = 100
+
+/** Many items, each once and strongly consistent, in no order. */
+export const readMany = async (wanted: readonly Key[]): Promise<Record<string, unknown>[]> => {
+  const found: Record<string, unknown>[] = []
+  for (let n = 0; n < wanted.length; n += BATCH_MAX) {
+    let Keys = wanted.slice(n, n + BATCH_MAX)
+    while (Keys.length > 0) {
+      const { Responses, UnprocessedKeys } = await table.send(
+        new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
+      )
+      found.push(...(Responses?.[tableName()] ?? []))
+      Keys = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]
+    }
+  }
+  return found
+}
+
 /** Writes one item over whatever was there. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
 
-/** One item collection, strongly consistent; each is short enough for one page. */
+/** One item collection, whole and strongly consistent. */
 export const readCollection = async (
   pk: string,
   prefix = '',
-): Promise<Record<string, unknown>[]> => {
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName: tableName(),
-      KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
-      ConsistentRead: true,
-    }),
-  )
-  return Items
+): Promise<Record<string, unknown>[]> =>
+  queryAll({
+    KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
+    ConsistentRead: true,
+  })
+
+type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
+
+/** What a query finds, over as many pages as it takes; at most `Limit` items where that is given. */
+export const queryAll = async (input: QueryInput): Promise<Record<string, unknown>[]> => {
+  const found: Record<string, unknown>[] = []
+  const { Limit = Number.POSITIVE_INFINITY, ...rest } = input
+  let ExclusiveStartKey: Record<string, unknown> | undefined
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.send(
+      new QueryCommand({
+        TableName: tableName(),
+        ...rest,
+        ...(Number.isFinite(Limit) ? { Limit: Limit - found.length } : {}),
+        ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
+      }),
+    )
+    found.push(...Items)
+    ExclusiveStartKey = LastEvaluatedKey
+  } while (ExclusiveStartKey && found.length < Limit)
+  return found
 }
 
 /** @returns false when the condition of the write did not hold */

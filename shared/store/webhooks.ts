@@ -14,3 +14,13 @@ export const putWebhook = async (id: PartnerId, webhook: Webhook): Promise<void>
   const sealed = { ...webhook, secret: await seal(webhook.secret, id) }
   await put(keys.webhook(id), 'webhook', sealed)
 }
+
+/** The settings alone, for who signs nothing. */
+export const findWebhookSettings = async (
+  id: PartnerId,
+): Promise<Omit<Webhook, 'secret'> | undefined> => {
+  const item = await read<Record<string, unknown>>(keys.webhook(id))
+  if (!item) return undefined
+  const { secret, ...settings } = withoutKeys<Webhook>(item)
+  return settings
+}

@@ -1,0 +1,52 @@
+import { type Attempt, attemptId, type Delivery, errorClasses } from '../domain/delivery.ts'
+import { deliveryId, eventId } from '../domain/event.ts'
+import { eventTypes } from '../domain/event-type.ts'
+import { errors } from '../domain/refusal.ts'
+import { iso } from '../domain/transaction.ts'
+
+/** The published delivery record (specification, Webhook delivery record), and what it is about. */
+export const deliveryView = (delivery: Delivery) => ({
+  id: deliveryId(delivery.reference, delivery.n),
+  reference: delivery.reference,
+  event: eventTypes[delivery.event].event,
+  event_id: eventId(delivery.reference, delivery.n),
+  status: delivery.status,
+  attempt_count: delivery.attemptCount,
+  max_attempts: delivery.attemptsMax,
+  response_code: delivery.last?.responseCode ?? null,
+  response_body: delivery.last?.responseBody ?? null,
+  next_attempt_at: iso(delivery.nextAttemptAt),
+  delivered_at: iso(delivery.deliveredAt),
+  failed_at: iso(delivery.failedAt),
+  reason: delivery.reason && { code: delivery.reason, message: errors[delivery.reason].message },
+})
+
+/** The record with the log of its attempts, as far as they are kept. */
+export const deliveryWithAttempts = (delivery: Delivery, earlier: readonly Attempt[]) => ({
+  ...deliveryView(delivery),
+  attempts: [
+    // Where a write was cut off, the last attempt stands among the earlier ones as well.
+    ...earlier.filter(({ number }) => number !== delivery.last?.number),
+    ...(delivery.last ? [delivery.last] : []),
+  ].map((attempt) => attemptView(delivery, attempt)),
+})
+
+const attemptView = (delivery: Delivery, attempt: Attempt) => ({
+  attempt: attempt.number,
+  at: iso(attempt.at),
+  duration_ms: attempt.milliseconds,
+  address: attempt.address,
+  response_code: attempt.responseCode,
+  response_body: attempt.responseBody,
+  error_class: attempt.cause && errorClasses[attempt.cause],
+  cause: attempt.cause,
+  // As they were sent, but for the signatures.
+  request_headers: attemptHeaders(delivery, attempt),
+})
+
+const attemptHeaders = (delivery: Delivery, { number, at }: Attempt) => ({
+  'X-SVC-Event': eventTypes[delivery.event].event,
+  'X-SVC-Event-ID': eventId(delivery.reference, delivery.n),
+  'X-SVC-Delivery-ID': attemptId(delivery, number),
+  'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
+})

@@ -1,0 +1,107 @@
+import type { Debit } from '../domain/debit.ts'
+import {
+  abandon,
+  type Delivery,
+  type FailureReason,
+  isSettled,
+  isSubscribed,
+  type Outcome,
+  owed,
+  received,
+  recordAttempt,
+  succeeded,
+  type Try,
+} from '../domain/delivery.ts'
+import type { EventName } from '../domain/event-type.ts'
+import type { Webhook } from '../domain/partner.ts'
+import type { WebhookHealth } from '../domain/webhook-health.ts'
+import type { Runtime } from '../runtime.ts'
+import { findDelivery, replaceDelivery } from '../store/deliveries.ts'
+import { markWhileSlow, noteOutcome } from './health.ts'
+import { send } from './send.ts'
+import { tellAttempt } from './tell.ts'
+
+/** One attempt at one event of a debit: the record is read, the receiver tried, the record written. */
+
+export type Wanted = {
+  debit: Debit
+  /** The number of the event within its debit. */
+  n: number
+  /** Which attempt is asked for, from 1. */
+  number: number
+  webhook: Webhook | undefined
+  health: WebhookHealth
+}
+
+export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<void> => {
+  const { debit, n, number, webhook, health } = wanted
+  const { reference, partner } = debit.facts
+  const entry = debit.history[n]
+  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
+  const { type: event, at: occurredAt } = entry
+  const found = await findDelivery(reference, n)
+  const record = found ?? (webhook && owed({ reference, n, partner, event, occurredAt }, webhook))
+  // A message that came twice, or after another took its attempt.
+  if (!record || isSettled(record) || number !== record.attemptCount + 1) return
+  const refused = reasonNotTo(wanted, event)
+  if (!webhook || refused) {
+    // What nobody takes, and was never tried, needs no record to say so.
+    if (found || refused === 4001) await giveUp(found, record, refused ?? 4404, runtime)
+    return
+  }
+  const at = runtime.now()
+  const sending = send({ debit, n, number, webhook, at })
+  await markWhileSlow(partner, sending, runtime)
+  const { outcome, address } = await sending
+  const made = { at, milliseconds: runtime.now().getTime() - at.getTime(), address }
+  const after = await writeOutcome({ found, record, outcome, made }, runtime)
+  tellAttempt(after, { tried: true })
+  await noteOutcome({ delivery: after, health, made, succeeded: succeeded(outcome) }, runtime)
+}
+
+/** Settings may have changed since the event, or since the attempt before. */
+const reasonNotTo = (
+  { webhook, health }: Wanted,
+  event: EventName,
+): FailureReason | undefined => {
+  if (!webhook) return 4404
+  if (!isSubscribed(webhook, event)) return 4403
+  return health.disabledAt ? 4001 : undefined
+}
+
+const giveUp = async (
+  found: Delivery | undefined,
+  record: Delivery,
+  reason: FailureReason,
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> => {
+  const after = abandon(record, reason, runtime.now())
+  if (await replaceDelivery(found, after)) tellAttempt(after, { tried: false })
+}
+
+type Made = {
+  found: Delivery | undefined
+  record: Delivery
+  outcome: Outcome
+  made: Try
+}
+
+/** @returns the record as it is now, which another worker may have written */
+const writeOutcome = async (
+  { found, record, outcome, made }: Made,
+  runtime: Pick<Runtime, 'random'>,
+): Promise<Delivery> => {
+  const draw = [runtime.random(), runtime.random()] as const
+  const after = recordAttempt(record, outcome, made, draw)
+  if (await replaceDelivery(found, after)) return after
+  const now = await findDelivery(record.reference, record.n)
+  if (!now) throw new Error(`The delivery of event ${record.n} of ${record.reference} is gone`)
+  if (now.attemptCount === record.attemptCount && !isSettled(now)) {
+    // Only a redelivery was asked for meanwhile: this attempt is it.
+    return writeOutcome({ found: now, record: now, outcome, made }, runtime)
+  }
+  // Another worker had the same attempt. What was received is not to be sent again.
+  if (after.status !== 'delivered' || now.deliveredAt) return now
+  const settled = received(now, after.deliveredAt ?? made.at)
+  return (await replaceDelivery(now, settled)) ? settled : now
+}

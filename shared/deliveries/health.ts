@@ -1,0 +1,68 @@
+import type { Delivery, Try } from '../domain/delivery.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import { automaticRecovery } from '../domain/recovery.ts'
+import {
+  type Noted,
+  noteAttempt,
+  noteSlow,
+  SLOW_SECONDS,
+  type WebhookHealth,
+} from '../domain/webhook-health.ts'
+import { log } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
+import { openRecovery } from '../store/recoveries.ts'
+import { changeHealth } from '../store/webhook-health.ts'
+import { tellHealth } from './tell.ts'
+
+/** Keeps the health of a webhook in step with its attempts. */
+
+/**
+ * Waits for an attempt, for as long as is not slow; beyond that the webhook is marked, while the
+ * attempt goes on, so that the events that follow do not hold up those of others.
+ */
+export const markWhileSlow = async (
+  partner: PartnerId,
+  sending: Promise<unknown>,
+  runtime: Pick<Runtime, 'now' | 'pause'>,
+): Promise<void> => {
+  const answered = new AbortController()
+  const isSlow = await Promise.race([
+    sending.then(() => false),
+    runtime.pause(SLOW_SECONDS * 1000, answered.signal).then(() => true),
+  ]).finally(() => answered.abort())
+  if (!isSlow) return
+  try {
+    await changeHealth(partner, (health) => noteSlow(health, runtime.now()))
+  } catch (error) {
+    // The attempt counts for more; the next one that is slow marks it.
+    log.warn('slow webhook not marked', { partner, error: error as Error })
+  }
+}
+
+type Noting = {
+  delivery: Delivery
+  /** As it was read before the attempt. */
+  health: WebhookHealth
+  made: Try
+  succeeded: boolean
+}
+
+/** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
+export const noteOutcome = async (
+  { delivery, health, made, succeeded }: Noting,
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> => {
+  const { partner, status } = delivery
+  const { milliseconds } = made
+  const at = runtime.now()
+  const noted: Noted = { at, milliseconds, succeeded, abandoned: status === 'abandoned' }
+  let after = noteAttempt(health, noted)
+  if (after !== health) {
+    if (succeeded && health.exhaustedSince) {
+      const id = `automatic-${health.exhaustedSince.getTime()}`
+      await openRecovery(automaticRecovery({ partner, id, now: at }))
+    }
+    after = await changeHealth(partner, (now) => noteAttempt(now, noted))
+  }
+  tellHealth(partner, health, after, at)
+}

@@ -1,0 +1,53 @@
+import { attemptId, type Delivery, errorClasses } from '../domain/delivery.ts'
+import { deliveryId, eventId } from '../domain/event.ts'
+import { eventTypes } from '../domain/event-type.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import { failingDays, healthState, type WebhookHealth } from '../domain/webhook-health.ts'
+import { log } from '../log.ts'
+import { measure } from '../metrics.ts'
+
+/** One wide line for each attempt and each turn of a webhook, and their figures. */
+
+/** @param delivery as the attempt left it, or as it was given up without one */
+export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
+  const { reference, n, partner, status, last, reason } = delivery
+  log.info(tried ? 'delivery attempted' : 'delivery given up', {
+    delivery_id: deliveryId(reference, n),
+    event_id: eventId(reference, n),
+    event: eventTypes[delivery.event].event,
+    reference,
+    partner,
+    attempt: delivery.attemptCount,
+    attempt_id: attemptId(delivery, delivery.attemptCount),
+    attempts_max: delivery.attemptsMax,
+    status,
+    reason,
+    response_code: last?.responseCode ?? null,
+    cause: last?.cause ?? null,
+    error_class: last?.cause ? errorClasses[last.cause] : null,
+    address: last?.address ?? null,
+    next_attempt_at: delivery.nextAttemptAt,
+    milliseconds: last?.milliseconds ?? null,
+  })
+  measure({
+    ...(tried && last ? { WebhookAttemptMilliseconds: last.milliseconds } : {}),
+    ...(tried && last ? { [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1 } : {}),
+    ...(status === 'abandoned' ? { WebhookAbandoned: 1 } : {}),
+  })
+}
+
+/** What turned for the better or the worse, and for how many days it has been failing. */
+export const tellHealth = (
+  partner: PartnerId,
+  before: WebhookHealth,
+  after: WebhookHealth,
+  now: Date,
+): void => {
+  const state = healthState(after)
+  if (state === 'healthy' && healthState(before) !== state) {
+    log.info('webhook recovered', { partner })
+  } else if (healthState(before) !== state) {
+    log.warn(`webhook ${state}`, { partner, failing_since: after.failingSince })
+  }
+  if (after.failingSince) measure({ WebhookFailingDays: failingDays(after, now) })
+}

@@ -1,0 +1,28 @@
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+
+/** Figures for dashboards and alarms, as lines of a log that CloudWatch counts (EMF). */
+
+export const METRICS_NAMESPACE = 'DebitCollection'
+
+const units = {
+  WebhookDelivered: MetricUnit.Count,
+  WebhookAttemptFailed: MetricUnit.Count,
+  WebhookAbandoned: MetricUnit.Count,
+  /** Days for which every attempt at one webhook has failed. */
+  WebhookFailingDays: MetricUnit.Count,
+  WebhookAttemptMilliseconds: MetricUnit.Milliseconds,
+  /** Messages that the sweep sent because nothing had come of the first. */
+  SweepRepaired: MetricUnit.Count,
+} as const
+
+export type MetricName = keyof typeof units
+
+const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'debit-collection' })
+
+/** Figures of one happening, in one line. */
+export const measure = (figures: Partial<Record<MetricName, number>>): void => {
+  for (const [name, value] of Object.entries(figures)) {
+    metrics.addMetric(name, units[name as MetricName], value)
+  }
+  metrics.publishStoredMetrics()
+}

@@ -1,0 +1,78 @@
+import type { Debit } from '../domain/debit.ts'
+import type { Delivery } from '../domain/delivery.ts'
+import { eventTypes } from '../domain/event-type.ts'
+import type { Recovery } from '../domain/recovery.ts'
+import type { Outgoing } from './send.ts'
+
+/**
+ * What follows from what stands in the table, as messages: said once, for the relay, which sees
+ * each change, and for the sweep, which looks for what the relay never saw.
+ */
+
+/** A message about an event, in the queue of its priority. */
+export type AboutEvent = Extract<Outgoing, { queue: `webhooks-${string}` }>
+
+/**
+ * Asks for the first attempts at some events of a debit, in one message, so that they keep their
+ * order.
+ */
+export const announce = (
+  { facts, history }: Debit,
+  { n, through }: { n: number; through: number },
+): AboutEvent => {
+  const last = history[through]
+  if (!last) throw new Error(`Debit ${facts.reference} has no event ${through}`)
+  const message = {
+    reference: facts.reference,
+    n,
+    attempt: 1,
+    ...(through > n ? { through } : {}),
+  }
+  return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: facts.partner }
+}
+
+/** A pending debit for its bank. */
+export const submission = ({ facts }: Debit, { again }: { again: boolean }): Outgoing => ({
+  queue: 'submissions',
+  message: { reference: facts.reference, ...(again ? { again } : {}) },
+  group: facts.bank.identifier,
+})
+
+/** A clock to be set. */
+export const clock = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
+  queue: 'timeouts',
+  message: { reference: facts.reference, phase },
+  group: facts.partner,
+})
+
+const secondsUntil = (at: Date, now: Date): number =>
+  Math.max(0, (at.getTime() - now.getTime()) / 1000)
+
+/** The next attempt of a delivery that has one to come. */
+export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
+  const { nextAttemptAt, reference, n, partner, event, attemptCount } = delivery
+  if (!nextAttemptAt) return []
+  return [
+    {
+      queue: `webhooks-${eventTypes[event].priority}`,
+      message: { reference, n, attempt: attemptCount + 1 },
+      group: partner,
+      delaySeconds: secondsUntil(nextAttemptAt, now),
+    },
+  ]
+}
+
+/** The next page of a recovery that is not done. */
+export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
+  const { status, partner, id, page, runAt } = recovery
+  if (status !== 'running') return []
+  const message = { partner, id, page }
+  return [{ queue: 'recoveries', message, group: partner, delaySeconds: secondsUntil(runAt, now) }]
+}
+
+/** The same message for the queue where slow receivers wait apart. */
+export const sidelined = (about: AboutEvent): AboutEvent => ({
+  ...about,
+  queue: 'webhooks-sidelined',
+})
+

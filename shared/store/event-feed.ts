@@ -1,0 +1,161 @@
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import type { FeedEntry, FeedPosition } from '../domain/event-feed.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import { expiresAt, held, keys, queryAll, table, tableName } from './table.ts'
+
+/**
+ * The feed of a partner's events: pages of a bounded length, each a list that only grows, so
+ * events have one order for all readers and no reader passes one by. An event that is relayed
+ * again long after may stand in it twice.
+ */
+
+/** As many as fit a kilobyte: an append costs one write unit. */
+const PAGE_MAX = 30
+
+/** The published 30 days and a reader's delay. */
+const KEPT_SECONDS = 35 * 86_400
+
+type Page = { page: number; entries: readonly string[]; lastAt: string }
+
+const spelled = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
+
+const entryOf = (text: string): FeedEntry => {
+  const [reference = '', n = ''] = text.split('#')
+  return { reference: reference as Reference, n: Number(n) }
+}
+
+const pk = (partner: PartnerId): string => keys.feedPage(partner, 0).pk
+
+/** The newest pages, newest first. */
+const newestPages = async (partner: PartnerId, count: number): Promise<Page[]> =>
+  (await queryAll({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': pk(partner) },
+    ScanIndexForward: false,
+    ConsistentRead: true,
+    Limit: count,
+  })) as Page[]
+
+const RACES_MAX = 20
+
+/** Adds events at the end, but for those that stand there already. */
+export const appendToFeed = async (
+  partner: PartnerId,
+  entries: readonly FeedEntry[],
+  now: Date,
+): Promise<void> => {
+  for (let race = 1; race <= RACES_MAX; race += 1) {
+    const [newest, before] = await newestPages(partner, 2)
+    const known = new Set([...(newest?.entries ?? []), ...(before?.entries ?? [])])
+    const missing = entries.map(spelled).filter((entry) => !known.has(entry))
+    if (missing.length === 0) return
+    const room = newest ? PAGE_MAX - newest.entries.length : 0
+    const written =
+      newest && room > 0
+        ? await extend(partner, newest.page, missing.slice(0, room), now)
+        : await begin(partner, (newest?.page ?? 0) + 1, missing.slice(0, PAGE_MAX), now)
+    if (written && missing.length <= (room > 0 ? room : PAGE_MAX)) return
+  }
+  throw new Error(`The feed of ${partner} changed ${RACES_MAX} times meanwhile`)
+}
+
+const life = (now: Date) => ({
+  ':at': now.toISOString(),
+  ':expires': expiresAt(now, KEPT_SECONDS),
+})
+
+const extend = (
+  partner: PartnerId,
+  page: number,
+  entries: readonly string[],
+  now: Date,
+): Promise<boolean> =>
+  held(
+    table.send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: keys.feedPage(partner, page),
+        UpdateExpression:
+          'SET entries = list_append(entries, :entries), lastAt = :at, expiresAt = :expires',
+        ConditionExpression: 'size(entries) <= :room',
+        ExpressionAttributeValues: {
+          ':entries': entries,
+          ':room': PAGE_MAX - entries.length,
+          ...life(now),
+        },
+      }),
+    ),
+  )
+
+const begin = (
+  partner: PartnerId,
+  page: number,
+  entries: readonly string[],
+  now: Date,
+): Promise<boolean> =>
+  held(
+    table.send(
+      new PutCommand({
+        TableName: tableName(),
+        Item: {
+          ...keys.feedPage(partner, page),
+          entity: 'feed-page',
+          page,
+          entries,
+          lastAt: now.toISOString(),
+          expiresAt: expiresAt(now, KEPT_SECONDS),
+        },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      }),
+    ),
+  )
+
+/** Events of a partner from after a position on, in the order of the feed, each with its position. */
+export const readFeed = async (
+  partner: PartnerId,
+  { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
+): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
+  const pages = (await queryAll({
+    KeyConditionExpression: 'pk = :pk AND sk >= :from',
+    // Older pages wait to be cleaned up.
+    FilterExpression: 'lastAt >= :oldest',
+    ExpressionAttributeValues: {
+      ':pk': pk(partner),
+      ':from': keys.feedPage(partner, after.page).sk,
+      ':oldest': notBefore.toISOString(),
+    },
+    ConsistentRead: true,
+    // The first page may have been read to its end, and a full one brings a reader far.
+    Limit: Math.ceil(limit / PAGE_MAX) + 1,
+  })) as Page[]
+  return pages
+    .flatMap(({ page, entries }) =>
+      entries.map((text, n) => ({ entry: entryOf(text), position: { page, count: n + 1 } })),
+    )
+    .filter(({ position }) => position.page > after.page || position.count > after.count)
+    .slice(0, limit)
+}
+
+/** The newest events of a partner, newest first. */
+export const readNewest = async (partner: PartnerId, limit: number): Promise<FeedEntry[]> => {
+  const pages = await newestPages(partner, Math.ceil(limit / PAGE_MAX) + 1)
+  return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
+}
+
+const LOOK_BACK = 20
+
+/** What stands in the feed since a time, to tell what is missing. */
+export const feedSince = async (partner: PartnerId, since: Date): Promise<ReadonlySet<string>> => {
+  for (let count = LOOK_BACK; ; count *= 4) {
+    const pages = await newestPages(partner, count)
+    const oldest = pages.at(-1)
+    if (pages.length < count || !oldest || new Date(oldest.lastAt) < since) {
+      return new Set(pages.flatMap(({ entries }) => entries))
+    }
+  }
+}
+
+/** Whether an event stands in what {@link feedSince} found. */
+export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry): boolean =>
+  feed.has(spelled(entry))

@@ -1,0 +1,20 @@
+import type { PartnerId } from '../domain/partner.ts'
+import { keys, put, read, withoutKeys } from './table.ts'
+
+/** How far the sweep has looked through what was completed. */
+export type SweepProgress = {
+  /** All that was completed before was looked at. */
+  until: Date
+  /** The partner at which a run that ran out of time is to be taken up. */
+  next?: PartnerId
+}
+
+export const findSweepProgress = async (): Promise<SweepProgress | undefined> => {
+  const item = await read<Record<string, unknown>>(keys.sweep)
+  if (!item) return undefined
+  const { until, ...rest } = withoutKeys<{ until: string; next?: PartnerId }>(item)
+  return { ...rest, until: new Date(until) }
+}
+
+export const putSweepProgress = ({ until, ...rest }: SweepProgress): Promise<void> =>
+  put(keys.sweep, 'sweep', { ...rest, until: until.toISOString() })

@@ -1,0 +1,53 @@
+import type { PartnerId } from '../domain/partner.ts'
+import type { Runtime } from '../runtime.ts'
+import { findDebits } from '../store/debits.ts'
+import { listPartners } from '../store/partners.ts'
+import { findSweepProgress, putSweepProgress } from '../store/sweep-progress.ts'
+import { GRACE_SECONDS, listUnsettled } from '../store/watch.ts'
+import { repair } from './repair.ts'
+
+/**
+ * Looks once at each debit that was completed, after its events have had the time to be told.
+ * Such debits wait for settlement, where they are found by the time of their completion; so a
+ * span of time after the other is looked through, partner by partner, and nothing is written.
+ */
+
+/** The index may be late, and clocks differ: each span overlaps the one before. */
+const OVERLAP_MS = 60_000
+const SPAN_MAX_MS = 600_000
+/** Where the first run begins. */
+const FIRST_MS = 3_600_000
+const TOGETHER = 25
+
+/** @param isOver whether the time of this run is used up */
+export const lookAfterCompleted = async (
+  runtime: Pick<Runtime, 'now'>,
+  isOver: () => boolean,
+): Promise<void> => {
+  const now = runtime.now().getTime()
+  const ripe = now - GRACE_SECONDS * 1000
+  const progress = (await findSweepProgress()) ?? { until: new Date(ripe - FIRST_MS) }
+  const start = progress.until.getTime()
+  const end = new Date(Math.min(ripe, start + SPAN_MAX_MS))
+  if (end <= progress.until) return
+  const from = new Date(start - OVERLAP_MS)
+  const partners = (await listPartners()).filter((id) => !progress.next || id >= progress.next)
+  for (const partner of partners) {
+    if (isOver()) return putSweepProgress({ until: progress.until, next: partner })
+    await lookAfterPartner(partner, { from, to: end }, runtime)
+  }
+  await putSweepProgress({ until: end })
+}
+
+const lookAfterPartner = async (
+  partner: PartnerId,
+  span: { from: Date; to: Date },
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> => {
+  const completed = await listUnsettled(partner, span)
+  for (let n = 0; n < completed.length; n += TOGETHER) {
+    const references = completed.slice(n, n + TOGETHER).map(({ reference }) => reference)
+    const debits = await findDebits(references)
+    await repair([...debits.values()], runtime.now())
+  }
+}

@@ -1,0 +1,136 @@
+import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
+import { clocks } from '../domain/lifecycle.ts'
+import type { Reference } from '../domain/reference.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import { nextAttempt, nextPage } from '../queues/outbox.ts'
+import { type Outgoing, sendEvery } from '../queues/send.ts'
+import { environment, type Runtime } from '../runtime.ts'
+import { findDebits } from '../store/debits.ts'
+import { findDelivery } from '../store/deliveries.ts'
+import { moveDebit } from '../store/moves.ts'
+import { findRecovery } from '../store/recoveries.ts'
+import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
+import { isRipe, repair } from './repair.ts'
+
+/** Everything that somebody was to look at by now, because what it waits for did not happen. */
+
+/** Looked at together; what a run cannot do in its time, the next one finds. */
+const TOGETHER = 25
+
+/** A timer that does its work comes first. */
+const TIMER_SECONDS = 15
+
+const PHASES: readonly Phase[] = ['approval', 'processing']
+
+/** @param isOver whether the time of this run is used up */
+export const lookAfterOverdue = async (runtime: Runtime, isOver: () => boolean): Promise<void> => {
+  await Promise.all(shards.map((shard) => lookAfterShard(shard, runtime, isOver)))
+}
+
+const lookAfterShard = async (
+  shard: number,
+  runtime: Runtime,
+  isOver: () => boolean,
+): Promise<void> => {
+  const seen = new Set<string>()
+  while (!isOver()) {
+    const due = await listDue(shard, runtime.now(), seen.size + TOGETHER)
+    // An index that is late shows again what was looked at.
+    const fresh = due.filter(({ key, due }) => !seen.has(`${key.pk}${key.sk}${due}`))
+    if (fresh.length === 0) return
+    for (const { key, due } of fresh) seen.add(`${key.pk}${key.sk}${due}`)
+    await lookAfterDebits(fresh, runtime)
+    for (const watched of fresh) await lookAfterRetry(watched, runtime)
+  }
+}
+
+const lookAfterDebits = async (due: readonly Watched[], runtime: Runtime): Promise<void> => {
+  const watched = new Map<Reference, Watched>(
+    due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
+  )
+  const debits = [...(await findDebits([...watched.keys()])).values()]
+  const ended = await Promise.all(debits.map((debit) => endOverdue(debit, runtime)))
+  // A debit that was moved has a look of its own coming.
+  const left = debits.filter((_, n) => !ended[n])
+  const now = runtime.now()
+  const missing = await repair(left, now)
+  for (const debit of left) {
+    const own = watched.get(debit.facts.reference)
+    if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+  }
+}
+
+const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
+  deadline(debit, phase, clocks(environment.timeScale))
+
+/** Fails a debit of which a clock has run out. */
+const endOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> => {
+  const at = runtime.now()
+  const hasRunOut = (now: Debit, phase: Phase): boolean => {
+    const due = deadlineOf(now, phase)
+    return due !== undefined && due <= at
+  }
+  const phase = PHASES.find((one) => hasRunOut(debit, one))
+  if (!phase) return false
+  const cause = { at, by: 'job:sweep', requestId: runtime.newId() }
+  await moveDebit(
+    debit,
+    (now) => (hasRunOut(now, phase) ? timeOut(now, phase, cause) : now),
+    runtime,
+  )
+  return true
+}
+
+const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
+
+/** What was done anew is looked at after twice the time, so that a busy queue is not filled up. */
+const doubled = (since: Date, now: Date): Date =>
+  secondsAfter(now, Math.max(GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
+
+/** When a debit is to be looked at again; undefined: nothing more can be missing. */
+const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
+  const since = debit.history.at(-1)?.at ?? now
+  const looks = [
+    ...(wasMissing || !isRipe(since, now) ? [doubled(since, now)] : []),
+    ...PHASES.flatMap((phase) => deadlineOf(debit, phase) ?? []).map((due) =>
+      secondsAfter(due, TIMER_SECONDS),
+    ),
+  ]
+  return looks.sort((a, b) => a.getTime() - b.getTime())[0]
+}
+
+/** Has the attempt or the page made that is overdue. */
+const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void> => {
+  const { about } = watched
+  if (about.kind === 'debit') return
+  const now = runtime.now()
+  const expected = about.kind === 'delivery' ? await retryOf(about, now) : await pageOf(about, now)
+  if (!expected) {
+    await lookAgain(watched, undefined)
+    return
+  }
+  await sendEvery(expected.outgoing)
+  await lookAgain(watched, doubled(expected.at, now))
+}
+
+type Expected = { outgoing: Outgoing[]; at: Date }
+
+const retryOf = async (
+  { reference, n }: { reference: Reference; n: number },
+  now: Date,
+): Promise<Expected | undefined> => {
+  const delivery = await findDelivery(reference, n)
+  return delivery?.nextAttemptAt
+    ? { outgoing: nextAttempt(delivery, now), at: delivery.nextAttemptAt }
+    : undefined
+}
+
+const pageOf = async (
+  { partner, id }: { partner: PartnerId; id: string },
+  now: Date,
+): Promise<Expected | undefined> => {
+  const recovery = await findRecovery(partner, id)
+  return recovery?.status === 'running'
+    ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
+    : undefined
+}
