@@ -1,7 +1,7 @@
 import type { Debit } from '../../shared/domain/debit.ts'
 import { type Delivery, isSettled, owed, recordAttempt } from '../../shared/domain/delivery.ts'
 import { deliveryId, eventId, webhookBody } from '../../shared/domain/event.ts'
-import { eventTypes } from '../../shared/domain/event-type.ts'
+import { eventTypes, sentType } from '../../shared/domain/event-type.ts'
 import type { Webhook } from '../../shared/domain/partner.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
@@ -51,13 +51,13 @@ const attempt = async (wanted: Attempt, runtime: Runtime): Promise<void> => {
   // A message that came twice, or after another took its attempt.
   if (isSettled(delivery) || number !== delivery.attemptCount + 1) return
   const startedAt = runtime.now()
-  const body = webhookBody(debit, n)
+  const body = webhookBody(debit, n, webhook)
   const outcome = await post({
     url: webhook.url,
     body,
-    headers: signatureHeaders(webhook.secret, {
+    headers: signatureHeaders(webhook, {
       body,
-      event,
+      event: sentType(entry.type, webhook),
       eventId: eventId(reference, n),
       attemptId: `dlv_${deliveryId(reference, n)}_${number}`,
       at: startedAt,
