@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
 import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
-import { deliveryOf } from '../../shared/domain/event.ts'
+import { readDeliveryId } from '../../shared/domain/event.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/recovery.ts'
 import { Reference } from '../../shared/domain/reference.ts'
@@ -42,12 +42,6 @@ const listOfProvider = async (
     .map(deliveryView)
 }
 
-const deliveryId = v.pipe(
-  v.string(),
-  v.regex(/^[1-9][0-9]{0,15}$/, 'must be the id of a delivery'),
-  v.transform(Number),
-)
-
 const DAY_MS = 86_400_000
 
 export const handler = operatorHandler({
@@ -64,11 +58,11 @@ export const handler = operatorHandler({
       return new Refusal(1007, { details: 'name a --reference or a --provider' })
     },
   ),
-  redeliver: verb(options({ id: deliveryId }), async ({ id }) => {
-    const { reference, n } = deliveryOf(environment.referencePrefix, id)
-    const debit = await findDebit(reference)
-    if (!debit?.history[n]) return new Refusal(1404, { details: 'no such delivery' })
-    const asked = await askRedelivery(debit, n, real)
+  redeliver: verb(options({ id: v.string() }), async ({ id }) => {
+    const wanted = readDeliveryId(environment.referencePrefix, id)
+    const debit = wanted && (await findDebit(wanted.reference))
+    if (!debit?.history[wanted.n]) return new Refusal(1404, { details: 'no such delivery' })
+    const asked = await askRedelivery(debit, wanted.n, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   }),
   recover: verb(

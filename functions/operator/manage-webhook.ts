@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { PartnerId, type Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { oneOf } from '../../shared/domain/text.ts'
 import {
   eventList,
   kept,
@@ -12,7 +13,8 @@ import {
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { findPartner } from '../../shared/store/partners.ts'
-import { findWebhook, putWebhook } from '../../shared/store/webhooks.ts'
+import { changeWebhook, findWebhook, removeWebhook } from '../../shared/store/webhooks.ts'
+import { previousAt, rotated } from '../../shared/webhooks/rotation.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
 import { webhookUrl } from '../../shared/webhooks/url.ts'
 
@@ -20,48 +22,100 @@ import { webhookUrl } from '../../shared/webhooks/url.ts'
 const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
 const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
 
-const view = (webhook: Webhook) => ({
-  url: webhook.url,
-  secret: webhook.secret,
+/** How long a secret that was replaced goes on signing: a day, at most a week. */
+const GRACE_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
+
+/** A setting of two values; naming the usual one takes the other away. */
+const variant = <Usual extends string, Other extends string>(usual: Usual, other: Other) =>
+  v.optional(
+    v.pipe(
+      oneOf([usual, other]),
+      v.transform((given) => (given === usual ? null : other)),
+    ),
+  )
+
+const settings = {
+  url: v.string(),
+  events: v.optional(orNone(eventList)),
+  'max-attempts': v.optional(orNone(wholeNumber({ min: 1, max: 10 }))),
+  timeout: v.optional(wholeNumber(TIMEOUT_SECONDS)),
+  'connection-timeout': v.optional(wholeNumber(CONNECTION_TIMEOUT_SECONDS)),
+  'signature-prefix': variant('none', 'sha256'),
+  payload: variant('full', 'reduced'),
+  'event-names': variant('transaction', 'debit_request'),
+}
+
+type Settings = v.InferOutput<v.ObjectSchema<typeof settings, undefined>>
+
+/** A new URL keeps its secret; only a rotation changes it. */
+const changed = (before: Webhook | undefined, wanted: Settings, secret: string): Webhook => ({
+  url: wanted.url,
+  secret: before?.secret ?? secret,
+  timeoutSeconds: wanted.timeout ?? before?.timeoutSeconds ?? TIMEOUT_SECONDS.otherwise,
+  connectionTimeoutSeconds:
+    wanted['connection-timeout'] ??
+    before?.connectionTimeoutSeconds ??
+    CONNECTION_TIMEOUT_SECONDS.otherwise,
+  ...present({
+    previous: before && previousAt(before, real.now()),
+    events: kept(before?.events, wanted.events),
+    attemptsMax: kept(before?.attemptsMax, wanted['max-attempts']),
+    signaturePrefix: kept(before?.signaturePrefix, wanted['signature-prefix']),
+    payload: kept(before?.payload, wanted.payload),
+    eventNames: kept(before?.eventNames, wanted['event-names']),
+  }),
+})
+
+const settingsView = (webhook: Webhook) => ({
   events: webhook.events ?? null,
   max_attempts: webhook.attemptsMax ?? null,
   timeout: webhook.timeoutSeconds,
   connection_timeout: webhook.connectionTimeoutSeconds,
+  signature_prefix: webhook.signaturePrefix ?? 'none',
+  payload: webhook.payload ?? 'full',
+  event_names: webhook.eventNames ?? 'transaction',
+  previous_until: previousAt(webhook, real.now())?.until.toISOString() ?? null,
 })
 
+const view = (webhook: Webhook) => ({
+  url: webhook.url,
+  secret: webhook.secret,
+  ...settingsView(webhook),
+})
+
+const viewWithoutSecret = (webhook: Webhook) => ({
+  url: webhook.url,
+  has_secret: true,
+  ...settingsView(webhook),
+})
+
+const newSecret = (): string => webhookSecret(real.randomBytes(32))
+
+const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
+
 export const handler = operatorHandler({
-  set: verb(
-    options({
-      provider: PartnerId,
-      url: v.string(),
-      events: v.optional(orNone(eventList)),
-      'max-attempts': v.optional(orNone(wholeNumber({ min: 1, max: 10 }))),
-      timeout: v.optional(wholeNumber(TIMEOUT_SECONDS)),
-      'connection-timeout': v.optional(wholeNumber(CONNECTION_TIMEOUT_SECONDS)),
-    }),
-    async (wanted) => {
-      if (!(await findPartner(wanted.provider))) {
-        return new Refusal(1404, { details: 'no such provider' })
-      }
-      const url = webhookUrl(wanted.url, { local: environment.localPeers })
-      if (url instanceof Refusal) return url
-      const before = await findWebhook(wanted.provider)
-      const webhook: Webhook = {
-        url,
-        // A new URL keeps its secret; only a rotation changes it.
-        secret: before?.secret ?? webhookSecret(real.randomBytes(32)),
-        timeoutSeconds: wanted.timeout ?? before?.timeoutSeconds ?? TIMEOUT_SECONDS.otherwise,
-        connectionTimeoutSeconds:
-          wanted['connection-timeout'] ??
-          before?.connectionTimeoutSeconds ??
-          CONNECTION_TIMEOUT_SECONDS.otherwise,
-        ...present({
-          events: kept(before?.events, wanted.events),
-          attemptsMax: kept(before?.attemptsMax, wanted['max-attempts']),
-        }),
-      }
-      await putWebhook(wanted.provider, webhook)
-      return view(webhook)
+  set: verb(options({ provider: PartnerId, ...settings }), async ({ provider, ...wanted }) => {
+    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+    const url = webhookUrl(wanted.url, { local: environment.localPeers })
+    if (url instanceof Refusal) return url
+    const secret = newSecret()
+    return view(
+      await changeWebhook(provider, (before) => changed(before, { ...wanted, url }, secret)),
+    )
+  }),
+  'rotate-secret': verb(
+    options({ provider: PartnerId, 'grace-seconds': v.optional(wholeNumber(GRACE_SECONDS)) }),
+    async ({ provider, 'grace-seconds': graceSeconds = GRACE_SECONDS.otherwise }) => {
+      const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
+      const webhook = await changeWebhook(provider, (before) => before && rotated(before, rotation))
+      return webhook ? view(webhook) : unknown()
     },
+  ),
+  show: verb(options({ provider: PartnerId }), async ({ provider }) => {
+    const webhook = await findWebhook(provider)
+    return webhook ? viewWithoutSecret(webhook) : unknown()
+  }),
+  remove: verb(options({ provider: PartnerId }), async ({ provider }) =>
+    (await removeWebhook(provider)) ? { removed: true } : unknown(),
   ),
 })

@@ -1,10 +1,12 @@
 import { webhookBody } from '../../shared/domain/event.ts'
-import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
-import { payloadHeaders } from '../../shared/webhooks/payload.ts'
+import { type EventName, eventTypes, sentType } from '../../shared/domain/event-type.ts'
+import { overlapHeaders, payloadHeaders, sentTypes } from '../../shared/webhooks/payload.ts'
 import { exampleEvents } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
 /** The events that a provider's receiver is sent, one webhook each. */
+
+const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
 const meaning: Record<EventName, string> = {
   created: 'A charge was accepted',
@@ -15,17 +17,24 @@ const meaning: Record<EventName, string> = {
   reversed: 'A completed debit was given back',
 }
 
-const parameters = Object.entries(payloadHeaders).map(([name, description]) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-}))
+const headers = (described: Record<string, string>, { required }: { required: boolean }): Json[] =>
+  Object.entries(described).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required,
+    description,
+    schema: { type: 'string' },
+  }))
+
+const parameters = [
+  ...headers(payloadHeaders, { required: true }),
+  ...headers(overlapHeaders, { required: false }),
+]
 
 const webhookOf = (name: EventName): Json => {
   const { event, priority, retries } = eventTypes[name]
   const [debit, n] = exampleEvents[name]
+  const renamed = sentType(name, VARIANTS)
   return {
     post: {
       operationId: event,
@@ -33,7 +42,10 @@ const webhookOf = (name: EventName): Json => {
       description:
         `Sent to the provider's webhook, up to ${retries} times again after a failed attempt ` +
         '(a setting of the provider may replace that number). Any 2xx ends it; 408, 429, 500, ' +
-        '502, 503 and 504, and a receiver that cannot be reached, are tried again.',
+        '502, 503 and 504, and a receiver that cannot be reached, are tried again. No order of ' +
+        'arrival is promised: `sequence` counts the events of a transaction from 0, and an event ' +
+        'may come more than once under one `event_id`. A provider may ask for the reduced ' +
+        `payload, and for the name \`${renamed}\` in the body and in X-SVC-Event.`,
       security: [],
       'x-priority': priority,
       parameters,
@@ -43,9 +55,15 @@ const webhookOf = (name: EventName): Json => {
           'application/json': {
             schema: {
               $ref: componentRef('schemas', 'Webhook'),
-              properties: { event: { const: event } },
+              properties: { event: { enum: sentTypes(name) } },
             },
-            example: JSON.parse(webhookBody(debit, n)),
+            examples: {
+              full: { summary: 'As usual', value: JSON.parse(webhookBody(debit, n)) },
+              reduced: {
+                summary: 'For a provider that asked for both variants',
+                value: JSON.parse(webhookBody(debit, n, VARIANTS)),
+              },
+            },
           },
         },
       },

@@ -15,12 +15,18 @@ export const Webhook = v.object({
   url: v.string(),
   /** `whsec_` and base64 of 32 bytes. */
   secret: v.string(),
+  /** The secret before the last rotation, which signs beside the new one until then. */
+  previous: v.optional(v.object({ secret: v.string(), until: v.date() })),
   /** Absent: all six. */
   events: v.optional(v.array(EventType)),
   /** Total attempts; absent: by the priority of the event. */
   attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
   timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),
   connectionTimeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(30)),
+  // Published variants, each absent for a partner that did not ask for it.
+  signaturePrefix: v.optional(v.literal('sha256')),
+  payload: v.optional(v.literal('reduced')),
+  eventNames: v.optional(v.literal('debit_request')),
 })
 export type Webhook = v.InferOutput<typeof Webhook>
 

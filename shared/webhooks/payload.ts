@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { FailureCode } from '../domain/debit.ts'
-import { EventType, eventTypes } from '../domain/event-type.ts'
+import { type EventName, eventTypes, sentType } from '../domain/event-type.ts'
 import { Time, transactionShape } from '../domain/transaction-shape.ts'
 
-const names = Object.keys(eventTypes) as (keyof typeof eventTypes)[]
+const names = Object.keys(eventTypes) as EventName[]
 
 const failureCodes = {
   insufficient_funds: true,
@@ -14,36 +14,66 @@ const failureCodes = {
   unknown_error: true,
 } as const satisfies Record<FailureCode, true>
 
+const Full = v.object({
+  transaction: v.object(transactionShape({ statuses: names, amount: v.number() })),
+  previous_status: v.nullable(v.picklist(names)),
+  metadata: v.record(v.string(), v.unknown()),
+  error_details: v.optional(
+    v.object({
+      message: v.nullable(v.string()),
+      code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
+    }),
+  ),
+})
+
+const shape = Full.entries.transaction.entries
+
+const Reduced = v.pipe(
+  v.object({
+    reference: shape.reference,
+    status: shape.status,
+    amount: shape.amount,
+    currency: shape.currency,
+    partner_reference: shape.partner_reference,
+    timestamp: Time,
+  }),
+  v.description('For a provider that asked for the reduced payload'),
+)
+
+/** The types an event is sent under: the one it is subscribed to by, and its variant. */
+export const sentTypes = (name: EventName): string[] => [
+  sentType(name, {}),
+  sentType(name, { eventNames: 'debit_request' }),
+]
+
 /** The body of a webhook, as `webhookBody` writes it: for the description of the API. */
 export const Payload = v.object({
-  event: EventType,
+  event: v.picklist(names.flatMap(sentTypes)),
   event_id: v.pipe(v.string(), v.regex(/^evt_[0-9]+$/)),
   timestamp: Time,
   api_version: v.literal('v1'),
   sequence: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  data: v.object({
-    transaction: v.object(transactionShape({ statuses: names, amount: v.number() })),
-    previous_status: v.nullable(v.picklist(names)),
-    metadata: v.record(v.string(), v.unknown()),
-    error_details: v.optional(
-      v.object({
-        message: v.nullable(v.string()),
-        code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
-      }),
-    ),
-  }),
+  data: v.union([Full, Reduced]),
 })
 
-/** The headers of a webhook (specification, Delivery; Standard Webhooks beside it). */
+/** The headers of every webhook (specification, Delivery; Standard Webhooks beside it). */
 export const payloadHeaders = {
   'X-SVC-Signature':
-    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the webhook secret as it was given',
-  'X-SVC-Event': 'The event type',
+    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the webhook secret as it was ' +
+    'given; with sha256= in front for a provider that asked for it',
+  'X-SVC-Event': 'The event type, as the body names it',
   'X-SVC-Event-ID': 'The same as event_id: equal in every attempt, so events can be deduplicated',
-  'X-SVC-Delivery-ID': 'Names the attempt',
+  'X-SVC-Delivery-ID': 'Names the attempt, whose number stands at its end',
   'X-SVC-Timestamp': 'Epoch seconds at which the attempt was signed',
   'Webhook-ID': 'The same as event_id, as Standard Webhooks names it',
   'Webhook-Timestamp': 'The same as X-SVC-Timestamp, as Standard Webhooks names it',
   'Webhook-Signature':
-    'v1 and base64 of the HMAC-SHA256 of id, time and body joined with dots (Standard Webhooks)',
+    'v1, a comma and base64 of the HMAC-SHA256 of id, time and body joined with dots (Standard ' +
+    'Webhooks); while a rotation overlaps, of the new secret and, after a blank, of the old one',
+} as const
+
+/** Those that are there only while a rotation overlaps. */
+export const overlapHeaders = {
+  'X-SVC-Signature-Previous':
+    'As X-SVC-Signature, keyed with the secret before the last rotation, until its grace is over',
 } as const

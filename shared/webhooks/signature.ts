@@ -1,15 +1,21 @@
 import { createHmac } from 'node:crypto'
+import type { Webhook } from '../domain/partner.ts'
+import { previousAt } from './rotation.ts'
 
 /** The headers that prove an event is ours (specification, Delivery; Standard Webhooks beside it). */
 
 export type Signed = {
   body: string
+  /** As the body names it. */
   event: string
   eventId: string
   /** Names the attempt: differs each time, where the event id stays. */
   attemptId: string
   at: Date
 }
+
+/** What of a webhook decides how its events are signed. */
+export type Signing = Pick<Webhook, 'secret' | 'previous' | 'signaturePrefix'>
 
 const SECRET_PREFIX = 'whsec_'
 
@@ -18,21 +24,31 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
 /**
  * X-SVC-Signature covers the body and is keyed with the whole secret string as the partner got it.
  * It says nothing of the time, so `webhook-signature` stands beside it, keyed with the decoded
- * bytes of the secret: over id, time and body, as Standard Webhooks has it.
+ * bytes of the secret: over id, time and body, as Standard Webhooks has it. While a rotation
+ * overlaps, both secrets sign: there in one header, new one first, here in two.
  */
-export const signatureHeaders = (secret: string, signed: Signed): Record<string, string> => {
+export const signatureHeaders = (signing: Signing, signed: Signed): Record<string, string> => {
   const timestamp = String(Math.floor(signed.at.getTime() / 1000))
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-  const standard = hmac(key, `${signed.eventId}.${timestamp}.${signed.body}`).digest('base64')
+  const previous = previousAt(signing, signed.at)?.secret
+  const prefix = signing.signaturePrefix ? `${signing.signaturePrefix}=` : ''
+  const ofBody = (secret: string) => prefix + hmac(secret, signed.body).digest('hex')
+  const standard = (secret: string) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+    return `v1,${hmac(key, `${signed.eventId}.${timestamp}.${signed.body}`).digest('base64')}`
+  }
   return {
-    'x-svc-signature': hmac(secret, signed.body).digest('hex'),
+    'x-svc-signature': ofBody(signing.secret),
+    ...(previous && { 'x-svc-signature-previous': ofBody(previous) }),
     'x-svc-event': signed.event,
     'x-svc-event-id': signed.eventId,
     'x-svc-delivery-id': signed.attemptId,
     'x-svc-timestamp': timestamp,
     'webhook-id': signed.eventId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${standard}`,
+    'webhook-signature': [signing.secret, previous]
+      .filter((secret) => secret !== undefined)
+      .map(standard)
+      .join(' '),
   }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debit.ts'
-import { eventId, webhookBody } from '../../shared/domain/event.ts'
-import { type EventName, EventType, eventTypes } from '../../shared/domain/event-type.ts'
+import { eventId, pingBody, webhookBody } from '../../shared/domain/event.ts'
+import { type EventName, EventType, eventTypes, sentType } from '../../shared/domain/event-type.ts'
 import { approvalMethodView } from '../../shared/domain/transaction.ts'
 import { rowsOf } from '../support/rows.ts'
 import { completed, failed, moved, opened, processing, reference, reversed } from './one-debit.ts'
@@ -152,6 +152,47 @@ test('whatever a later event changes, the bodies of earlier events stay the same
       expect(webhookBody(after, 2)).toBe(bodies.processing)
     }),
   )
+})
+
+describe('variants', () => {
+  test('reduced: the same envelope, and data of six members', () => {
+    expect(webhookBody(completed, 3, { payload: 'reduced' })).toBe(
+      minified(`
+        {"event":"transaction.completed","event_id":"evt_1988055307469803",
+        "timestamp":"2025-01-02T10:01:00.000Z","api_version":"v1","sequence":3,
+        "data":{"reference":"DCS-20250102-00000A","status":"completed","amount":100.00,
+        "currency":"GHS","partner_reference":"order-1001",
+        "timestamp":"2025-01-02T10:01:00.000Z"}}
+      `),
+    )
+  })
+
+  test.each(examples)('debit_request.%s differs in its name alone', (event, debit, n) => {
+    expect(webhookBody(debit, n, { eventNames: 'debit_request' })).toBe(
+      bodies[event].replace(`transaction.${event}`, `debit_request.${event}`),
+    )
+    expect(sentType(event, { eventNames: 'debit_request' })).toBe(`debit_request.${event}`)
+    expect(sentType(event, {})).toBe(`transaction.${event}`)
+  })
+
+  test('each body is the same however often it is told, and has no blank to spare', () => {
+    for (const payload of [undefined, 'reduced'] as const) {
+      for (const eventNames of [undefined, 'debit_request'] as const) {
+        const told = () =>
+          examples.map(([, debit, n]) => webhookBody(debit, n, { payload, eventNames }))
+        expect(told()).toEqual(told())
+        expect(told().join('')).not.toMatch(/[{,:] |\n/)
+      }
+    }
+  })
+
+  test('a ping is of no debit', () => {
+    const at = new Date('2025-01-02T10:00:00.000Z')
+    expect(pingBody({ eventId: 'evt_1', at })).toBe(
+      '{"event":"ping","event_id":"evt_1","timestamp":"2025-01-02T10:00:00.000Z",' +
+        '"api_version":"v1","data":{}}',
+    )
+  })
 })
 
 test('only transaction.failed carries error_details', () => {

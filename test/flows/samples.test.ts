@@ -100,6 +100,11 @@ describe('operator verbs', () => {
     ['webhook', 'set', { provider: 'demo', url: 'https://u:p@example.com/' }, '--url: must not'],
     ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', timeout: '9' }, '--timeout: '],
     ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', events: 'a' }, '--events: '],
+    ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', payload: 'all' }, '--payload: '],
+    ['webhook', 'rotate-secret', { provider: 'fenced' }, 'this provider has no webhook'],
+    ['webhook', 'rotate-secret', { provider: 'demo', 'grace-seconds': '604801' }, '604800'],
+    ['webhook', 'show', { provider: 'fenced' }, 'this provider has no webhook'],
+    ['webhook', 'remove', { provider: 'fenced' }, 'this provider has no webhook'],
     ['debit', 'show', { reference: 'x' }, '--reference: '],
   ]
 
@@ -125,6 +130,10 @@ describe('operator verbs', () => {
       max_attempts: 3,
       timeout: 15,
       connection_timeout: 10,
+      signature_prefix: 'none',
+      payload: 'full',
+      event_names: 'transaction',
+      previous_until: null,
     })
     expect(
       await set({ url: 'https://b.test/y', events: 'none', 'max-attempts': 'none' }),

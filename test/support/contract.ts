@@ -29,7 +29,7 @@ const closed = (value: unknown, key = ''): unknown => {
 
 const document = closed(openApi()) as {
   paths: Record<string, Record<string, Described>>
-  webhooks: Record<string, { post: { parameters: { name: string }[] } }>
+  webhooks: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>
 }
 
 const JSON_TYPE = 'application/json'
@@ -115,9 +115,10 @@ export const holdToContract = ({ method, path, sent, status, headers, body }: Ex
 
 /** @throws when a webhook is not as the description has it */
 export const holdWebhook = (headers: IncomingHttpHeaders, body: { event: string }): void => {
-  const { event } = body
+  // Described under the name it is subscribed to by.
+  const event = body.event.replace(/^debit_request\./, 'transaction.')
   hold(event, requestSchema('webhooks', event, 'post'), body)
-  for (const { name } of document.webhooks[event]?.post.parameters ?? []) {
-    if (!headers[name.toLowerCase()]) throw new Error(`${event} is without ${name}`)
+  for (const { name, required } of document.webhooks[event]?.post.parameters ?? []) {
+    if (required && !headers[name.toLowerCase()]) throw new Error(`${event} is without ${name}`)
   }
 }

@@ -25,6 +25,9 @@ export type Receiver = {
   events: (reference: string, count: number) => Promise<Received[]>
 }
 
+/** In the reduced payload it stands in `data` itself. */
+const referenceIn = ({ data }: Received['body']): string => (data.transaction ?? data).reference
+
 export const useReceiver = (): Receiver => {
   const received: Received[] = []
   const answers: number[] = []
@@ -52,7 +55,7 @@ export const useReceiver = (): Receiver => {
     events: async (reference, count) => {
       const events = await vi.waitFor(
         () => {
-          const ours = received.filter(({ body }) => body.data.transaction.reference === reference)
+          const ours = received.filter(({ body }) => referenceIn(body) === reference)
           if (ours.length < count) throw new Error(`${ours.length} of ${count} events have come`)
           return ours
         },
