@@ -87,3 +87,10 @@ export const jobs = {
 export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
+
+/** Jobs that a schedule of their own sets off, and by which queue. */
+export const recurring = jobNames.flatMap((name) => {
+  const { from, every } = jobRow(name)
+  const [queue] = 'queues' in from ? from.queues : []
+  return every && queue ? [{ name, queue, every }] : []
+})

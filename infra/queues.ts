@@ -14,12 +14,13 @@ export type QueueRow = {
 const DAY_SECONDS = 86_400
 
 export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
-  const { from, timeoutSeconds } = jobRow(job)
+  const { from, timeoutSeconds, every } = jobRow(job)
   if (!('queues' in from)) return []
   return from.queues.map((name) => ({
     name,
     visibilitySeconds: 6 * timeoutSeconds,
-    retentionSeconds: 4 * DAY_SECONDS,
+    // What comes each minute is stale after two.
+    retentionSeconds: every ? 120 : 4 * DAY_SECONDS,
     // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
     // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.

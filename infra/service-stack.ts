@@ -14,7 +14,7 @@ import {
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
+import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import type { QueueName } from '../shared/queues/messages.ts'
@@ -24,14 +24,20 @@ import { functionName } from './commands/functions-client.ts'
 import type { DataStack } from './data-stack.ts'
 import { environmentOf } from './environment.ts'
 import { type FunctionRow, functionRows } from './functions.ts'
-import { jobNames, jobRow } from './jobs.ts'
+import { jobNames, jobRow, recurring } from './jobs.ts'
 import { deadLetters, queueRows } from './queues.ts'
 import type { Stage } from './stages.ts'
 
 type Props = StackProps & { stage: Stage; data: DataStack }
 
 /** Functions whose chains of invocations are long on purpose: a delivery may take eleven attempts. */
-const LONG_CHAINS = new Set(['relay', 'submit-to-bank', 'deliver-webhook'])
+const LONG_CHAINS = new Set([
+  'relay',
+  'submit-to-bank',
+  'deliver-webhook',
+  'deliver-sidelined-webhook',
+  'recover-deliveries',
+])
 
 /** Everything that can be replaced: functions, queues, schedules, the API. */
 export class ServiceStack extends Stack {
@@ -85,6 +91,17 @@ export class ServiceStack extends Stack {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
     })
     queues.get('expiries')?.grantSendMessages(role)
+    for (const { name, queue, every } of recurring) {
+      const target = queueNamed(queues, queue)
+      target.grantSendMessages(role)
+      new CfnSchedule(this, `${name}-schedule`, {
+        groupName: group.ref,
+        scheduleExpression: every,
+        scheduleExpressionTimezone: 'UTC',
+        flexibleTimeWindow: { mode: 'OFF' },
+        target: { arn: target.queueArn, roleArn: role.roleArn, input: '{}' },
+      })
+    }
     return { group, role }
   }
 

@@ -99,7 +99,7 @@ const doors: Record<string, string[]> = {
     'infra/gateway-responses.ts',
     'shared/api/',
     'shared/domain/',
-    'shared/webhooks/payload.ts',
+    'shared/api/webhook-payload.ts',
     '@valibot/to-json-schema',
     'valibot',
   ],

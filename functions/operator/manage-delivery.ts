@@ -61,7 +61,7 @@ export const handler = operatorHandler({
   redeliver: verb(options({ id: v.string() }), async ({ id }) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
     const debit = wanted && (await findDebit(wanted.reference))
-    if (!debit?.history[wanted.n]) return new Refusal(1404, { details: 'no such delivery' })
+    if (!wanted || !debit?.history[wanted.n]) return new Refusal(1404, { details: 'no such delivery' })
     const asked = await askRedelivery(debit, wanted.n, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   }),

@@ -12,7 +12,7 @@ export const redeliverEvent = (runtime: Runtime) =>
   endpoint('redeliver-event', runtime, async ({ path, caller }) => {
     const wanted = readDeliveryId(environment.referencePrefix, path.id)
     const debit = wanted && (await findPartnerDebit(caller.partner.id, wanted.reference))
-    if (!debit?.history[wanted.n]) return notFound('redeliver-event')
+    if (!wanted || !debit?.history[wanted.n]) return notFound('redeliver-event')
     const asked = await askRedelivery(debit, wanted.n, runtime)
     return asked instanceof Refusal ? asked : { data: deliveryView(asked) }
   })

@@ -4,7 +4,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 /** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
 
 type Description = {
-  tag: 'Debit requests' | 'Banks' | 'Bank reports'
+  tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events'
   summary: string
   description: string
   /** Parameters of path and query, by name. */
@@ -25,6 +25,10 @@ const wrongMove = new Refusal(3001, {
   details: { status: ['cannot transition from failed to completed'] },
 })
 const noMessage = invalid({ error_message: ['is required when status is failed'] })
+
+const webhookDisabled = new Refusal(1409, {
+  details: 'the webhook is disabled: nothing was received for days',
+})
 
 const charge = {
   phone_number: '+233241234567',
@@ -97,6 +101,47 @@ export const descriptions = {
     summary: "Look up a customer's banks",
     description: 'The live banks at which a phone number has an active account, and whose it is.',
     parameters: { phone_number: phone },
+  },
+  'list-deliveries': {
+    tag: 'Events',
+    summary: "List the deliveries of a debit's events",
+    description:
+      'The delivery record of each event that was tried to be delivered, with the log of its ' +
+      'attempts. Bodies of receivers are cut at 4 KiB and escaped; attempts that others followed ' +
+      'are kept for 30 days.',
+    parameters: { reference: { ...reference, description: 'As the charge answered it' } },
+  },
+  'redeliver-event': {
+    tag: 'Events',
+    summary: 'Deliver an event again',
+    description:
+      'Asks for one more attempt, whatever became of those before: it takes the next number, and ' +
+      'the place of the automatic attempt that may be due.',
+    parameters: {
+      id: { description: 'Of the delivery record', example: '2137891740621203' },
+    },
+    refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
+  },
+  'list-events': {
+    tag: 'Events',
+    summary: 'Read the feed of all events',
+    description:
+      'Every event of the provider for 30 days, in one order, with the bodies that its webhook is ' +
+      'sent, also of types it is not subscribed to. Keep `next_cursor` and come back with it as ' +
+      '`after`: no event is ever put in before it. An event may stand in the feed twice; ' +
+      '`event_id` tells.',
+    parameters: {
+      after: { description: 'The next_cursor of the page before; absent: from the oldest', example: 'MS4w' },
+      per_page: { description: 'Events of a page; 20 unless told', example: 20 },
+    },
+    refusals: [invalid({ after: ['must be a cursor of this feed'] })],
+  },
+  'test-webhook': {
+    tag: 'Events',
+    summary: 'Try the webhook out',
+    description:
+      'Sends a signed `ping` to the webhook at once, for up to 15 seconds, and answers with what ' +
+      'the receiver made of it. One that is received enables a webhook that was disabled.',
   },
   'list-debit-transactions': {
     tag: 'Bank reports',

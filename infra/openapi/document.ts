@@ -1,5 +1,5 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { Payload } from '../../shared/webhooks/payload.ts'
+import { Payload } from '../../shared/api/webhook-payload.ts'
 import { exampleComponents, headerComponents } from './answers.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'

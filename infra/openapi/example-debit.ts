@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { bankListView, bankUpdateView, callbackView } from '../../shared/api/bank-view.ts'
 import { chargeView, statusView } from '../../shared/api/debit-view.ts'
+import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/api/delivery-view.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import type { OperationName } from '../../shared/api/operations.ts'
 import {
@@ -11,6 +12,9 @@ import {
   CustomerAccount,
 } from '../../shared/domain/bank.ts'
 import { advance, type Changes, type Debit, openDebit, stateAt } from '../../shared/domain/debit.ts'
+import { firstTry, owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
+import { webhookPayload } from '../../shared/domain/event.ts'
+import { feedCursor } from '../../shared/domain/event-feed.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
@@ -98,6 +102,17 @@ export const exampleEvents = {
   reversed: [reversed, 4],
 } as const
 
+const at = secondsLater(31)
+const answered = { kind: 'answered', code: 204, body: '' } as const
+const made = { at, milliseconds: 48, address: '93.184.215.14' }
+const { reference } = completed.facts
+
+const untried = owed(
+  { reference, n: 3, partner: demo, event: 'completed', occurredAt: secondsLater(30) },
+  {},
+)
+const delivered = recordAttempt(untried, answered, made, [0, 0])
+
 /** What each operation answers about it. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
@@ -123,5 +138,14 @@ export const exampleReplies: Record<OperationName, Success> = {
   'lookup-customer-banks': {
     beside: { phone_number: phone, customer: account.customerName },
     data: [bankView(gcb)],
+  },
+  'list-deliveries': { data: [deliveryWithAttempts(delivered, [])] },
+  'redeliver-event': { data: deliveryView(redeliver(delivered, secondsLater(60))) },
+  'list-events': {
+    data: [webhookPayload(completed, 3)],
+    page: { per_page: 20, next_cursor: feedCursor({ page: 1, count: 4 }), has_more: false },
+  },
+  'test-webhook': {
+    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', firstTry(answered, made)),
   },
 }

@@ -3,7 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Addresses, environmentOf } from '../environment.ts'
 import { functionRows } from '../functions.ts'
-import { jobNames, jobRow } from '../jobs.ts'
+import { jobNames, jobRow, recurring } from '../jobs.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { startDynamoDbLocal } from './dynamodb-local.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
@@ -89,6 +89,12 @@ const start = async (
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
   feed({ functions, sqs, dynamoDb, streamArn, print }, stops)
+  for (const { name, queue, every } of recurring) {
+    scheduler.create(name, {
+      ScheduleExpression: every,
+      Target: { Arn: queueArn(ACCOUNT, queue), Input: '{}' },
+    })
+  }
   gateway.serve(functions, (answered) => print(requestLine(answered)))
   return { address: gateway.address, functions, schedules: scheduler.pending, stop }
 }

@@ -4,16 +4,23 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 /**
- * EventBridge Scheduler for one-time schedules with a queue as their target: keeps them, and
- * fires them, which the emulators do not. Speaks the service's REST API, so the functions use
- * their ordinary client.
+ * EventBridge Scheduler for schedules with a queue as their target, `at(...)` once and `rate(...)`
+ * for ever: keeps them, and fires them, which the emulators do not. Speaks the service's REST API,
+ * so the functions use their ordinary client.
  */
-export type Scheduler = { endpoint: string; pending: () => string[]; stop: () => Promise<void> }
+export type Scheduler = {
+  endpoint: string
+  /** As a deployment creates its own schedules. */
+  create: (name: string, schedule: Schedule) => void
+  pending: () => string[]
+  stop: () => Promise<void>
+}
 
 type Target = { Arn: string; Input: string }
 type Schedule = { ScheduleExpression?: string; GroupName?: string; Target?: Target }
 
 const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
+const RATE = /^rate\((\d+) minutes?\)$/
 
 type Answer = { status: number; body: object; error?: string }
 
@@ -29,17 +36,14 @@ export const startScheduler = async (
   const timers = new Map<string, NodeJS.Timeout>()
 
   const create = (name: string, schedule: Schedule): Answer => {
-    const at = AT.exec(schedule.ScheduleExpression ?? '')?.[1]
     const target = schedule.Target
-    if (!at || !target) return refuse(400, 'ValidationException', 'Only at(...) schedules')
+    if (!target) return refuse(400, 'ValidationException', 'Only targets with an ARN')
     if (timers.has(name)) return refuse(409, 'ConflictException', `Schedule ${name} exists`)
-    const fire = () => {
-      // ActionAfterCompletion DELETE: the name is free again.
-      timers.delete(name)
-      // A hint that cannot be handed over is lost here, as it may be on AWS: the sweep finds it.
-      deliver(target.Arn, target.Input).catch(() => undefined)
-    }
-    timers.set(name, setTimeout(fire, Math.max(0, new Date(`${at}Z`).getTime() - Date.now())))
+    // A hint that cannot be handed over is lost here, as it may be on AWS: the sweep finds it.
+    const fire = () => deliver(target.Arn, target.Input).catch(() => undefined)
+    const timer = timerFor(schedule.ScheduleExpression ?? '', fire, () => timers.delete(name))
+    if (!timer) return refuse(400, 'ValidationException', 'Only at(...) and rate(...) schedules')
+    timers.set(name, timer)
     return { status: 200, body: { ScheduleArn: `arn:aws:scheduler:::schedule/${name}` } }
   }
 
@@ -65,6 +69,7 @@ export const startScheduler = async (
 
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    create,
     pending: () => [...timers.keys()],
     stop: async () => {
       for (const timer of timers.values()) clearTimeout(timer)
@@ -73,6 +78,24 @@ export const startScheduler = async (
       await once(server, 'close')
     },
   }
+}
+
+/** @param forget makes the name free again: ActionAfterCompletion DELETE */
+const timerFor = (
+  expression: string,
+  fire: () => void,
+  forget: () => void,
+): NodeJS.Timeout | undefined => {
+  const at = AT.exec(expression)?.[1]
+  if (at) {
+    const once = () => {
+      forget()
+      fire()
+    }
+    return setTimeout(once, Math.max(0, new Date(`${at}Z`).getTime() - Date.now()))
+  }
+  const minutes = RATE.exec(expression)?.[1]
+  return minutes ? setInterval(fire, Number(minutes) * 60_000) : undefined
 }
 
 const write = (response: ServerResponse, { status, body, error }: Answer): void => {

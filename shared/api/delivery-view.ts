@@ -1,4 +1,11 @@
-import { type Attempt, attemptId, type Delivery, errorClasses } from '../domain/delivery.ts'
+import {
+  type Attempt,
+  attemptId,
+  type Delivery,
+  errorClasses,
+  type FailureReason,
+  reasonOf,
+} from '../domain/delivery.ts'
 import { deliveryId, eventId } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import { errors } from '../domain/refusal.ts'
@@ -18,8 +25,11 @@ export const deliveryView = (delivery: Delivery) => ({
   next_attempt_at: iso(delivery.nextAttemptAt),
   delivered_at: iso(delivery.deliveredAt),
   failed_at: iso(delivery.failedAt),
-  reason: delivery.reason && { code: delivery.reason, message: errors[delivery.reason].message },
+  reason: reasonView(delivery.reason),
 })
+
+const reasonView = (reason: FailureReason | null) =>
+  reason && { code: reason, message: errors[reason].message }
 
 /** The record with the log of its attempts, as far as they are kept. */
 export const deliveryWithAttempts = (delivery: Delivery, earlier: readonly Attempt[]) => ({
@@ -31,8 +41,7 @@ export const deliveryWithAttempts = (delivery: Delivery, earlier: readonly Attem
   ].map((attempt) => attemptView(delivery, attempt)),
 })
 
-const attemptView = (delivery: Delivery, attempt: Attempt) => ({
-  attempt: attempt.number,
+const tryView = (attempt: Attempt) => ({
   at: iso(attempt.at),
   duration_ms: attempt.milliseconds,
   address: attempt.address,
@@ -40,6 +49,20 @@ const attemptView = (delivery: Delivery, attempt: Attempt) => ({
   response_body: attempt.responseBody,
   error_class: attempt.cause && errorClasses[attempt.cause],
   cause: attempt.cause,
+})
+
+/** What a receiver made of a ping. */
+export const pingView = (id: string, attempt: Attempt) => ({
+  event: 'ping',
+  event_id: `evt_${id}`,
+  delivered: attempt.cause === null,
+  ...tryView(attempt),
+  reason: reasonView(reasonOf(attempt.cause)),
+})
+
+const attemptView = (delivery: Delivery, attempt: Attempt) => ({
+  attempt: attempt.number,
+  ...tryView(attempt),
   // As they were sent, but for the signatures.
   request_headers: attemptHeaders(delivery, attempt),
 })

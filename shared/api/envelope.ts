@@ -29,6 +29,8 @@ export type Pagination = {
   total_is_at_least?: true
   /** Asks for what follows this page. */
   next_cursor?: string | null
+  /** More follows already. */
+  has_more?: boolean
 }
 
 const meta = ({ requestId, at }: Frame) => ({

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { errorClasses } from '../domain/delivery.ts'
+import { EventType } from '../domain/event-type.ts'
 import { statuses } from '../domain/lifecycle.ts'
 import { Reference, Uuid } from '../domain/reference.ts'
 import {
@@ -11,6 +13,7 @@ import {
   transactionShape,
 } from '../domain/transaction-shape.ts'
 import type { OperationName } from './operations.ts'
+import { Payload } from './webhook-payload.ts'
 
 /**
  * What each operation answers with, as schemas of the views in this folder. The description of the
@@ -35,6 +38,36 @@ const bankApproval = v.picklist(['ussd', 'mobile_api', 'web', 'direct'])
 
 const textTransaction = transactionShape({ statuses, amount: AmountText })
 const numberTransaction = transactionShape({ statuses, amount: v.number() })
+
+const reason = v.nullable(
+  v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }),
+)
+
+const deliveryRecord = {
+  id: integerId,
+  reference: Reference,
+  event: EventType,
+  event_id: v.string(),
+  status: v.picklist(['pending', 'delivered', 'failed', 'abandoned']),
+  attempt_count: count,
+  max_attempts: count,
+  response_code: v.nullable(integerId),
+  response_body: v.nullable(v.string()),
+  next_attempt_at: v.nullable(Time),
+  delivered_at: v.nullable(Time),
+  failed_at: v.nullable(Time),
+  reason,
+}
+
+const tried = {
+  at: Time,
+  duration_ms: count,
+  address: v.nullable(v.string()),
+  response_code: v.nullable(integerId),
+  response_body: v.nullable(v.string()),
+  error_class: v.nullable(v.picklist([...new Set(Object.values(errorClasses))])),
+  cause: v.nullable(v.picklist(Object.keys(errorClasses) as (keyof typeof errorClasses)[])),
+}
 
 export const replies = {
   charge: {
@@ -152,5 +185,33 @@ export const replies = {
   'lookup-customer-banks': {
     data: v.array(BankShape),
     beside: { phone_number: Phone, customer: v.string() },
+  },
+  'list-deliveries': {
+    data: v.array(
+      v.object({
+        ...deliveryRecord,
+        attempts: v.array(
+          v.object({
+            attempt: count,
+            ...tried,
+            request_headers: v.record(v.string(), v.string()),
+          }),
+        ),
+      }),
+    ),
+  },
+  'redeliver-event': { data: v.object(deliveryRecord) },
+  'list-events': {
+    data: v.array(Payload),
+    page: { per_page: count, next_cursor: v.string(), has_more: v.boolean() },
+  },
+  'test-webhook': {
+    data: v.object({
+      event: v.literal('ping'),
+      event_id: v.string(),
+      delivered: v.boolean(),
+      ...tried,
+      reason,
+    }),
   },
 } as const satisfies Record<OperationName, Reply>

@@ -56,7 +56,8 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const made = { at, milliseconds: runtime.now().getTime() - at.getTime(), address }
   const after = await writeOutcome({ found, record, outcome, made }, runtime)
   tellAttempt(after, { tried: true })
-  await noteOutcome({ delivery: after, health, made, succeeded: succeeded(outcome) }, runtime)
+  const turned = { succeeded: succeeded(outcome), abandoned: after.status === 'abandoned' }
+  await noteOutcome({ partner, health, made, ...turned }, runtime)
 }
 
 /** Settings may have changed since the event, or since the attempt before. */

@@ -1,4 +1,4 @@
-import type { Delivery, Try } from '../domain/delivery.ts'
+import type { Try } from '../domain/delivery.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { automaticRecovery } from '../domain/recovery.ts'
 import {
@@ -40,22 +40,22 @@ export const markWhileSlow = async (
 }
 
 type Noting = {
-  delivery: Delivery
+  partner: PartnerId
   /** As it was read before the attempt. */
   health: WebhookHealth
   made: Try
   succeeded: boolean
+  /** Nothing more is tried for what was attempted. */
+  abandoned: boolean
 }
 
 /** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
 export const noteOutcome = async (
-  { delivery, health, made, succeeded }: Noting,
+  { partner, health, made, succeeded, abandoned }: Noting,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
-  const { partner, status } = delivery
-  const { milliseconds } = made
   const at = runtime.now()
-  const noted: Noted = { at, milliseconds, succeeded, abandoned: status === 'abandoned' }
+  const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
   let after = noteAttempt(health, noted)
   if (after !== health) {
     if (succeeded && health.exhaustedSince) {

@@ -1,30 +1,57 @@
 import type { Debit } from '../domain/debit.ts'
 import { attemptId } from '../domain/delivery.ts'
-import { eventId, webhookBody } from '../domain/event.ts'
+import { eventId, pingBody, webhookBody } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
+import { network } from '../webhooks/network.ts'
 import { post, type Sent } from '../webhooks/sender.ts'
-import { signatureHeaders } from '../webhooks/signature.ts'
+import { type Signed, signatureHeaders } from '../webhooks/signature.ts'
+
+const sendSigned = (webhook: Webhook, signed: Signed): Promise<Sent> =>
+  post(
+    {
+      url: webhook.url,
+      body: signed.body,
+      headers: signatureHeaders(webhook, signed),
+      timeoutSeconds: webhook.timeoutSeconds,
+      connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
+    },
+    network,
+  )
 
 type Sending = { debit: Debit; n: number; number: number; webhook: Webhook; at: Date }
 
 /** Signs event `n` of a debit as its attempt `number`, and posts it. */
 export const send = ({ debit, n, number, webhook, at }: Sending): Promise<Sent> => {
   const { reference } = debit.facts
-  const body = webhookBody(debit, n, webhook)
   const entry = debit.history[n]
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  return post({
-    url: webhook.url,
-    body,
-    headers: signatureHeaders(webhook, {
-      body,
-      event: sentType(entry.type, webhook),
-      eventId: eventId(reference, n),
-      attemptId: attemptId({ reference, n }, number),
-      at,
-    }),
-    timeoutSeconds: webhook.timeoutSeconds,
-    connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
+  return sendSigned(webhook, {
+    body: webhookBody(debit, n, webhook),
+    event: sentType(entry.type, webhook),
+    eventId: eventId(reference, n),
+    attemptId: attemptId({ reference, n }, number),
+    at,
+  })
+}
+
+// Its caller waits for the answer, and gives up before thirty seconds.
+const PING_SECONDS = 15
+const PING_CONNECTION_SECONDS = 10
+
+/** Signs a ping, and posts it. */
+export const ping = (webhook: Webhook, { id, at }: { id: string; at: Date }): Promise<Sent> => {
+  const eventId = `evt_${id}`
+  const patient = {
+    ...webhook,
+    timeoutSeconds: Math.min(webhook.timeoutSeconds, PING_SECONDS),
+    connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
+  }
+  return sendSigned(patient, {
+    body: pingBody({ eventId, at }),
+    event: 'ping',
+    eventId,
+    attemptId: `dlv_${id}_1`,
+    at,
   })
 }

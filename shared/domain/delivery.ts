@@ -97,7 +97,8 @@ const causeOf = (outcome: Outcome): FailureCause | null => {
   return outcome.code >= 300 && outcome.code < 400 ? 'redirect' : 'status'
 }
 
-const reasonOf = (cause: FailureCause | null): FailureReason | null => {
+/** The published code of a cause. */
+export const reasonOf = (cause: FailureCause | null): FailureReason | null => {
   if (cause === null) return null
   return errorClasses[cause] === 'timeout' ? 4408 : 4001
 }
@@ -149,38 +150,44 @@ export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
 /** One try as it was made: when it began, how long it took, where it went. */
 export type Try = { at: Date; milliseconds: number; address: string | null }
 
+const attemptOf = (number: number, outcome: Outcome, made: Try): Attempt => {
+  const answered = outcome.kind === 'answered'
+  return {
+    number,
+    ...made,
+    responseCode: answered ? outcome.code : null,
+    responseBody: answered ? escaped(outcome.body) : null,
+    cause: causeOf(outcome),
+  }
+}
+
+/** A try that is the first and the last: nothing is owed. */
+export const firstTry = (outcome: Outcome, made: Try): Attempt => attemptOf(1, outcome, made)
+
 /** The record after one more attempt (specification, Webhook delivery states). */
 export const recordAttempt = (
   delivery: Delivery,
   outcome: Outcome,
-  { at, milliseconds, address }: Try,
+  made: Try,
   draw: readonly [number, number],
 ): Delivery => {
   const number = delivery.attemptCount + 1
-  const endedAt = new Date(at.getTime() + milliseconds)
-  const answered = outcome.kind === 'answered'
-  const cause = causeOf(outcome)
+  const endedAt = new Date(made.at.getTime() + made.milliseconds)
+  const last = attemptOf(number, outcome, made)
   const attempted: Delivery = {
     ...delivery,
     attemptCount: number,
-    last: {
-      number,
-      at,
-      milliseconds,
-      address,
-      responseCode: answered ? outcome.code : null,
-      responseBody: answered ? escaped(outcome.body) : null,
-      cause,
-    },
+    last,
     nextAttemptAt: null,
     failedAt: null,
-    reason: reasonOf(cause),
+    reason: reasonOf(last.cause),
   }
-  if (cause === null) {
+  if (last.cause === null) {
     return { ...attempted, status: 'delivered', deliveredAt: delivery.deliveredAt ?? endedAt }
   }
   if (!retriable(outcome) || number >= delivery.attemptsMax) return givenUp(attempted, endedAt)
-  const seconds = delaySeconds(number, draw, answered ? outcome.retryAfterSeconds : undefined)
+  const asked = outcome.kind === 'answered' ? outcome.retryAfterSeconds : undefined
+  const seconds = delaySeconds(number, draw, asked)
   return {
     ...attempted,
     status: 'failed',

@@ -1,0 +1,30 @@
+import { endpoint } from '../../shared/api/endpoint.ts'
+import { pingView } from '../../shared/api/delivery-view.ts'
+import { notFound } from '../../shared/api/operations.ts'
+import { noteOutcome } from '../../shared/deliveries/health.ts'
+import { ping } from '../../shared/deliveries/send.ts'
+import { firstTry, succeeded } from '../../shared/domain/delivery.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { findHealth } from '../../shared/store/webhook-health.ts'
+import { findWebhook } from '../../shared/store/webhooks.ts'
+
+/**
+ * Sends a signed `ping` at once, and answers with what the receiver made of it. One that is
+ * received counts like any other: it ends a failing, and enables what was disabled.
+ */
+export const testWebhook = (runtime: Runtime) =>
+  endpoint('test-webhook', runtime, async ({ caller }) => {
+    const partner = caller.partner.id
+    const [webhook, health] = await Promise.all([findWebhook(partner), findHealth(partner)])
+    if (!webhook) return notFound('test-webhook')
+    const id = runtime.newId()
+    const at = runtime.now()
+    const { outcome, address } = await ping(webhook, { id, at })
+    const made = { at, milliseconds: runtime.now().getTime() - at.getTime(), address }
+    if (succeeded(outcome)) {
+      await noteOutcome({ partner, health, made, succeeded: true, abandoned: false }, runtime)
+    }
+    return { data: pingView(id, firstTry(outcome, made)) }
+  })
+
+export const handler = testWebhook(real)
