@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { signatureHeaders, webhookSecret } from '../../shared/webhooks/signature.ts'
+
+/** The Node snippet of docs/webhooks.md, as a reader would copy it. */
+
+type Verify = (headers: Record<string, string>, body: Buffer, secret: string) => boolean
+
+const [, snippet = ''] = /```js\n(.*?)```/s.exec(readFileSync('docs/webhooks.md', 'utf8')) ?? []
+const module = `data:text/javascript,${encodeURIComponent(snippet)}`
+const { isGenuine } = (await import(module)) as { isGenuine: Verify }
+
+const [secret, oldSecret, stranger] = [1, 2, 3].map((byte) =>
+  webhookSecret(new Uint8Array(32).fill(byte)),
+) as [string, string, string]
+
+const body = '{"narration":"Nyansapɔ"}'
+const signed = (secondsAgo: number) => {
+  const at = new Date(Date.now() - secondsAgo * 1000)
+  const previous = { secret: oldSecret, until: new Date(at.getTime() + 1000) }
+  const event = { body, event: 'transaction.completed', eventId: 'evt_1', attemptId: 'dlv_1_1', at }
+  return signatureHeaders({ secret, previous }, event)
+}
+
+test.each<[string, boolean, Parameters<Verify>]>([
+  ['the secret', true, [signed(0), Buffer.from(body), secret]],
+  ['the secret before a rotation', true, [signed(0), Buffer.from(body), oldSecret]],
+  ['four minutes of age', true, [signed(240), Buffer.from(body), secret]],
+  ['six minutes of age', false, [signed(360), Buffer.from(body), secret]],
+  ['six minutes ahead', false, [signed(-360), Buffer.from(body), secret]],
+  ['another secret', false, [signed(0), Buffer.from(body), stranger]],
+  ['another body', false, [signed(0), Buffer.from(`${body} `), secret]],
+  ['another id', false, [{ ...signed(0), 'webhook-id': 'evt_2' }, Buffer.from(body), secret]],
+  ['no headers', false, [{}, Buffer.from(body), secret]],
+])('with %s: %s', (_, genuine, given) => {
+  expect(isGenuine(...given)).toBe(genuine)
+})
