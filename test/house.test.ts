@@ -75,6 +75,25 @@ const doors: Record<string, string[]> = {
     'node:',
     'valibot',
   ],
+  // What has to do with records, receivers and queues at once.
+  'shared/deliveries/': [
+    'shared/deliveries/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/webhooks/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    'shared/metrics.ts',
+  ],
+  'shared/sweep/': [
+    'shared/sweep/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/queues/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    'shared/metrics.ts',
+  ],
   'shared/operator/': ['shared/operator/', 'shared/domain/', 'shared/api/address.ts', 'valibot'],
   'functions/': ['shared/', '@aws-sdk/util-dynamodb', 'aws-lambda', 'valibot'],
   // Definitions only: what is deployed and run is named by file, never called.
@@ -99,7 +118,6 @@ const doors: Record<string, string[]> = {
     'infra/gateway-responses.ts',
     'shared/api/',
     'shared/domain/',
-    'shared/api/webhook-payload.ts',
     '@valibot/to-json-schema',
     'valibot',
   ],

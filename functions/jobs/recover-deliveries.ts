@@ -1,18 +1,9 @@
 import { type Delivery, redeliver, revive } from '../../shared/domain/delivery.ts'
-import {
-  afterPage,
-  dueInPage,
-  RECOVERY_PAGE,
-  type Recovery,
-} from '../../shared/domain/recovery.ts'
+import { afterPage, dueInPage, RECOVERY_PAGE, type Recovery } from '../../shared/domain/recovery.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import {
-  findDelivery,
-  listUndelivered,
-  replaceDelivery,
-} from '../../shared/store/deliveries.ts'
+import { findDelivery, listUndelivered, replaceDelivery } from '../../shared/store/deliveries.ts'
 import { findRecovery, putPage } from '../../shared/store/recoveries.ts'
 
 /**

@@ -61,30 +61,28 @@ export const handler = operatorHandler({
   redeliver: verb(options({ id: v.string() }), async ({ id }) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
     const debit = wanted && (await findDebit(wanted.reference))
-    if (!wanted || !debit?.history[wanted.n]) return new Refusal(1404, { details: 'no such delivery' })
+    if (!wanted || !debit?.history[wanted.n])
+      return new Refusal(1404, { details: 'no such delivery' })
     const asked = await askRedelivery(debit, wanted.n, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   }),
-  recover: verb(
-    options({ provider: PartnerId, since: instant }),
-    async ({ provider, since }) => {
-      const now = real.now()
-      if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
-        return new Refusal(1007, {
-          details: { since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] },
-        })
-      }
-      if (!(await findWebhookSettings(provider))) return new Refusal(4404)
-      const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
-      const count = await countUndelivered(provider, { since, until: now })
-      await openRecovery(recovery)
-      return {
-        recovery: recovery.id,
-        provider,
-        since: since.toISOString(),
-        until: now.toISOString(),
-        deliveries: count,
-      }
-    },
-  ),
+  recover: verb(options({ provider: PartnerId, since: instant }), async ({ provider, since }) => {
+    const now = real.now()
+    if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
+      return new Refusal(1007, {
+        details: { since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] },
+      })
+    }
+    if (!(await findWebhookSettings(provider))) return new Refusal(4404)
+    const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
+    const count = await countUndelivered(provider, { since, until: now })
+    await openRecovery(recovery)
+    return {
+      recovery: recovery.id,
+      provider,
+      since: since.toISOString(),
+      until: now.toISOString(),
+      deliveries: count,
+    }
+  }),
 })

@@ -1,5 +1,5 @@
-import { endpoint } from '../../shared/api/endpoint.ts'
 import { pingView } from '../../shared/api/delivery-view.ts'
+import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { noteOutcome } from '../../shared/deliveries/health.ts'
 import { ping } from '../../shared/deliveries/send.ts'

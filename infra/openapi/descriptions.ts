@@ -118,7 +118,7 @@ export const descriptions = {
       'Asks for one more attempt, whatever became of those before: it takes the next number, and ' +
       'the place of the automatic attempt that may be due.',
     parameters: {
-      id: { description: 'Of the delivery record', example: '2137891740621203' },
+      id: { description: 'Of the delivery record', example: '2137880302063503' },
     },
     refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
   },
@@ -131,7 +131,10 @@ export const descriptions = {
       '`after`: no event is ever put in before it. An event may stand in the feed twice; ' +
       '`event_id` tells.',
     parameters: {
-      after: { description: 'The next_cursor of the page before; absent: from the oldest', example: 'MS4w' },
+      after: {
+        description: 'The next_cursor of the page before; absent: from the oldest',
+        example: 'MS4w',
+      },
       per_page: { description: 'Events of a page; 20 unless told', example: 20 },
     },
     refusals: [invalid({ after: ['must be a cursor of this feed'] })],

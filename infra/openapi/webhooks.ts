@@ -1,6 +1,6 @@
+import { overlapHeaders, payloadHeaders, sentTypes } from '../../shared/api/webhook-payload.ts'
 import { webhookBody } from '../../shared/domain/event.ts'
 import { type EventName, eventTypes, sentType } from '../../shared/domain/event-type.ts'
-import { overlapHeaders, payloadHeaders, sentTypes } from '../../shared/api/webhook-payload.ts'
 import { exampleEvents } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 

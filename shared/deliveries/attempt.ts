@@ -61,10 +61,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
 }
 
 /** Settings may have changed since the event, or since the attempt before. */
-const reasonNotTo = (
-  { webhook, health }: Wanted,
-  event: EventName,
-): FailureReason | undefined => {
+const reasonNotTo = ({ webhook, health }: Wanted, event: EventName): FailureReason | undefined => {
   if (!webhook) return 4404
   if (!isSubscribed(webhook, event)) return 4403
   return health.disabledAt ? 4001 : undefined

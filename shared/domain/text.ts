@@ -48,8 +48,8 @@ export const oneOf = <const T extends readonly string[]>(texts: T) =>
 // Beyond the forbidden ones: separators that break lines, and what opens a tag or an entity.
 const ACTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069<>&]/gu
 
-const escape = (character: string): string =>
+const inHex = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Text of a stranger, with everything as `\uXXXX` that a terminal, a log or a page could obey. */
-export const escaped = (text: string): string => text.replaceAll(ACTIVE, escape)
+export const escaped = (text: string): string => text.replaceAll(ACTIVE, inHex)

@@ -61,7 +61,8 @@ export const present = <T extends object>(members: T): Present<T> =>
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Present<T>
 
-const INSTANT_FORM = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+const INSTANT_FORM =
+  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
 /** A time as ISO 8601 has it, with its offset; a day alone is its beginning in UTC. */
 export const instant = v.pipe(

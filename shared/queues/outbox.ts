@@ -75,4 +75,3 @@ export const sidelined = (about: AboutEvent): AboutEvent => ({
   ...about,
   queue: 'webhooks-sidelined',
 })
-

@@ -84,7 +84,7 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
 export const workAfter = ({ facts, status, history }: Debit): { work: string; due: string } => {
   const { at } = history.at(-1) ?? { at: new Date(0) }
   return status === 'completed'
-    ? { work: keys.unsettled(facts.partner), due: keys.byTime(at, facts.reference) }
+    ? { work: keys.unsettled(facts.partner), due: at.toISOString() }
     : watched(facts.reference, at)
 }
 

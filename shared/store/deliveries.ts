@@ -41,8 +41,9 @@ const toAttempt = (attempt: Attempt): Written<Attempt> => ({
 })
 
 export const fromDeliveryItem = (item: Record<string, unknown>): Delivery => {
-  const { work, due, byStatus, byTime, ...delivery } =
-    withoutKeys<Written<Delivery> & Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>>(item)
+  const { work, due, byStatus, byTime, ...delivery } = withoutKeys<
+    Written<Delivery> & Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
+  >(item)
   return {
     ...delivery,
     occurredAt: new Date(delivery.occurredAt),
@@ -102,7 +103,9 @@ const ATTEMPT_SECONDS = 30 * 86_400
  * The attempts of a debit's deliveries that others followed, by the event's number. The last one
  * is in the record itself, and wins where a write was cut off between the two.
  */
-export const listEarlierAttempts = async (reference: Reference): Promise<Map<number, Attempt[]>> => {
+export const listEarlierAttempts = async (
+  reference: Reference,
+): Promise<Map<number, Attempt[]>> => {
   const { pk, prefix } = keys.attempts(reference)
   const found = (await readCollection(pk, prefix)).map((item) => {
     const { n, attempt } = withoutKeys<{ n: number; attempt: Written<Attempt> }>(item)

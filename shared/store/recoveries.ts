@@ -7,8 +7,9 @@ import { watched } from './watch.ts'
 const KEPT_SECONDS = 90 * 86_400
 
 export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
-  const { work, due, expiresAt, ...recovery } =
-    withoutKeys<Recovery & Record<'work' | 'due' | 'expiresAt', unknown>>(item)
+  const { work, due, expiresAt, ...recovery } = withoutKeys<
+    Recovery & Record<'work' | 'due' | 'expiresAt', unknown>
+  >(item)
   return {
     ...recovery,
     since: new Date(recovery.since),

@@ -157,10 +157,7 @@ export const put = async (key: Key, entity: string, members: object): Promise<vo
 }
 
 /** One item collection, whole and strongly consistent. */
-export const readCollection = async (
-  pk: string,
-  prefix = '',
-): Promise<Record<string, unknown>[]> =>
+export const readCollection = async (pk: string, prefix = ''): Promise<Record<string, unknown>[]> =>
   queryAll({
     KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
     ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },

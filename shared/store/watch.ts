@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { type Key, held, keys, queryAll, table, tableName } from './table.ts'
+import { held, type Key, keys, queryAll, table, tableName } from './table.ts'
 
 /**
  * The index `work`: items that somebody must look at once they are due, because a message or a
@@ -88,7 +88,7 @@ export const lookAgain = async (watched: Watched, due: Date | undefined): Promis
 export const listUnsettled = async (
   partner: PartnerId,
   { from, to, limit }: { from: Date; to: Date; limit?: number },
-): Promise<{ reference: Reference; due: string }[]> => {
+): Promise<Reference[]> => {
   const found = await queryAll({
     IndexName: 'work',
     KeyConditionExpression: '#work = :partner AND due BETWEEN :from AND :to',
@@ -100,8 +100,8 @@ export const listUnsettled = async (
     },
     ...(limit === undefined ? {} : { Limit: limit }),
   })
-  return found.map((item) => {
-    const due = String(item.due)
-    return { reference: due.slice(due.indexOf('#') + 1) as Reference, due }
+  return found.flatMap(({ pk, sk }) => {
+    const about = aboutOf({ pk: String(pk), sk: String(sk) })
+    return about.kind === 'debit' ? [about.reference] : []
   })
 }

@@ -60,8 +60,7 @@ const write = (partner: PartnerId, health: WebhookHealth, version: number): Prom
           ...Object.fromEntries(times),
           version: version + 1,
         },
-        ConditionExpression:
-          version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
+        ConditionExpression: version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
         ...(version === 0
           ? {}
           : {

@@ -46,8 +46,7 @@ const lookAfterPartner = async (
 ): Promise<void> => {
   const completed = await listUnsettled(partner, span)
   for (let n = 0; n < completed.length; n += TOGETHER) {
-    const references = completed.slice(n, n + TOGETHER).map(({ reference }) => reference)
-    const debits = await findDebits(references)
+    const debits = await findDebits(completed.slice(n, n + TOGETHER))
     await repair([...debits.values()], runtime.now())
   }
 }

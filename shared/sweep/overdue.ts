@@ -1,7 +1,7 @@
 import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
 import { clocks } from '../domain/lifecycle.ts'
-import type { Reference } from '../domain/reference.ts'
 import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
 import { nextAttempt, nextPage } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'

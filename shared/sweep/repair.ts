@@ -31,7 +31,8 @@ export const repair = async (debits: readonly Debit[], now: Date): Promise<Set<s
 type Ripe = { debit: Debit; events: FeedEntry[] }
 
 /** Whether what follows from an instant has had the time to happen. */
-export const isRipe = (at: Date, now: Date): boolean => now.getTime() - at.getTime() >= GRACE_SECONDS * 1000
+export const isRipe = (at: Date, now: Date): boolean =>
+  now.getTime() - at.getTime() >= GRACE_SECONDS * 1000
 
 /** Events that have had the time to be told. */
 const ripeEvents = ({ facts, history }: Debit, now: Date): FeedEntry[] =>
@@ -67,10 +68,7 @@ const repairPartner = async (
 }
 
 /** The messages that ask for the first attempts at events that have no delivery record. */
-const untriedEvents = async (
-  partner: PartnerId,
-  ripe: readonly Ripe[],
-): Promise<AboutEvent[]> => {
+const untriedEvents = async (partner: PartnerId, ripe: readonly Ripe[]): Promise<AboutEvent[]> => {
   const webhook = await findWebhookSettings(partner)
   if (!webhook) return []
   const wanted = ripe.flatMap(({ debit, events }) =>
