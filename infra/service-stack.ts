@@ -1,5 +1,5 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
@@ -17,6 +17,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
+import { METRICS_NAMESPACE, METRICS_SERVICE, type MetricName } from '../shared/metrics.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { defineApi } from './api.ts'
 import { bundling } from './bundling.ts'
@@ -45,6 +46,7 @@ export class ServiceStack extends Stack {
     super(scope, id, props)
     const queues = this.#defineQueues()
     const schedules = this.#defineSchedules(queues)
+    this.#alarmOnFailingWebhooks()
     const functions = new Map(
       functionRows.map((row) => [
         row.name,
@@ -81,6 +83,24 @@ export class ServiceStack extends Stack {
       threshold: 0,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+  }
+
+  /** A webhook is disabled after five days of failures alone; somebody should know before. */
+  #alarmOnFailingWebhooks(): void {
+    new Alarm(this, 'webhook-failing-alarm', {
+      alarmDescription: "Every attempt at a provider's webhook has failed for three days",
+      metric: new Metric({
+        namespace: METRICS_NAMESPACE,
+        metricName: 'WebhookFailingDays' satisfies MetricName,
+        dimensionsMap: { service: METRICS_SERVICE },
+        statistic: 'Maximum',
+        period: Duration.minutes(5),
+      }),
+      threshold: 3,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     })
   }

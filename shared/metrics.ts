@@ -3,6 +3,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 /** Figures for dashboards and alarms, as lines of a log that CloudWatch counts (EMF). */
 
 export const METRICS_NAMESPACE = 'DebitCollection'
+export const METRICS_SERVICE = 'debit-collection'
 
 const units = {
   WebhookDelivered: MetricUnit.Count,
@@ -17,7 +18,7 @@ const units = {
 
 export type MetricName = keyof typeof units
 
-const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'debit-collection' })
+const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: METRICS_SERVICE })
 
 /** Figures of one happening, in one line. */
 export const measure = (figures: Partial<Record<MetricName, number>>): void => {

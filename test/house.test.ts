@@ -101,6 +101,7 @@ const doors: Record<string, string[]> = {
     'infra/',
     'shared/api/operations.ts',
     'shared/domain/refusal.ts',
+    'shared/metrics.ts',
     'shared/queues/messages.ts',
     'shared/runtime.ts',
     '@aws-sdk/',

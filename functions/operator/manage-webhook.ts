@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { PartnerId, type Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { oneOf } from '../../shared/domain/text.ts'
+import { iso } from '../../shared/domain/transaction.ts'
+import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
 import {
   eventList,
   kept,
@@ -11,16 +13,26 @@ import {
   wholeNumber,
 } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { findPartner } from '../../shared/store/partners.ts'
-import { changeWebhook, findWebhook, removeWebhook } from '../../shared/store/webhooks.ts'
+import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'
+import {
+  changeWebhook,
+  findWebhook,
+  findWebhookSettings,
+  removeWebhook,
+} from '../../shared/store/webhooks.ts'
+import { network } from '../../shared/webhooks/network.ts'
 import { previousAt, rotated } from '../../shared/webhooks/rotation.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
-import { webhookUrl } from '../../shared/webhooks/url.ts'
+import { strict, targetOf } from '../../shared/webhooks/target.ts'
 
 /** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
 const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
 const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
+
+/** How long the name system may take to say where a new URL leads. */
+const LOOK_UP_SECONDS = 5
 
 /** How long a secret that was replaced goes on signing: a day, at most a week. */
 const GRACE_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
@@ -89,6 +101,15 @@ const viewWithoutSecret = (webhook: Webhook) => ({
   ...settingsView(webhook),
 })
 
+const healthView = (health: WebhookHealth) => ({
+  health: healthState(health),
+  failing_since: iso(health.failingSince ?? null),
+  exhausted_since: iso(health.exhaustedSince ?? null),
+  disabled_at: iso(health.disabledAt ?? null),
+  recovered_at: iso(health.recoveredAt ?? null),
+  is_sidelined: health.slowSince !== undefined,
+})
+
 const newSecret = (): string => webhookSecret(real.randomBytes(32))
 
 const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
@@ -96,12 +117,23 @@ const unknown = () => new Refusal(1404, { details: 'this provider has no webhook
 export const handler = operatorHandler({
   set: verb(options({ provider: PartnerId, ...settings }), async ({ provider, ...wanted }) => {
     if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-    const url = webhookUrl(wanted.url, { local: environment.localPeers })
-    if (url instanceof Refusal) return url
+    const target = await targetOf(wanted.url, {
+      network,
+      rules: strict,
+      signal: AbortSignal.timeout(LOOK_UP_SECONDS * 1000),
+    })
+    if ('refusal' in target) return target.refusal
+    const url = target.url.href
     const secret = newSecret()
-    return view(
-      await changeWebhook(provider, (before) => changed(before, { ...wanted, url }, secret)),
+    const webhook = await changeWebhook(provider, (before) =>
+      changed(before, { ...wanted, url }, secret),
     )
+    await changeHealth(provider, renewed)
+    return view(webhook)
+  }),
+  enable: verb(options({ provider: PartnerId }), async ({ provider }) => {
+    if (!(await findWebhookSettings(provider))) return unknown()
+    return healthView(await changeHealth(provider, renewed))
   }),
   'rotate-secret': verb(
     options({ provider: PartnerId, 'grace-seconds': v.optional(wholeNumber(GRACE_SECONDS)) }),
@@ -112,8 +144,8 @@ export const handler = operatorHandler({
     },
   ),
   show: verb(options({ provider: PartnerId }), async ({ provider }) => {
-    const webhook = await findWebhook(provider)
-    return webhook ? viewWithoutSecret(webhook) : unknown()
+    const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
+    return webhook ? { ...viewWithoutSecret(webhook), ...healthView(health) } : unknown()
   }),
   remove: verb(options({ provider: PartnerId }), async ({ provider }) =>
     (await removeWebhook(provider)) ? { removed: true } : unknown(),

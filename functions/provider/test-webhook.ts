@@ -4,6 +4,7 @@ import { notFound } from '../../shared/api/operations.ts'
 import { noteOutcome } from '../../shared/deliveries/health.ts'
 import { ping } from '../../shared/deliveries/send.ts'
 import { firstTry, succeeded } from '../../shared/domain/delivery.ts'
+import { PING } from '../../shared/domain/event.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findHealth } from '../../shared/store/webhook-health.ts'
 import { findWebhook } from '../../shared/store/webhooks.ts'
@@ -20,7 +21,8 @@ export const testWebhook = (runtime: Runtime) =>
     const id = runtime.newId()
     const at = runtime.now()
     const { outcome, address } = await ping(webhook, { id, at })
-    const made = { at, milliseconds: runtime.now().getTime() - at.getTime(), address }
+    const milliseconds = runtime.now().getTime() - at.getTime()
+    const made = { at, milliseconds, address, sentAs: PING }
     if (succeeded(outcome)) {
       await noteOutcome({ partner, health, made, succeeded: true, abandoned: false }, runtime)
     }

@@ -1,5 +1,5 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { Payload } from '../../shared/api/webhook-payload.ts'
+import { Payload, PingPayload } from '../../shared/api/webhook-payload.ts'
 import { exampleComponents, headerComponents } from './answers.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
@@ -49,6 +49,10 @@ export const openApi = (): Json => ({
   servers: [{ url: '/', description: 'The service that this document comes from' }],
   tags: [
     { name: 'Debit requests', description: 'Of payment providers: charges and what came of them' },
+    {
+      name: 'Events',
+      description: 'Of payment providers: what their webhooks received, and all that happened',
+    },
     { name: 'Banks', description: 'Of payment providers: banks that can be charged' },
     { name: 'Bank reports', description: 'Of banks: their transactions and their outcomes' },
   ],
@@ -63,6 +67,7 @@ export const openApi = (): Json => ({
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
       Webhook: schemaOf(Payload),
+      Ping: schemaOf(PingPayload),
     },
     parameters: parameterComponents,
     headers: headerComponents,

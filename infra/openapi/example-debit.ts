@@ -104,7 +104,7 @@ export const exampleEvents = {
 
 const at = secondsLater(31)
 const answered = { kind: 'answered', code: 204, body: '' } as const
-const made = { at, milliseconds: 48, address: '93.184.215.14' }
+const made = { at, milliseconds: 48, address: '93.184.215.14', sentAs: 'transaction.completed' }
 const { reference } = completed.facts
 
 const untried = owed(

@@ -1,7 +1,7 @@
 import { overlapHeaders, payloadHeaders, sentTypes } from '../../shared/api/webhook-payload.ts'
-import { webhookBody } from '../../shared/domain/event.ts'
+import { PING, pingBody, webhookBody } from '../../shared/domain/event.ts'
 import { type EventName, eventTypes, sentType } from '../../shared/domain/event-type.ts'
-import { exampleEvents } from './example-debit.ts'
+import { exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
 /** The events that a provider's receiver is sent, one webhook each. */
@@ -30,6 +30,11 @@ const parameters = [
   ...headers(payloadHeaders, { required: true }),
   ...headers(overlapHeaders, { required: false }),
 ]
+
+const responses = {
+  '2XX': { description: 'Received; process it after the answer' },
+  '4XX': { description: 'Not received; tried again for 408 and 429 alone' },
+}
 
 const webhookOf = (name: EventName): Json => {
   const { event, priority, retries } = eventTypes[name]
@@ -67,14 +72,35 @@ const webhookOf = (name: EventName): Json => {
           },
         },
       },
-      responses: {
-        '2XX': { description: 'Received; process it after the answer' },
-        '4XX': { description: 'Not received; tried again for 408 and 429 alone' },
-      },
+      responses,
     },
   }
 }
 
+const ping: Json = {
+  post: {
+    operationId: PING,
+    summary: 'Somebody tries the webhook out',
+    description: 'Sent once, on the word of the provider; no transaction is meant.',
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: { $ref: componentRef('schemas', 'Ping') },
+          example: JSON.parse(
+            pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
+          ),
+        },
+      },
+    },
+    responses,
+  },
+}
+
 export const webhooks: Json = Object.fromEntries(
-  (Object.keys(eventTypes) as EventName[]).map((name) => [eventTypes[name].event, webhookOf(name)]),
+  (Object.keys(eventTypes) as EventName[])
+    .map((name) => [eventTypes[name].event, webhookOf(name)])
+    .concat([[PING, ping]]),
 )

@@ -59,7 +59,7 @@ const deliveryLine = (item: Attributes): string => {
     item.event?.S,
     `attempt ${item.attemptCount?.N} of ${item.attemptsMax?.N}`,
     styleText(DELIVERY_COLOURS[status] ?? 'yellow', status),
-    item.responseCode?.N ?? item.cause?.S ?? '',
+    item.last?.M?.responseCode?.N ?? item.last?.M?.cause?.S ?? '',
     next ? `next at ${next.slice(11, 19)}` : '',
   ].join(' ')
 }

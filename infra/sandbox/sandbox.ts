@@ -124,6 +124,7 @@ const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => 
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: 'true',
     SEALING_KEY: 'sandbox',
+    POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })
 }

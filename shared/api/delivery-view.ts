@@ -6,7 +6,7 @@ import {
   type FailureReason,
   reasonOf,
 } from '../domain/delivery.ts'
-import { deliveryId, eventId } from '../domain/event.ts'
+import { deliveryId, eventId, PING } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import { errors } from '../domain/refusal.ts'
 import { iso } from '../domain/transaction.ts'
@@ -53,7 +53,7 @@ const tryView = (attempt: Attempt) => ({
 
 /** What a receiver made of a ping. */
 export const pingView = (id: string, attempt: Attempt) => ({
-  event: 'ping',
+  event: PING,
   event_id: `evt_${id}`,
   delivered: attempt.cause === null,
   ...tryView(attempt),
@@ -67,8 +67,8 @@ const attemptView = (delivery: Delivery, attempt: Attempt) => ({
   request_headers: attemptHeaders(delivery, attempt),
 })
 
-const attemptHeaders = (delivery: Delivery, { number, at }: Attempt) => ({
-  'X-SVC-Event': eventTypes[delivery.event].event,
+const attemptHeaders = (delivery: Delivery, { number, at, sentAs }: Attempt) => ({
+  'X-SVC-Event': sentAs,
   'X-SVC-Event-ID': eventId(delivery.reference, delivery.n),
   'X-SVC-Delivery-ID': attemptId(delivery, number),
   'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),

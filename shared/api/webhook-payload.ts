@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { FailureCode } from '../domain/debit.ts'
+import { PING } from '../domain/event.ts'
 import { type EventName, eventTypes, sentType } from '../domain/event-type.ts'
 import { Time, transactionShape } from '../domain/transaction-shape.ts'
 
@@ -54,6 +55,15 @@ export const Payload = v.object({
   api_version: v.literal('v1'),
   sequence: v.pipe(v.number(), v.integer(), v.minValue(0)),
   data: v.union([Full, Reduced]),
+})
+
+/** The body of a ping. */
+export const PingPayload = v.object({
+  event: v.literal(PING),
+  event_id: v.string(),
+  timestamp: Time,
+  api_version: v.literal('v1'),
+  data: v.object({}),
 })
 
 /** The headers of every webhook (specification, Delivery; Standard Webhooks beside it). */

@@ -12,7 +12,7 @@ import {
   succeeded,
   type Try,
 } from '../domain/delivery.ts'
-import type { EventName } from '../domain/event-type.ts'
+import { type EventName, sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import type { Runtime } from '../runtime.ts'
@@ -53,7 +53,8 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const sending = send({ debit, n, number, webhook, at })
   await markWhileSlow(partner, sending, runtime)
   const { outcome, address } = await sending
-  const made = { at, milliseconds: runtime.now().getTime() - at.getTime(), address }
+  const milliseconds = runtime.now().getTime() - at.getTime()
+  const made = { at, milliseconds, address, sentAs: sentType(event, webhook) }
   const after = await writeOutcome({ found, record, outcome, made }, runtime)
   tellAttempt(after, { tried: true })
   const turned = { succeeded: succeeded(outcome), abandoned: after.status === 'abandoned' }

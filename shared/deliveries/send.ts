@@ -1,6 +1,6 @@
 import type { Debit } from '../domain/debit.ts'
 import { attemptId } from '../domain/delivery.ts'
-import { eventId, pingBody, webhookBody } from '../domain/event.ts'
+import { eventId, PING, pingBody, webhookBody } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import { network } from '../webhooks/network.ts'
@@ -49,7 +49,7 @@ export const ping = (webhook: Webhook, { id, at }: { id: string; at: Date }): Pr
   }
   return sendSigned(patient, {
     body: pingBody({ eventId, at }),
-    event: 'ping',
+    event: PING,
     eventId,
     attemptId: `dlv_${id}_1`,
     at,

@@ -40,6 +40,8 @@ export type Attempt = {
   milliseconds: number
   /** The IP address that it went to, if a connection stood. */
   address: string | null
+  /** The type of the event as it was sent. */
+  sentAs: string
   responseCode: number | null
   /** The first 4 KiB, with everything escaped that a terminal or a page could obey. */
   responseBody: string | null
@@ -147,8 +149,8 @@ export const owed = (event: Owed, webhook: Pick<Webhook, 'attemptsMax'>): Delive
 export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'delivered' || status === 'abandoned'
 
-/** One try as it was made: when it began, how long it took, where it went. */
-export type Try = { at: Date; milliseconds: number; address: string | null }
+/** One try as it was made: when it began, how long it took, where it went, and as what. */
+export type Try = Pick<Attempt, 'at' | 'milliseconds' | 'address' | 'sentAs'>
 
 const attemptOf = (number: number, outcome: Outcome, made: Try): Attempt => {
   const answered = outcome.kind === 'answered'

@@ -75,10 +75,13 @@ const reduced = (state: State) => ({
   timestamp: state.updatedAt.toISOString(),
 })
 
+/** The type of what tries a webhook out. */
+export const PING = 'ping'
+
 /** The body that tries a webhook out: it is about no debit, so it has no place in a sequence. */
 export const pingBody = ({ eventId, at }: { eventId: string; at: Date }): string =>
   JSON.stringify({
-    event: 'ping',
+    event: PING,
     event_id: eventId,
     timestamp: at.toISOString(),
     api_version: API_VERSION,

@@ -70,5 +70,8 @@ export const noteSlow = (health: WebhookHealth, at: Date): WebhookHealth =>
   health.slowSince ? health : { ...health, slowSince: at }
 
 /** The health of a webhook that was set anew: as good as new, but for what it still owes. */
-export const renewed = ({ exhaustedSince }: WebhookHealth): WebhookHealth =>
-  exhaustedSince ? { exhaustedSince } : {}
+export const renewed = (health: WebhookHealth): WebhookHealth => {
+  const { exhaustedSince } = health
+  if (healthState(health) === 'healthy' && !health.slowSince) return health
+  return exhaustedSince ? { exhaustedSince } : {}
+}

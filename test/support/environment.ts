@@ -7,4 +7,5 @@ Object.assign(process.env, {
   REFERENCE_PREFIX: 'DCS',
   TABLE_NAME: 'test',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
 })
