@@ -99,8 +99,12 @@ const ping: Json = {
   },
 }
 
-export const webhooks: Json = Object.fromEntries(
-  (Object.keys(eventTypes) as EventName[])
-    .map((name) => [eventTypes[name].event, webhookOf(name)])
-    .concat([[PING, ping]]),
-)
+export const webhooks: Json = {
+  ...Object.fromEntries(
+    (Object.keys(eventTypes) as EventName[]).map((name) => [
+      eventTypes[name].event,
+      webhookOf(name),
+    ]),
+  ),
+  [PING]: ping,
+}
