@@ -62,6 +62,13 @@ export const environment = {
   get localPeers(): boolean {
     return process.env.LOCAL_PEERS === 'true'
   },
+  /** Hosts of this service (`api.example.com,api.example.com:8443`), where no webhook may go. */
+  get ownHosts(): string[] {
+    return (process.env.OWN_HOSTS ?? '')
+      .split(',')
+      .map((host) => host.trim().toLowerCase())
+      .filter(Boolean)
+  },
   /** The text that partners' and banks' secrets are sealed under, or the secret that holds it. */
   get sealingKey(): { fixed?: string; secretArn: string } {
     const fixed = process.env.SEALING_KEY

@@ -10,6 +10,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { findDelivery, putAttempt } from '../../shared/store/deliveries.ts'
 import { findWebhook } from '../../shared/store/webhooks.ts'
+import { network } from '../../shared/webhooks/network.ts'
 import { post } from '../../shared/webhooks/sender.ts'
 import { signatureHeaders } from '../../shared/webhooks/signature.ts'
 
@@ -52,7 +53,7 @@ const attempt = async (wanted: Attempt, runtime: Runtime): Promise<void> => {
   if (isSettled(delivery) || number !== delivery.attemptCount + 1) return
   const startedAt = runtime.now()
   const body = webhookBody(debit, n)
-  const outcome = await post({
+  const parcel = {
     url: webhook.url,
     body,
     headers: signatureHeaders(webhook.secret, {
@@ -64,7 +65,8 @@ const attempt = async (wanted: Attempt, runtime: Runtime): Promise<void> => {
     }),
     timeoutSeconds: webhook.timeoutSeconds,
     connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
-  })
+  }
+  const { outcome } = await post(parcel, network)
   const finishedAt = runtime.now()
   const draw = [runtime.random(), runtime.random()] as const
   const attempted = recordAttempt(delivery, outcome, finishedAt, draw)

@@ -10,15 +10,19 @@ import {
   wholeNumber,
 } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { findPartner } from '../../shared/store/partners.ts'
 import { findWebhook, putWebhook } from '../../shared/store/webhooks.ts'
+import { network } from '../../shared/webhooks/network.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
-import { webhookUrl } from '../../shared/webhooks/url.ts'
+import { strict, targetOf } from '../../shared/webhooks/target.ts'
 
 /** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
 const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
 const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
+
+/** How long the name system may take to say where a new URL leads. */
+const LOOK_UP_SECONDS = 5
 
 const view = (webhook: Webhook) => ({
   url: webhook.url,
@@ -43,11 +47,15 @@ export const handler = operatorHandler({
       if (!(await findPartner(wanted.provider))) {
         return new Refusal(1404, { details: 'no such provider' })
       }
-      const url = webhookUrl(wanted.url, { local: environment.localPeers })
-      if (url instanceof Refusal) return url
+      const target = await targetOf(wanted.url, {
+        network,
+        rules: strict,
+        signal: AbortSignal.timeout(LOOK_UP_SECONDS * 1000),
+      })
+      if ('refusal' in target) return target.refusal
       const before = await findWebhook(wanted.provider)
       const webhook: Webhook = {
-        url,
+        url: target.url.href,
         // A new URL keeps its secret; only a rotation changes it.
         secret: before?.secret ?? webhookSecret(real.randomBytes(32)),
         timeoutSeconds: wanted.timeout ?? before?.timeoutSeconds ?? TIMEOUT_SECONDS.otherwise,

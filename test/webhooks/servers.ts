@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import {
   type AddressInfo,
   createServer as createNetServer,
@@ -7,7 +9,7 @@ import {
   type Socket,
 } from 'node:net'
 
-const opened: { server: Server; sockets: Set<Socket> }[] = []
+const opened: { server: Server; port: number; sockets: Set<Socket> }[] = []
 
 /** Lets a server listen on this machine until the end of the test. */
 export const listening = async (server: Server, scheme = 'http'): Promise<string> => {
@@ -16,10 +18,25 @@ export const listening = async (server: Server, scheme = 'http'): Promise<string
     sockets.add(socket)
     socket.on('error', () => socket.destroy())
   })
-  opened.push({ server, sockets })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  const { port } = server.address() as AddressInfo
+  opened.push({ server, port, sockets })
+  return `${scheme}://127.0.0.1:${port}/hooks`
+}
+
+/** The connections that were made to what listens at a URL. */
+export const connectionsTo = (url: string): Socket[] => {
+  const found = opened.find(({ port }) => port === Number(new URL(url).port))
+  return [...(found?.sockets ?? [])]
+}
+
+/** Waits until a connection has come to its end, in whatever way. */
+export const ended = async (socket: Socket | undefined): Promise<void> => {
+  if (!socket || socket.closed) return
+  const end = Promise.withResolvers<void>()
+  socket.once('close', () => end.resolve())
+  await end.promise
 }
 
 /** A receiver that answers requests. */
@@ -29,6 +46,21 @@ export const receiver = (answer: RequestListener): Promise<string> =>
 /** A receiver that speaks for itself, once it has heard something. */
 export const rawReceiver = (answer: (socket: Socket) => void): Promise<string> =>
   listening(createNetServer((socket) => socket.once('data', () => answer(socket))))
+
+/** From the certificates of the tests, which no other machine trusts. */
+export const pem = (name: string): string =>
+  readFileSync(`test/webhooks/certificates/${name}.pem`, 'utf8')
+
+/** A receiver with the certificate of that name. */
+export const tlsReceiver = (
+  name: string,
+  answer: RequestListener,
+  settings: ServerOptions = {},
+): Promise<string> =>
+  listening(
+    createTlsServer({ cert: pem(name), key: pem(`${name}.key`), ...settings }, answer),
+    'https',
+  )
 
 const closed = async ({ server, sockets }: (typeof opened)[number]): Promise<void> => {
   if (!server.listening) return
