@@ -15,7 +15,7 @@ const ADDRESS_TURN_MS = 1_000
 
 export type Connection = { origin: string; address: string; socket: Socket; client: Client }
 
-/** Why no connection stands. The address is that of a connection on which TLS came to nothing. */
+/** Why no connection stands. The address is that of one on which TLS came to nothing. */
 export type Failed = {
   cause: Extract<FailureCause, 'connect_timeout' | 'refused' | 'tls' | 'address' | 'broken'>
   address: string | null
@@ -58,7 +58,7 @@ const opened = async (target: Target, signal: AbortSignal): Promise<Connection |
     address = socket.remoteAddress
     if (!address || !addresses.includes(address)) {
       socket.destroy()
-      return { cause: 'address', address: null }
+      return { cause: 'address', address: address ?? null }
     }
     if (url.protocol === 'https:') await once(socket, 'secureConnect', { signal })
   } catch (error) {

@@ -92,6 +92,9 @@ describe('the Invoke API', () => {
   })
 })
 
+// The resolver refuses a label of 64 letters itself: no network is asked.
+const NOWHERE = `https://${'x'.repeat(64)}.test/`
+
 describe('operator verbs', () => {
   const errors: [string, string, Record<string, string>, string][] = [
     ['provider', 'destroy', {}, 'unknown verb'],
@@ -105,6 +108,8 @@ describe('operator verbs', () => {
     ['credential', 'issue', { bank: 'XXX' }, 'no such bank'],
     ['webhook', 'set', { provider: 'demo', url: 'http://example.com/' }, '--url: must use https'],
     ['webhook', 'set', { provider: 'demo', url: 'https://u:p@example.com/' }, '--url: must not'],
+    ['webhook', 'set', { provider: 'demo', url: 'https://10.0.0.1/' }, '--url: must not name'],
+    ['webhook', 'set', { provider: 'demo', url: NOWHERE }, '--url: does not resolve'],
     ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', timeout: '9' }, '--timeout: '],
     ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', events: 'a' }, '--events: '],
     ['webhook', 'set', { provider: 'demo', url: 'https://x.test/', payload: 'all' }, '--payload: '],
@@ -128,10 +133,10 @@ describe('operator verbs', () => {
           result: Record<string, unknown>
         }
       ).result
-    const first = await set({ url: 'https://a.test/x', 'max-attempts': '3', timeout: '15' })
-    const second = await set({ url: 'https://b.test/y', events: 'transaction.failed' })
+    const first = await set({ url: 'http://127.0.0.1:4242/x', 'max-attempts': '3', timeout: '15' })
+    const second = await set({ url: 'http://127.0.0.1:4243/y', events: 'transaction.failed' })
     expect(second).toEqual({
-      url: 'https://b.test/y',
+      url: 'http://127.0.0.1:4243/y',
       secret: first.secret,
       events: ['transaction.failed'],
       max_attempts: 3,
@@ -143,7 +148,7 @@ describe('operator verbs', () => {
       previous_until: null,
     })
     expect(
-      await set({ url: 'https://b.test/y', events: 'none', 'max-attempts': 'none' }),
+      await set({ url: 'http://127.0.0.1:4243/y', events: 'none', 'max-attempts': 'none' }),
     ).toMatchObject({ events: null, max_attempts: null })
   })
 })

@@ -1,13 +1,18 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import type { Network } from '../../shared/webhooks/network.ts'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type LookupFunction } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Network, network, resolveHost } from '../../shared/webhooks/network.ts'
 import { closeConnections, type Parcel, post, sender } from '../../shared/webhooks/sender.ts'
 import { strict } from '../../shared/webhooks/target.ts'
 import { answering, networkOf, parcelTo } from './one-parcel.ts'
-import { closeReceivers, connectionsTo, receiver } from './servers.ts'
+import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
 
 afterEach(async () => {
   await closeReceivers()
   await closeConnections()
+  vi.unstubAllEnvs()
 })
 
 const refused = { outcome: { kind: 'unreached', cause: 'address' }, address: null }
@@ -131,6 +136,30 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
     expect(sentTo).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
   })
 
+  test('a peer that was not judged hears nothing: 0.0.0.0 leads to 127.0.0.1', async () => {
+    const url = await listener()
+    expect(await sendByName(parcelTo(named(url, '0.0.0.0')), networkOf())).toEqual({
+      outcome: { kind: 'unreached', cause: 'address' },
+      address: '127.0.0.1',
+    })
+    const [connection] = connectionsTo(url)
+    await ended(connection)
+    expect(connection?.bytesRead).toBe(0)
+  })
+
+  test('Node asks no lookup for an address, so that it must be judged with its URL', async () => {
+    const { port } = new URL(await listener())
+    const asked: string[] = []
+    const lookup: LookupFunction = (host, _options, done) => {
+      asked.push(host)
+      done(null, [])
+    }
+    const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
+    await once(socket, 'connect')
+    socket.destroy()
+    expect(asked).toEqual([])
+  })
+
   test('the receiver is told the name', async () => {
     const hosts: (string | undefined)[] = []
     const url = await receiver((request, response) => {
@@ -173,9 +202,8 @@ describe('a name that leads nowhere is an outcome', () => {
   })
 
   test('it is not known, to the name system of this machine', async () => {
-    const { resolveHost: resolve } = await import('../../shared/webhooks/network.ts')
     const url = `https://${'x'.repeat(64)}.example/`
-    expect(await sent(url, { resolve })).toEqual(unreached('dns'))
+    expect(await sent(url, { resolve: resolveHost })).toEqual(unreached('dns'))
   })
 
   const never = Promise.withResolvers<string[]>().promise
@@ -183,8 +211,35 @@ describe('a name that leads nowhere is an outcome', () => {
   test.each([
     ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
-  ])('nobody answers for it, until the %s', async (_which, parcel) => {
-    const sentTo = await sent('https://partner.example/', { resolve: () => never }, parcel)
-    expect(sentTo).toEqual(unreached('connect_timeout'))
+  ])(
+    'nobody answers for it, until the %s',
+    async (_which, parcel) => {
+      const sentTo = await sent('https://partner.example/', { resolve: () => never }, parcel)
+      expect(sentTo).toEqual(unreached('connect_timeout'))
+    },
+    2_000,
+  )
+})
+
+describe('what a deployment sends with', () => {
+  test('is the network as its environment has it', () => {
+    vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
+    expect(network).toMatchObject({
+      resolve: resolveHost,
+      local: false,
+      ownHosts: ['api.service.example', 'bank.service.example:8443'],
+    })
+    vi.stubEnv('OWN_HOSTS', undefined)
+    expect(network.ownHosts).toEqual([])
+  })
+
+  test('is the strict sender: no other is made', () => {
+    const makers = ['functions', 'shared'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(folder, file))
+        .flatMap((file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? []),
+    )
+    expect(makers).toEqual(['sender(strict, { bodySeconds: 5 })'])
   })
 })

@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isPublicAddress } from '../../shared/webhooks/public-address.ts'
@@ -117,4 +118,11 @@ describe('public', () => {
   ])('%s', (address) => {
     expect(isPublicAddress(address)).toBe(true)
   })
+})
+
+test('rules of a BlockList for IPv4 hold for mapped addresses alone, so IPv6 has its own', () => {
+  const list = new BlockList()
+  list.addSubnet('127.0.0.0', 8, 'ipv4')
+  const held = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::127.0.0.1', '2002:7f00:1::']
+  expect(held.map((address) => list.check(address, 'ipv6'))).toEqual([true, false, false, false])
 })

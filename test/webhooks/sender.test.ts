@@ -318,14 +318,18 @@ describe('a receiver that is not reached is an outcome too', () => {
   test.each([
     ['connection timeout', { connectionTimeoutSeconds: 0.2 }],
     ['limit of the attempt', { timeoutSeconds: 0.2 }],
-  ])('nobody takes the connection, until the %s', async (_which, parcel) => {
-    const hole = await blackHole()
-    expect(await post(parcelTo(hole.url, parcel), networkOf({ local: true }))).toEqual({
-      outcome: unreached('connect_timeout'),
-      address: null,
-    })
-    await hole.close()
-  })
+  ])(
+    'nobody takes the connection, until the %s',
+    async (_which, parcel) => {
+      const hole = await blackHole()
+      expect(await post(parcelTo(hole.url, parcel), networkOf({ local: true }))).toEqual({
+        outcome: unreached('connect_timeout'),
+        address: null,
+      })
+      await hole.close()
+    },
+    2_000,
+  )
 
   const hostile: Record<string, (socket: Socket) => void> = {
     'it resets the connection': (socket) => socket.resetAndDestroy(),

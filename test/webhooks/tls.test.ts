@@ -112,10 +112,14 @@ describe('a receiver with which TLS comes to nothing', () => {
   test.each([
     ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
-  ])('says nothing until the %s: no connection stood', async (_which, parcel) => {
-    const url = await listening(createNetServer(), 'https')
-    const sent = await sendTo(url, 'partner.example', parcel)
-    expect(sent).toEqual(failed('connect_timeout'))
-    await ended(connectionsTo(url)[0]?.resume())
-  })
+  ])(
+    'says nothing until the %s: no connection stood',
+    async (_which, parcel) => {
+      const url = await listening(createNetServer(), 'https')
+      const sent = await sendTo(url, 'partner.example', parcel)
+      expect(sent).toEqual(failed('connect_timeout'))
+      await ended(connectionsTo(url)[0]?.resume())
+    },
+    2_000,
+  )
 })
