@@ -2,18 +2,22 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Debit } from '../../shared/domain/debit.ts'
 import type { Delivery } from '../../shared/domain/delivery.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { Batch } from '../../shared/domain/settlement.ts'
+import { measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
   type AboutEvent,
   announce,
   clock,
   nextAttempt,
+  nextOfBatch,
   nextPage,
   sidelined,
   submission,
 } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { fromBatchItem } from '../../shared/store/batch-item.ts'
 import { fromDebitItem } from '../../shared/store/debit-item.ts'
 import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
 import { appendToFeed } from '../../shared/store/event-feed.ts'
@@ -37,6 +41,10 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
         return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), now)
       case 'recovery':
         return sendEvery(nextPage(fromRecoveryItem(item), now))
+      case 'batch':
+        return followBatch(fromBatchItem(item), old && fromBatchItem(old))
+      case 'late-completion':
+        return measure({ LateCompletion: 1 })
     }
   })
 
@@ -74,6 +82,11 @@ const followDelivery = async (
     before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isKnown) return
   await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
+}
+
+/** A run that left the rest to another. */
+const followBatch = async (batch: Batch, before: Batch | undefined): Promise<void> => {
+  if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
 }
 
 const inTheirLane = async (

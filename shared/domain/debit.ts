@@ -7,6 +7,7 @@ import type { PartnerId } from './partner.ts'
 import type { PhoneNumber } from './phone.ts'
 import type { Reference, Uuid } from './reference.ts'
 import { Refusal } from './refusal.ts'
+import type { BatchId } from './settlement.ts'
 
 /** error_details.code of a failed debit (specification, Event types). */
 export type FailureCode =
@@ -68,6 +69,10 @@ export type Debit = {
   history: readonly Entry[]
   /** When and by whom the customer was reported to have approved; no event tells of it. */
   approval?: Cause
+  /** The settlement batch that has its line. */
+  settledIn?: BatchId
+  /** The later batch that takes the line back, as the debit was reversed after its settlement. */
+  adjustedIn?: BatchId
 }
 
 /** A debit as it stood after one of its events; what is not yet known is null. */

@@ -1,7 +1,9 @@
 import type { Debit } from '../domain/debit.ts'
 import type { Delivery } from '../domain/delivery.ts'
 import { eventTypes } from '../domain/event-type.ts'
+import type { PartnerId } from '../domain/partner.ts'
 import type { Recovery } from '../domain/recovery.ts'
+import type { Batch, BatchId, Day } from '../domain/settlement.ts'
 import type { Outgoing } from './send.ts'
 
 /**
@@ -69,6 +71,27 @@ export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
   const message = { partner, id, page }
   return [{ queue: 'recoveries', message, group: partner, delaySeconds: secondsUntil(runAt, now) }]
 }
+
+/** What a batch waits for that somebody was at work on. */
+export const nextOfBatch = (batch: Batch): Outgoing[] => {
+  const { id, partner, date, status, reportedAt } = batch
+  if (status === 'pending' && !reportedAt) return [building(partner, date)]
+  return status === 'processing' ? [payment(id, partner)] : []
+}
+
+/** A batch of a partner and a day to be built. */
+export const building = (partner: PartnerId, date: Day): Outgoing => ({
+  queue: 'settlements',
+  message: { partner, date },
+  group: partner,
+})
+
+/** A batch to be paid. */
+export const payment = (batch: BatchId, partner: PartnerId): Outgoing => ({
+  queue: 'payments',
+  message: { batch },
+  group: partner,
+})
 
 /** The same message for the queue where slow receivers wait apart. */
 export const sidelined = (about: AboutEvent): AboutEvent => ({
