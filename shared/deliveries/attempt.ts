@@ -17,7 +17,7 @@ import type { Webhook } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDelivery, replaceDelivery } from '../store/deliveries.ts'
-import { markWhileSlow, noteOutcome } from './health.ts'
+import { isPrompt, markWhileSlow, noteOutcome } from './health.ts'
 import { send } from './send.ts'
 import { tellAttempt } from './tell.ts'
 
@@ -31,9 +31,14 @@ export type Wanted = {
   number: number
   webhook: Webhook | undefined
   health: WebhookHealth
+  /** Whether the events of a slow receiver are left to others. */
+  unlessSlow: boolean
 }
 
-export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<void> => {
+/** `left`: broken off without a record, for others to make. */
+export type Came = 'done' | 'done slowly' | 'left'
+
+export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<Came> => {
   const { debit, n, number, webhook, health } = wanted
   const { reference, partner } = debit.facts
   const entry = debit.history[n]
@@ -42,16 +47,23 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const found = await findDelivery(reference, n)
   const record = found ?? (webhook && owed({ reference, n, partner, event, occurredAt }, webhook))
   // A message that came twice, or after another took its attempt.
-  if (!record || isSettled(record) || number !== record.attemptCount + 1) return
+  if (!record || isSettled(record) || number !== record.attemptCount + 1) return 'done'
   const refused = reasonNotTo(wanted, event)
   if (!webhook || refused) {
     // What nobody takes, and was never tried, needs no record to say so.
     if (found || refused === 4001) await giveUp(found, record, refused ?? 4404, runtime)
-    return
+    return 'done'
   }
   const at = runtime.now()
-  const sending = send({ debit, n, number, webhook, at })
-  await markWhileSlow(partner, sending, runtime)
+  const leaving = new AbortController()
+  const sending = send({ debit, n, number, webhook, at, signal: leaving.signal })
+  const pace = await markWhileSlow(partner, sending, runtime)
+  // A burst of events that hang would hold every worker: only one of them goes on among others.
+  if (wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))) {
+    leaving.abort()
+    await sending
+    return 'left'
+  }
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
   const made = { at, milliseconds, address, sentAs: sentType(event, webhook) }
@@ -59,6 +71,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   tellAttempt(after, { tried: true })
   const turned = { succeeded: succeeded(outcome), abandoned: after.status === 'abandoned' }
   await noteOutcome({ partner, health, made, ...turned }, runtime)
+  return pace === 'quick' ? 'done' : 'done slowly'
 }
 
 /** Settings may have changed since the event, or since the attempt before. */

@@ -29,8 +29,12 @@ export const deliverEvents = async (
   const { partner } = debit.facts
   const [webhook, health] = await Promise.all([findWebhook(partner), findHealth(partner)])
   if (webhook && health.slowSince && unlessSlow) return { partner }
+  const wanted = { debit, number: attempt, webhook, health, unlessSlow }
   for (let event = n; event <= through; event += 1) {
-    await attemptDelivery({ debit, n: event, number: attempt, webhook, health }, runtime)
+    const came = await attemptDelivery({ ...wanted, n: event }, runtime)
+    // Whoever takes them up passes over those that are on record.
+    if (came === 'left') return { partner }
+    if (came === 'done slowly' && unlessSlow && event < through) return { partner }
   }
   return undefined
 }
