@@ -33,10 +33,8 @@ const operators = [
 const SEALERS = new Set([
   'manage-webhook',
   'test-webhook',
-  'list-events',
   'deliver-webhook',
   'deliver-sidelined-webhook',
-  'sweep',
   'manage-bank',
   'submit-to-bank',
 ])

@@ -2,13 +2,24 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
+  abandon,
+  attemptId,
   attemptsMax,
   type Delivery,
   delaySeconds,
+  errorClasses,
+  type FailureCause,
+  type FailureReason,
+  firstTry,
   isSettled,
+  isSubscribed,
   type Outcome,
   owed,
+  received,
   recordAttempt,
+  redeliver,
+  revive,
+  succeeded,
 } from '../../shared/domain/delivery.ts'
 import type { EventName } from '../../shared/domain/event-type.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
@@ -20,9 +31,20 @@ const event = {
   n: 3,
   event: 'completed' as EventName,
   partner: v.parse(PartnerId, 'demo'),
+  occurredAt: at('11:59:59.000'),
 }
 const fresh = owed(event, {})
 const noon = at('12:00:00.000')
+const later = at('13:00:00.000')
+
+/** A quarter of a second, that began at noon. */
+const made = {
+  at: noon,
+  milliseconds: 250,
+  address: '198.51.100.7',
+  sentAs: 'transaction.completed',
+}
+const end = at('12:00:00.250')
 
 const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
   kind: 'answered',
@@ -31,34 +53,52 @@ const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 })
 
+const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
+
 const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
-  recordAttempt(delivery, outcome, noon, [0, 0])
+  recordAttempt(delivery, outcome, made, [0, 0])
+
+const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
+const RETRIABLE = [408, 429, 500, 502, 503, 504]
 
 describe('what becomes of a delivery', () => {
-  const RETRIABLE = [408, 429, 500, 502, 503, 504]
-
   test('every HTTP status has one class', () => {
-    const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
     const expected = codes.map((code) => {
-      if (code >= 200 && code <= 299) return [code, 'delivered']
-      return [code, RETRIABLE.includes(code) ? 'failed' : 'abandoned']
+      if (code >= 200 && code <= 299) return [code, 'delivered', null, null]
+      const status = RETRIABLE.includes(code) ? 'failed' : 'abandoned'
+      return [code, status, code >= 300 && code <= 399 ? 'redirect' : 'status', 4001]
     })
-    expect(codes.map((code) => [code, attempt(fresh, answered(code)).status])).toEqual(expected)
+    const classed = codes.map((code) => {
+      const { status, last, reason } = attempt(fresh, answered(code))
+      return [code, status, last?.cause, reason]
+    })
+    expect(classed).toEqual(expected)
+    expect(codes.filter((code) => succeeded(answered(code)))).toEqual(
+      Array.from({ length: 100 }, (_, n) => 200 + n),
+    )
   })
 
   const causes = rowsOf(`
-    connect_timeout  failed
-    read_timeout     failed
-    refused          failed
-    dns              failed
-    tls              failed
-    broken           failed
-    address          abandoned
+    connect_timeout  failed     timeout   4408
+    read_timeout     failed     timeout   4408
+    refused          failed     connect   4001
+    broken           failed     connect   4001
+    dns              failed     dns       4001
+    tls              failed     tls       4001
+    address          abandoned  address   4001
   `)
 
-  test.each(causes)('a receiver unreached by %s leaves it %s', (cause, status) => {
-    const outcome = { kind: 'unreached', cause } as Outcome
-    expect(attempt(fresh, outcome)).toMatchObject({ status, cause, responseCode: null })
+  test.each(causes)('a receiver unreached by %s leaves it %s: class %s, code %s', (...row) => {
+    const [cause = '', status, group, code] = row
+    const after = attempt(fresh, unreached(cause))
+    expect(after).toMatchObject({ status, reason: Number(code) })
+    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
+    expect(errorClasses[cause as FailureCause]).toBe(group)
+  })
+
+  test('the table has every cause but the two kinds of answer', () => {
+    const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
+    expect(named.sort()).toEqual(Object.keys(errorClasses).sort())
   })
 })
 
@@ -69,23 +109,24 @@ describe('the record of a delivery', () => {
       status: 'pending',
       attemptCount: 0,
       attemptsMax: 11,
-      responseCode: null,
-      responseBody: null,
-      cause: null,
+      last: null,
       nextAttemptAt: null,
       deliveredAt: null,
       failedAt: null,
+      reason: null,
+      revivals: 0,
     })
   })
 
-  test('after a 2xx is delivered, with its time', () => {
+  const last = { number: 1, ...made, responseCode: 204, responseBody: 'thanks', cause: null }
+
+  test('after a 2xx is delivered, at the time of the answer', () => {
     expect(attempt(fresh, answered(204))).toEqual({
       ...fresh,
       status: 'delivered',
       attemptCount: 1,
-      responseCode: 204,
-      responseBody: 'thanks',
-      deliveredAt: noon,
+      last,
+      deliveredAt: end,
     })
   })
 
@@ -94,10 +135,9 @@ describe('the record of a delivery', () => {
       ...fresh,
       status: 'failed',
       attemptCount: 1,
-      responseCode: 503,
-      responseBody: 'thanks',
-      cause: 'status',
-      nextAttemptAt: at('12:00:02.000'),
+      last: { ...last, responseCode: 503, cause: 'status' },
+      nextAttemptAt: at('12:00:02.250'),
+      reason: 4001,
     })
   })
 
@@ -106,16 +146,23 @@ describe('the record of a delivery', () => {
       ...fresh,
       status: 'abandoned',
       attemptCount: 1,
-      responseCode: 410,
-      responseBody: 'thanks',
-      cause: 'status',
-      failedAt: noon,
+      last: { ...last, responseCode: 410, cause: 'status' },
+      failedAt: end,
+      reason: 4001,
     })
   })
 
   test('keeps nothing of an earlier failure once delivered', () => {
-    const delivered = attempt(attempt(fresh, { kind: 'unreached', cause: 'dns' }), answered(200))
-    expect(delivered).toMatchObject({ attemptCount: 2, cause: null, nextAttemptAt: null })
+    const delivered = attempt(attempt(fresh, unreached('dns')), answered(200))
+    expect(delivered).toMatchObject({ attemptCount: 2, reason: null, nextAttemptAt: null })
+    expect(delivered.last).toMatchObject({ number: 2, cause: null })
+  })
+
+  test('keeps what a stranger answered without anything that could be obeyed', () => {
+    const outcome: Outcome = { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' }
+    expect(attempt(fresh, outcome).last?.responseBody).toBe(
+      '\\u003cb\\u003e\\u001b[2J\\u0026\\u000a',
+    )
   })
 
   test.each([1, 2, 3, 6, 11])('walks to abandoned after exactly %i attempts', (attempts) => {
@@ -126,13 +173,152 @@ describe('the record of a delivery', () => {
       walked.push(delivery.status)
     }
     expect(walked).toEqual([...Array<string>(attempts - 1).fill('failed'), 'abandoned'])
-    expect(delivery).toMatchObject({ attemptCount: attempts, nextAttemptAt: null, failedAt: noon })
+    expect(delivery).toMatchObject({ attemptCount: attempts, nextAttemptAt: null, failedAt: end })
   })
 
   test('may be delivered at its last attempt', () => {
     const last = { ...fresh, attemptCount: fresh.attemptsMax - 1 }
     expect(attempt(last, answered(200)).status).toBe('delivered')
   })
+
+  test('whatever comes, ends settled within its attempts, with the number of its last one', () => {
+    const outcomes = fc.oneof(
+      fc.constantFrom(...codes).map((code) => answered(code)),
+      fc.constantFrom(...Object.keys(errorClasses)).map(unreached),
+    )
+    const walks = fc.array(outcomes, { minLength: 10, maxLength: 10 })
+    fc.assert(
+      fc.property(walks, fc.integer({ min: 1, max: 10 }), (walk, most) => {
+        let delivery: Delivery = { ...fresh, attemptsMax: most }
+        for (const outcome of walk) {
+          if (isSettled(delivery)) break
+          delivery = attempt(delivery, outcome)
+          expect(delivery.attemptCount).toBeLessThanOrEqual(delivery.attemptsMax)
+          expect(delivery.last?.number).toBe(delivery.attemptCount)
+          expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'failed')
+        }
+        expect(isSettled(delivery)).toBe(true)
+        expect(delivery.deliveredAt !== null).toBe(delivery.status === 'delivered')
+        expect(delivery.failedAt !== null).toBe(delivery.status === 'abandoned')
+      }),
+    )
+  })
+})
+
+const delivered = attempt(fresh, answered(204))
+const failed = attempt(fresh, answered(503))
+const abandoned = attempt(fresh, answered(410))
+
+describe('a delivery that is not to be tried', () => {
+  // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
+  test.each([4403, 4404, 4001] as FailureReason[])('is abandoned for %i', (reason) => {
+    expect(abandon(fresh, reason, later)).toEqual({
+      ...fresh,
+      status: 'abandoned',
+      failedAt: later,
+      reason,
+    })
+    expect(abandon(failed, reason, later)).toEqual({
+      ...failed,
+      status: 'abandoned',
+      nextAttemptAt: null,
+      failedAt: later,
+      reason,
+    })
+  })
+
+  test('stays delivered if it was received once', () => {
+    const asked = redeliver(delivered, later)
+    expect(abandon(asked, 4404, later)).toMatchObject({
+      status: 'delivered',
+      deliveredAt: end,
+      failedAt: null,
+    })
+  })
+})
+
+describe('a redelivery', () => {
+  test('before the first attempt asks for the first', () => {
+    expect(redeliver(fresh, later)).toEqual({ ...fresh, nextAttemptAt: later })
+  })
+
+  test('takes the next number, in place of the attempt that is due', () => {
+    const asked = redeliver(failed, later)
+    expect(asked).toEqual({ ...failed, status: 'pending', nextAttemptAt: later })
+    expect(attempt(asked, answered(200)).last?.number).toBe(2)
+  })
+
+  test('goes beyond the attempts that were allowed, and only then raises them', () => {
+    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
+    expect(spent.status).toBe('abandoned')
+    expect(redeliver(spent, later)).toMatchObject({ attemptsMax: 2, failedAt: null })
+    expect(redeliver(abandoned, later)).toMatchObject({ attemptsMax: 11, failedAt: null })
+    expect(redeliver(redeliver(spent, later), later).attemptsMax).toBe(2)
+  })
+
+  test('of what was received, that fails finally, leaves it delivered at its first time', () => {
+    const asked = redeliver(delivered, later)
+    expect(asked.status).toBe('pending')
+    const again = attempt(asked, answered(410))
+    expect(again).toMatchObject({ status: 'delivered', deliveredAt: end, failedAt: null })
+    expect(again).toMatchObject({ attemptCount: 2, reason: 4001 })
+    expect(attempt(asked, answered(204)).deliveredAt).toEqual(end)
+  })
+})
+
+describe('a revival', () => {
+  test('asks for the next attempt of what was abandoned, three times at most', () => {
+    let delivery = abandoned
+    for (const revivals of [1, 2, 3]) {
+      const revived = revive(delivery, later) as Delivery
+      expect(revived).toEqual({ ...redeliver(delivery, later), revivals })
+      delivery = attempt(revived, answered(410))
+    }
+    expect(revive(delivery, later)).toBeUndefined()
+  })
+
+  test('is for nothing else', () => {
+    for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
+      expect(revive(delivery, later), delivery.status).toBeUndefined()
+    }
+  })
+})
+
+test('what was received after all is delivered, whatever else was written', () => {
+  for (const delivery of [failed, abandoned, redeliver(abandoned, later)]) {
+    expect(received(delivery, later)).toEqual({
+      ...delivery,
+      status: 'delivered',
+      nextAttemptAt: null,
+      deliveredAt: later,
+      failedAt: null,
+      reason: null,
+    })
+  }
+  expect(received(redeliver(delivered, later), later).deliveredAt).toEqual(end)
+})
+
+test('a try that owes nothing has the number one', () => {
+  expect(firstTry(answered(302), made)).toEqual({
+    number: 1,
+    ...made,
+    responseCode: 302,
+    responseBody: 'thanks',
+    cause: 'redirect',
+  })
+})
+
+test('attempts at one event have ids of their own', () => {
+  const ids = [1, 2, 11].map((number) => attemptId(fresh, number))
+  expect(new Set(ids).size).toBe(3)
+  expect(ids.every((id) => /^dlv_[0-9]+_[0-9]+$/.test(id))).toBe(true)
+})
+
+test('a partner takes all events, or those it named', () => {
+  expect(isSubscribed({}, 'created')).toBe(true)
+  const named = { events: ['transaction.completed'] as ['transaction.completed'] }
+  expect(isSubscribed(named, 'completed')).toBe(true)
+  expect(isSubscribed(named, 'created')).toBe(false)
 })
 
 describe('attempts in total', () => {
@@ -198,8 +384,8 @@ describe('the delay before the next attempt', () => {
 
   test('counts from the answer that asked for it', () => {
     const waiting = attempt(fresh, answered(429, 60))
-    expect(waiting.nextAttemptAt).toEqual(at('12:01:00.000'))
+    expect(waiting.nextAttemptAt).toEqual(at('12:01:00.250'))
     const capped = attempt(fresh, answered(503, 86_400))
-    expect(capped.nextAttemptAt).toEqual(at('12:05:00.000'))
+    expect(capped.nextAttemptAt).toEqual(at('12:05:00.250'))
   })
 })

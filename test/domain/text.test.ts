@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { text } from '../../shared/domain/text.ts'
+import { escaped, text } from '../../shared/domain/text.ts'
 
 const messages = (schema: ReturnType<typeof text>, input: unknown): string[] =>
   v.safeParse(schema, input).issues?.map(({ message }) => message) ?? []
@@ -103,4 +103,35 @@ test.each(data)('what looks like code is data, kept as it came: %j', (input) => 
 
 test('two lines are kept as they came', () => {
   expect(v.parse(lines, 'Rent\r\nJanuary\tpaid')).toBe('Rent\r\nJanuary\tpaid')
+})
+
+describe('text of a stranger is written down without anything that could be obeyed', () => {
+  const separators = ['\u{2028}', '\u{2029}']
+  const markup = ['<', '>', '&']
+  const active = [...Object.values(forbidden).flat(), ...separators, ...markup]
+
+  test.each([
+    ['an escape of a terminal', '\u{1B}[2J', '\\u001b[2J'],
+    ['a line of a log', 'ok\r\n{"level":"INFO"}', 'ok\\u000d\\u000a{"level":"INFO"}'],
+    ['a tag', '<script>', '\\u003cscript\\u003e'],
+    ['an entity', '&lt;', '\\u0026lt;'],
+    ['an override', 'a\u{202E}b', 'a\\u202eb'],
+    ['half a pair', '\u{D800}x', '\\ud800x'],
+    ['letters of any script', `é\u{6F22}${FAMILY}`, `é\u{6F22}${FAMILY}`],
+    ['nothing', '', ''],
+  ])('%s', (_what, input, output) => {
+    expect(escaped(input)).toBe(output)
+  })
+
+  test('each such character, and no other, becomes its number', () => {
+    for (const character of active) expect(escaped(character)).toMatch(/^\\u[0-9a-f]{4}$/)
+    const unit = fc.oneof(fc.constantFrom(...active), fc.string({ unit: 'binary', maxLength: 3 }))
+    fc.assert(
+      fc.property(fc.array(unit), (units) => {
+        const output = escaped(units.join(''))
+        expect(active.filter((character) => [...output].includes(character))).toEqual([])
+        expect(escaped(output)).toBe(output)
+      }),
+    )
+  })
 })

@@ -198,6 +198,10 @@ const limits = `
   list-debit-transactions   200         60
   update-debit-transaction  30          10
   debit-callback            200         60
+  list-deliveries           200         60
+  redeliver-event           200         60
+  list-events               200         60
+  test-webhook              10          10
 `
 
 describe('the limit of a stage stands in the headers of every reply', () => {

@@ -28,9 +28,9 @@ describe('the description is whole', () => {
     expect(described.security).toEqual([{ [caller]: [] }])
   })
 
-  test('every event is a webhook', () => {
+  test('every event is a webhook, and so is the ping that tries one out', () => {
     const published = Object.values(eventTypes).map(({ event }) => event)
-    expect(Object.keys(document.webhooks)).toEqual(published)
+    expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
   })
 
   test('every example of a refusal is a row of the error table', () => {
@@ -58,6 +58,15 @@ const refusals = rowsOf(`
   debit-callback            429  1429 1453 1455
   list-debit-transactions   422  1007
   list-banks                504  2408
+  list-deliveries           404  3404
+  list-deliveries           429  1429 1453 1454
+  redeliver-event           403  1403 1451 1452 4403
+  redeliver-event           404  1404 4404
+  redeliver-event           409  1409
+  list-events               422  1007
+  list-events               429  1429 1453 1454
+  test-webhook              404  4404
+  test-webhook              429  1429 1453 1454
 `)
 
 test.each(refusals)('%s answers %s with %s', (name, status, codes) => {
@@ -79,4 +88,20 @@ test('a charge is described as it is to be written', () => {
     narration: { maxLength: 100 },
     partner_reference: { maxLength: 50 },
   })
+})
+
+test('a ping is described as it is sent: about no transaction, and in no sequence', () => {
+  const { parameters, requestBody } = document.webhooks.ping.post
+  const required = parameters.filter((one: { required: boolean }) => one.required)
+  expect(required.map((one: { name: string }) => one.name)).toContain('X-SVC-Signature')
+  const { schema, example } = requestBody.content['application/json']
+  expect(schema).toEqual({ $ref: '#/components/schemas/Ping' })
+  expect(Object.keys(example)).toEqual(['event', 'event_id', 'timestamp', 'api_version', 'data'])
+  expect(example).toMatchObject({ event: 'ping', data: {} })
+})
+
+test('the feed is described with its cursor, and no page number', () => {
+  const { parameters } = document.paths[operations['list-events'].path].get
+  const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
+  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['after', 'per_page'])
 })

@@ -4,11 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { DataStack } from '../../infra/data-stack.ts'
 import { functionRows } from '../../infra/functions.ts'
 import { gatewayResponses } from '../../infra/gateway-responses.ts'
-import { jobNames, jobRow } from '../../infra/jobs.ts'
+import { jobNames, jobRow, recurring } from '../../infra/jobs.ts'
 import { queueRows } from '../../infra/queues.ts'
 import { ServiceStack } from '../../infra/service-stack.ts'
 import { stageNamed } from '../../infra/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
+import { METRICS_NAMESPACE, METRICS_SERVICE } from '../../shared/metrics.ts'
+import { messages } from '../../shared/queues/messages.ts'
+import { queueUrlVariable } from '../../shared/runtime.ts'
 
 /** What the templates must say, whatever else they say. */
 
@@ -24,6 +27,9 @@ const synthesize = (name: string) => {
 const { data, service } = synthesize('production')
 
 type Resource = { Properties: Record<string, unknown> } & Record<string, unknown>
+const named = (names: readonly string[]): string[] =>
+  names.map((name) => `debit-collection-production-${name}`)
+
 const resources = (type: string): Resource[] =>
   Object.values(service.findResources(type)) as Resource[]
 
@@ -45,6 +51,24 @@ describe('the data stack', () => {
       },
     })
   })
+
+  test('keeps its lists as indexes of keys alone, the one of overdue work by when it is due', () => {
+    const index = (IndexName: string, hash: string, range: string) => ({
+      IndexName,
+      KeySchema: [
+        { AttributeName: hash, KeyType: 'HASH' },
+        { AttributeName: range, KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    })
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [
+        index('by-status', 'byStatus', 'byTime'),
+        index('by-customer', 'byCustomer', 'byTime'),
+        index('work', 'work', 'due'),
+      ],
+    })
+  })
 })
 
 describe('the key that seals the secrets of partners and banks', () => {
@@ -55,12 +79,16 @@ describe('the key that seals the secrets of partners and banks', () => {
         JSON.stringify(Properties.Environment).includes('SEALING_KEY_ARN'),
       )
       .map(({ Properties }) => Properties.FunctionName)
-    expect(holders.sort()).toEqual([
-      'debit-collection-production-deliver-webhook',
-      'debit-collection-production-manage-bank',
-      'debit-collection-production-manage-webhook',
-      'debit-collection-production-submit-to-bank',
-    ])
+    expect(holders.sort()).toEqual(
+      named([
+        'deliver-sidelined-webhook',
+        'deliver-webhook',
+        'manage-bank',
+        'manage-webhook',
+        'submit-to-bank',
+        'test-webhook',
+      ]),
+    )
   })
 })
 
@@ -83,9 +111,13 @@ describe('functions', () => {
       .filter(({ Properties }) => Properties.RecursiveLoop === 'Allow')
       .map(({ Properties }) => Properties.FunctionName)
     expect(allowed.sort()).toEqual(
-      ['deliver-webhook', 'relay', 'submit-to-bank'].map(
-        (name) => `debit-collection-production-${name}`,
-      ),
+      named([
+        'deliver-sidelined-webhook',
+        'deliver-webhook',
+        'recover-deliveries',
+        'relay',
+        'submit-to-bank',
+      ]),
     )
   })
 
@@ -102,6 +134,29 @@ describe('functions', () => {
 })
 
 describe('queues', () => {
+  test('are those that have a shape of messages, each with one consumer', () => {
+    const fed = jobNames.flatMap((name) => {
+      const { from } = jobRow(name)
+      return 'queues' in from ? [...from.queues] : []
+    })
+    expect(fed.sort()).toEqual(Object.keys(messages).sort())
+    expect(queueRows.map(({ name }) => name).sort()).toEqual(fed)
+  })
+
+  test('every queue that something is sent to is known to the sender', () => {
+    const variables = new Map(
+      resources('AWS::Lambda::Function').map(({ Properties }) => [
+        Properties.FunctionName,
+        Object.keys((Properties.Environment as { Variables: object }).Variables),
+      ]),
+    )
+    for (const name of jobNames) {
+      const [lambda = ''] = named([name])
+      const known = variables.get(lambda)?.filter((variable) => variable.startsWith('QUEUE_URL_'))
+      expect(known?.sort(), name).toEqual(jobRow(name).sends.map(queueUrlVariable).sort())
+    }
+  })
+
   test('each has a dead-letter queue that outlives it, and an alarm on it', () => {
     for (const row of queueRows) {
       service.hasResourceProperties('AWS::SQS::Queue', {
@@ -113,7 +168,11 @@ describe('queues', () => {
     }
     // And one for the records that the stream's reader put aside.
     service.resourceCountIs('AWS::SQS::Queue', 2 * queueRows.length + 1)
-    service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 1)
+    service.resourcePropertiesCountIs(
+      'AWS::CloudWatch::Alarm',
+      { MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 0 },
+      queueRows.length + 1,
+    )
   })
 
   test('no message is seen by a second worker before the first must have ended', () => {
@@ -146,10 +205,63 @@ describe('queues', () => {
       MaximumRecordAgeInSeconds: 23 * 3600,
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
       FilterCriteria: {
-        Filters: [{ Pattern: '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery"]}}}}' }],
+        Filters: [
+          { Pattern: '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery","recovery"]}}}}' },
+        ],
       },
     })
   })
+})
+
+describe('the sweep', () => {
+  const logicalId = (type: string, name: string): string =>
+    Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
+
+  test('is set off each minute by a schedule that may fill its queue', () => {
+    expect(recurring).toEqual([{ name: 'sweep', queue: 'sweeps', every: 'rate(1 minute)' }])
+    const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', 'sweeps'), 'Arn'] }
+    const role = logicalId('AWS::IAM::Role', 'ScheduleRole')
+    service.resourceCountIs('AWS::Scheduler::Schedule', 1)
+    service.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'rate(1 minute)',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      Target: { Arn: queue, RoleArn: { 'Fn::GetAtt': [role, 'Arn'] }, Input: '{}' },
+    })
+    service.hasResourceProperties('AWS::IAM::Policy', {
+      Roles: [{ Ref: role }],
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: Match.arrayWith(['sqs:SendMessage']), Resource: queue }),
+        ]),
+      },
+    })
+  })
+
+  test('has a run only that begins within two minutes of its time', () => {
+    const row = queueRows.find(({ name }) => name === 'sweeps')
+    expect(row?.retentionSeconds).toBe(120)
+  })
+
+  test('ends within its minute', () => {
+    expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
+  })
+})
+
+test('somebody is told of a webhook that fails for three days, two before it is disabled', () => {
+  service.resourcePropertiesCountIs(
+    'AWS::CloudWatch::Alarm',
+    {
+      Namespace: METRICS_NAMESPACE,
+      MetricName: 'WebhookFailingDays',
+      Dimensions: [{ Name: 'service', Value: METRICS_SERVICE }],
+      Statistic: 'Maximum',
+      Threshold: 3,
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      TreatMissingData: 'notBreaching',
+    },
+    1,
+  )
+  service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 2)
 })
 
 describe('the API', () => {
