@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
+import { findEvent } from '../../shared/deliveries/events.ts'
 import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
 import { readDeliveryId } from '../../shared/domain/event.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
@@ -9,7 +10,6 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findDebit } from '../../shared/store/debits.ts'
 import {
   countUndelivered,
   findDeliveries,
@@ -60,10 +60,9 @@ export const handler = operatorHandler({
   ),
   redeliver: verb(options({ id: v.string() }), async ({ id }) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
-    const debit = wanted && (await findDebit(wanted.reference))
-    if (!wanted || !debit?.history[wanted.n])
-      return new Refusal(1404, { details: 'no such delivery' })
-    const asked = await askRedelivery(debit, wanted.n, real)
+    const event = wanted && (await findEvent(wanted.reference, wanted.n))
+    if (!event) return new Refusal(1404, { details: 'no such delivery' })
+    const asked = await askRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   }),
   recover: verb(options({ provider: PartnerId, since: instant }), async ({ provider, since }) => {

@@ -12,6 +12,9 @@ import type { Reference, Uuid } from './reference.ts'
  * once, and totals are sums of lines.
  */
 
+/** References of batches begin with it, and those of debits never do. */
+export const BATCH_PREFIX = 'STL'
+
 /** Names a batch: `STL-YYYYMMDD-XXXXXX`, the day being the one whose run opened it. */
 export const BatchId = v.pipe(
   v.string(),
@@ -19,6 +22,9 @@ export const BatchId = v.pipe(
   v.brand('BatchId'),
 )
 export type BatchId = v.InferOutput<typeof BatchId>
+
+/** Whether a reference is that of a batch, and not of a debit. */
+export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
 /** A day of the UTC calendar. */
 export const Day = v.pipe(
