@@ -39,8 +39,8 @@ export const handler = operatorHandler({
     if (provider && ran.built.length === 0 && ran.left.length === 0) return new Refusal(5002)
     return {
       date,
-      built: ran.built.map(batchView),
-      paid: ran.paid.map(batchView),
+      built: ran.built.map((batch) => batchView(batch)),
+      paid: ran.paid.map((batch) => batchView(batch)),
       unpaid: ran.unpaid.map(({ batch, reason }) => ({
         batch,
         ...reason.error,
@@ -53,7 +53,7 @@ export const handler = operatorHandler({
     options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
     async ({ provider, limit = NEWEST.otherwise }) => {
       if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-      return (await listBatches(provider, { limit })).map(batchView)
+      return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
     },
   ),
   show: verb(options({ batch: BatchId }), async ({ batch }) => {
