@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type Debit, stateAt } from './debit.ts'
-import { type FeeSchedule, split } from './fee.ts'
+import { split } from './fee.ts'
+import type { FeeSchedule } from './fee-schedule.ts'
 import { type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
 import type { Reference, Uuid } from './reference.ts'
