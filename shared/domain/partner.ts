@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { BankIdentifier } from './bank.ts'
+import { BankIdentifier, CustomerAccount } from './bank.ts'
 import { EventType } from './event-type.ts'
 import { FeeSchedule } from './fee-schedule.ts'
 import { Pesewas } from './money.ts'
@@ -35,7 +35,7 @@ export type Webhook = v.InferOutput<typeof Webhook>
 /** Where what is settled is paid to. */
 export const SettlementAccount = v.object({
   bank: BankIdentifier,
-  accountNumber: v.pipe(v.string(), v.regex(/^[0-9]{6,20}$/, 'must be 6 to 20 digits')),
+  accountNumber: CustomerAccount.entries.accountNumber,
   accountName: text({ max: 100 }),
 })
 export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
