@@ -1,7 +1,5 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from './bank.ts'
-import { type Debit, stateAt } from './debit.ts'
-import { type FeeSchedule, split } from './fee.ts'
 import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
 import type { Reference, Uuid } from './reference.ts'
@@ -170,30 +168,6 @@ export const totalsOf = async (lines: AsyncIterable<Line>): Promise<Totals> => {
   for await (const line of lines) totals = addLine(totals, line)
   return totals
 }
-
-/** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
-export const debitLine = (debit: Debit, schedule: FeeSchedule | undefined): Line => {
-  const { reference, partnerReference, amount, bankReference, completedAt, fee } = stateAt(debit)
-  if (!completedAt) throw new Error(`Debit ${reference} was never completed`)
-  return {
-    type: 'debit',
-    reference,
-    partnerReference,
-    bankReference,
-    completedAt,
-    gross: amount,
-    ...split(amount, fee ?? schedule),
-  }
-}
-
-/** The line that takes a settled debit back: the original one, negative. */
-export const adjustmentLine = (original: Line): Line => ({
-  ...original,
-  type: 'adjustment',
-  gross: pesewas(-original.gross),
-  fee: pesewas(-original.fee),
-  net: pesewas(-original.net),
-})
 
 /** A sealed batch with its sums. */
 export const withTotals = (batch: Batch, totals: Totals): Batch => ({

@@ -7,7 +7,7 @@ import type { Reference } from '../domain/reference.ts'
 import {
   BATCH_PREFIX,
   type Batch,
-  type BatchId,
+  BatchId,
   type Day,
   isOpenBatch,
   type Line,
