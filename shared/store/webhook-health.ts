@@ -29,7 +29,8 @@ export const isSlow = async (partner: PartnerId, now: Date): Promise<boolean> =>
   return found?.isSlow ?? false
 }
 
-const RACES_MAX = 5
+// Each lost race is a turn that another worker wrote, and fifty may be at work.
+const RACES_MAX = 50
 
 /**
  * Writes what turned, if anything did, on what stands: another worker may have been first.
