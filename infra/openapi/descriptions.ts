@@ -145,6 +145,7 @@ export const descriptions = {
     description:
       'Sends a signed `ping` to the webhook at once, for up to 15 seconds, and answers with what ' +
       'the receiver made of it. One that is received enables a webhook that was disabled.',
+    refusals: [new Refusal(4404)],
   },
   'list-debit-transactions': {
     tag: 'Bank reports',
