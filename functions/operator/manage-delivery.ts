@@ -6,7 +6,7 @@ import { readDeliveryId } from '../../shared/domain/event.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/recovery.ts'
 import { Reference } from '../../shared/domain/reference.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
@@ -67,10 +67,9 @@ export const handler = operatorHandler({
   }),
   recover: verb(options({ provider: PartnerId, since: instant }), async ({ provider, since }) => {
     const now = real.now()
+    if (since > now) return invalid({ since: ['must not be in the future'] })
     if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
-      return new Refusal(1007, {
-        details: { since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] },
-      })
+      return invalid({ since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] })
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
