@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { split } from '../../shared/domain/fee.ts'
 import { FeeSchedule } from '../../shared/domain/fee-schedule.ts'
 import { AMOUNT_MAX, AMOUNT_MIN, pesewas } from '../../shared/domain/money.ts'
-import { debitLine } from '../../shared/domain/settlement.ts'
+import { debitLine } from '../../shared/domain/settlement-line.ts'
 import { rowsOf } from '../support/rows.ts'
 import { completed, moved, opened } from './one-debit.ts'
 
