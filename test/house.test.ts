@@ -97,6 +97,14 @@ const doors: Record<string, string[]> = {
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  'shared/reports/': [
+    'shared/reports/',
+    'shared/api/settlement-view.ts',
+    'shared/domain/',
+    'shared/runtime.ts',
+    '@aws-sdk/',
+    'node:',
+  ],
   'shared/sweep/': [
     'shared/sweep/',
     'shared/domain/',
