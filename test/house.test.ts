@@ -99,11 +99,20 @@ const doors: Record<string, string[]> = {
   ],
   'shared/reports/': [
     'shared/reports/',
-    'shared/api/settlement-view.ts',
     'shared/domain/',
     'shared/runtime.ts',
     '@aws-sdk/',
     'node:',
+  ],
+  'shared/settlement/': [
+    'shared/settlement/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/banks/',
+    'shared/reports/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    'shared/metrics.ts',
   ],
   'shared/sweep/': [
     'shared/sweep/',

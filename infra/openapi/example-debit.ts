@@ -190,7 +190,7 @@ export const exampleReplies: Record<OperationName, Success> = {
     data: {
       batch: batchView(exampleBatch),
       lines: lines.map(lineView),
-      totals: totalsView(exampleBatch.totals),
+      totals: totalsView(lines.reduce(addLine, noTotals)),
     },
   },
   'test-webhook': {

@@ -1,18 +1,28 @@
-import { formatAmount } from './money.ts'
+import { CURRENCY, formatAmount } from './money.ts'
 import type { Batch, Line, Totals } from './settlement.ts'
 import { type AmountForm, iso } from './transaction.ts'
 
 /** Settlement as partners and operators see it: batches, their lines, their sums. */
 
-/** Sums of a batch; null while it is being built. */
-export const totalsView = (totals: Totals | null, amountOf: AmountForm = formatAmount) => ({
-  count: totals?.count ?? null,
-  debits: totals?.debits ?? null,
-  gross: totals && amountOf(totals.gross),
-  fee: totals && amountOf(totals.fee),
-  adjustments: totals && amountOf(totals.adjustments),
-  net: totals && amountOf(totals.net),
+/** Gross and fee are of the debits alone; what was taken back is in adjustments. */
+export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) => ({
+  count: totals.count,
+  debits: totals.debits,
+  gross: amountOf(totals.gross),
+  fee: amountOf(totals.fee),
+  adjustments: amountOf(totals.adjustments),
+  net: amountOf(totals.net),
 })
+
+/** Of a batch that is being built. */
+const unknownTotals = {
+  count: null,
+  debits: null,
+  gross: null,
+  fee: null,
+  adjustments: null,
+  net: null,
+}
 
 export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => ({
   id: batch.id,
@@ -21,7 +31,7 @@ export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => 
   currency: batch.currency,
   date: batch.date,
   status: batch.status,
-  ...totalsView(batch.totals, amountOf),
+  ...(batch.totals ? totalsView(batch.totals, amountOf) : unknownTotals),
   created_at: iso(batch.createdAt),
   sealed_at: iso(batch.sealedAt),
   processed_at: iso(batch.processedAt),
@@ -38,9 +48,9 @@ export const lineView = (line: Line) => ({
   reference: line.reference,
   partner_reference: line.partnerReference,
   bank_reference: line.bankReference,
-  completed_at: iso(line.completedAt),
-  currency: 'GHS' as const,
+  completed_at: line.completedAt.toISOString(),
   gross: formatAmount(line.gross),
   fee: formatAmount(line.fee),
   net: formatAmount(line.net),
+  currency: CURRENCY,
 })

@@ -1,6 +1,6 @@
-import { batchView, lineView, totalsView } from '../api/settlement-view.ts'
 import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
 import { addLine, type Batch, type Line, noTotals, type Totals } from '../domain/settlement.ts'
+import { batchView, lineView, totalsView } from '../domain/settlement-view.ts'
 import { csvRecord, guarded } from './csv.ts'
 
 /**

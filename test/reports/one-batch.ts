@@ -3,13 +3,15 @@ import { pesewas } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { Reference, Uuid } from '../../shared/domain/reference.ts'
 import {
-  adjustmentLine,
+  addLine,
   type Batch,
   BatchId,
   Day,
   type Line,
-  totalsOf,
+  noTotals,
+  openBatch,
 } from '../../shared/domain/settlement.ts'
+import { adjustmentLine } from '../../shared/domain/settlement-line.ts'
 
 /** A sealed batch of a partner, for tests to vary. */
 
@@ -38,28 +40,20 @@ export const takenBack = adjustmentLine(
 )
 
 export const batch = (given: Partial<Batch> = {}): Batch => ({
-  id: v.parse(BatchId, 'STL-20261122-ABC123'),
-  uuid: v.parse(Uuid, '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e'),
-  partner: v.parse(PartnerId, 'demo'),
-  currency: 'GHS',
-  date: v.parse(Day, '2026-11-22'),
-  n: 1,
-  status: 'pending',
-  createdAt: new Date('2026-11-22T00:00:01.000Z'),
+  ...openBatch({
+    id: v.parse(BatchId, 'STL-20261122-ABC123'),
+    uuid: v.parse(Uuid, '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e'),
+    partner: v.parse(PartnerId, 'demo'),
+    date: v.parse(Day, '2026-11-22'),
+    n: 1,
+    createdAt: new Date('2026-11-22T00:00:01.000Z'),
+  }),
   sealedAt: new Date('2026-11-22T00:00:02.000Z'),
-  totals: null,
-  reportedAt: null,
-  processedAt: null,
-  completedAt: null,
-  failedAt: null,
-  failure: null,
-  bankReference: null,
-  paid: null,
-  madeGoodBy: null,
   ...given,
 })
 
-export const sealed = (lines: readonly Line[]): Batch => batch({ totals: totalsOf(lines) })
+export const sealed = (lines: readonly Line[]): Batch =>
+  batch({ totals: lines.reduce(addLine, noTotals) })
 
 export const whole = async (chunks: AsyncIterable<string>): Promise<string> =>
   (await Array.fromAsync(chunks)).join('')
