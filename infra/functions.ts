@@ -28,6 +28,7 @@ const operators = [
   'manage-webhook',
   'manage-delivery',
   'manage-debit',
+  'manage-settlement',
 ]
 
 const SEALERS = new Set([

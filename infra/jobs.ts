@@ -16,8 +16,8 @@ export type Job = {
   sends: readonly QueueName[]
   /** Creates schedules that put messages into this queue. */
   schedulesInto?: QueueName
-  /** A schedule of its own puts a message into its queue, again and again. */
-  every?: `rate(${string})`
+  /** Schedules of its own put a message into its queue, again and again. */
+  every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
 
 const webhookQueues = [
@@ -29,9 +29,12 @@ const webhookQueues = [
 
 export const jobs = {
   relay: {
-    from: { stream: ['debit', 'delivery', 'recovery'], batchSize: 100 },
+    from: {
+      stream: ['debit', 'delivery', 'recovery', 'batch', 'late-completion'],
+      batchSize: 100,
+    },
     timeoutSeconds: 60,
-    sends: ['submissions', 'timeouts', ...webhookQueues, 'recoveries'],
+    sends: ['submissions', 'timeouts', ...webhookQueues, 'recoveries', 'settlements', 'payments'],
   },
   'submit-to-bank': {
     from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
@@ -76,11 +79,28 @@ export const jobs = {
     timeoutSeconds: 30,
     sends: [],
   },
+  // At midnight, and again for what was not to be seen then, or when the first run did not come.
+  'open-settlement': {
+    from: { queues: ['settlement-runs'], batchSize: 1, maxConcurrency: 2 },
+    timeoutSeconds: 60,
+    sends: ['settlements', 'payments'],
+    every: ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)'],
+  },
+  'build-batch': {
+    from: { queues: ['settlements'], batchSize: 1, maxConcurrency: 20 },
+    timeoutSeconds: 900,
+    sends: [],
+  },
+  'process-batch': {
+    from: { queues: ['payments'], batchSize: 1, maxConcurrency: 5 },
+    timeoutSeconds: 60,
+    sends: [],
+  },
   sweep: {
     from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 55,
-    sends: ['submissions', ...webhookQueues, 'recoveries'],
-    every: 'rate(1 minute)',
+    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments'],
+    every: ['rate(1 minute)'],
   },
 } as const satisfies Record<string, Job>
 
@@ -90,7 +110,8 @@ export const jobRow = (name: JobName): Job => jobs[name]
 
 /** Jobs that a schedule of their own sets off, and by which queue. */
 export const recurring = jobNames.flatMap((name) => {
-  const { from, every } = jobRow(name)
+  const { from, every = [] } = jobRow(name)
   const [queue] = 'queues' in from ? from.queues : []
-  return every && queue ? [{ name, queue, every }] : []
+  if (!queue) return []
+  return every.map((expression, n) => ({ name: `${name}-${n + 1}`, queue, expression }))
 })

@@ -111,12 +111,12 @@ export class ServiceStack extends Stack {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
     })
     queues.get('expiries')?.grantSendMessages(role)
-    for (const { name, queue, every } of recurring) {
+    for (const { name, queue, expression } of recurring) {
       const target = queueNamed(queues, queue)
       target.grantSendMessages(role)
       new CfnSchedule(this, `${name}-schedule`, {
         groupName: group.ref,
-        scheduleExpression: every,
+        scheduleExpression: expression,
         scheduleExpressionTimezone: 'UTC',
         flexibleTimeWindow: { mode: 'OFF' },
         target: { arn: target.queueArn, roleArn: role.roleArn, input: '{}' },

@@ -12,6 +12,14 @@ const units = {
   /** Days for which every attempt at one webhook has failed. */
   WebhookFailingDays: MetricUnit.Count,
   WebhookAttemptMilliseconds: MetricUnit.Milliseconds,
+  SettlementPaid: MetricUnit.Count,
+  SettlementFailed: MetricUnit.Count,
+  /** Batches that were due and could not be paid. */
+  SettlementNotPaid: MetricUnit.Count,
+  /** Debits that a bank reported as completed after they had failed: a customer's money. */
+  LateCompletion: MetricUnit.Count,
+  /** What a recomputation from the table found to be otherwise. */
+  ReconciliationDifferences: MetricUnit.Count,
   /** Messages that the sweep sent because nothing had come of the first. */
   SweepRepaired: MetricUnit.Count,
 } as const

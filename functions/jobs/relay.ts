@@ -1,19 +1,24 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Debit } from '../../shared/domain/debit.ts'
 import type { Delivery } from '../../shared/domain/delivery.ts'
+import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { Batch } from '../../shared/domain/settlement.ts'
+import { measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
   type AboutEvent,
   announce,
   clock,
   nextAttempt,
+  nextOfBatch,
   nextPage,
   sidelined,
   submission,
 } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { fromBatchItem } from '../../shared/store/batch-item.ts'
 import { fromDebitItem } from '../../shared/store/debit-item.ts'
 import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
 import { appendToFeed } from '../../shared/store/event-feed.ts'
@@ -37,29 +42,36 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
         return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), now)
       case 'recovery':
         return sendEvery(nextPage(fromRecoveryItem(item), now))
+      case 'batch':
+        return followBatch(fromBatchItem(item), old && fromBatchItem(old), now)
+      case 'late-completion':
+        return measure({ LateCompletion: 1 })
     }
   })
 
 type Image = Parameters<typeof unmarshall>[0]
 
 const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): Promise<void> => {
-  const { facts, history } = debit
-  const known = before?.history.length ?? 0
-  const added = history.slice(known)
-  if (added.length === 0) return
-  const through = history.length - 1
-  const entries = added.map((_, place) => ({ reference: facts.reference, n: known + place }))
+  const added = debitEvents(debit).slice(before?.history.length ?? 0)
   await Promise.all([
-    appendToFeed(facts.partner, entries, now),
-    sendEvery([
-      ...(await inTheirLane(facts.partner, [announce(debit, { n: known, through })], now)),
-      ...added.flatMap(({ type }) => {
+    tell(added, now),
+    sendEvery(
+      added.flatMap(({ type }) => {
         if (type === 'pending') {
           return [submission(debit, { again: false }), clock(debit, 'processing')]
         }
         return type === 'processing' ? [clock(debit, 'approval')] : []
       }),
-    ]),
+    ),
+  ])
+}
+
+/** Events of one partner, for its feed and its webhook. */
+const tell = async ([first, ...others]: readonly PartnerEvent[], now: Date): Promise<void> => {
+  if (!first) return
+  await Promise.all([
+    appendToFeed(first.partner, [first, ...others], now),
+    sendEvery(await inTheirLane(first.partner, [announce([first, ...others])], now)),
   ])
 }
 
@@ -74,6 +86,13 @@ const followDelivery = async (
     before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isKnown) return
   await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
+}
+
+/** A run that left the rest to another, or a payment that is through. */
+const followBatch = async (batch: Batch, before: Batch | undefined, now: Date): Promise<void> => {
+  if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
+  const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
+  if (told) await tell([told], now)
 }
 
 const inTheirLane = async (

@@ -89,9 +89,9 @@ const start = async (
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
   feed({ functions, sqs, dynamoDb, streamArn, print }, stops)
-  for (const { name, queue, every } of recurring) {
+  for (const { name, queue, expression } of recurring) {
     scheduler.create(name, {
-      ScheduleExpression: every,
+      ScheduleExpression: expression,
       Target: { Arn: queueArn(ACCOUNT, queue), Input: '{}' },
     })
   }

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { Cron } from 'croner'
 
 /**
- * EventBridge Scheduler for schedules with a queue as their target, `at(...)` once and `rate(...)`
- * for ever: keeps them, and fires them, which the emulators do not. Speaks the service's REST API,
+ * EventBridge Scheduler for schedules with a queue as their target, `at(...)` once, `rate(...)` and
+ * `cron(...)` for ever: keeps them, and fires them, which the emulators do not. Speaks the service's REST API,
  * so the functions use their ordinary client.
  */
 export type Scheduler = {
@@ -19,7 +20,11 @@ export type Scheduler = {
 type Target = { Arn: string; Input: string }
 type Schedule = { ScheduleExpression?: string; GroupName?: string; Target?: Target }
 
+type Timer = { stop: () => void }
+
 const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
+/** Minutes, hours, day of the month, month, day of the week; the year that follows is any. */
+const CRON = /^cron\(((?:\S+ ){4}\S+) \*\)$/
 const RATE = /^rate\((\d+) minutes?\)$/
 
 type Answer = { status: number; body: object; error?: string }
@@ -33,7 +38,7 @@ const refuse = (status: number, error: string, Message: string): Answer => ({
 export const startScheduler = async (
   deliver: (queueArn: string, body: string) => Promise<void>,
 ): Promise<Scheduler> => {
-  const timers = new Map<string, NodeJS.Timeout>()
+  const timers = new Map<string, Timer>()
 
   const create = (name: string, schedule: Schedule): Answer => {
     const target = schedule.Target
@@ -42,7 +47,8 @@ export const startScheduler = async (
     // A hint that cannot be handed over is lost here, as it may be on AWS: the sweep finds it.
     const fire = () => deliver(target.Arn, target.Input).catch(() => undefined)
     const timer = timerFor(schedule.ScheduleExpression ?? '', fire, () => timers.delete(name))
-    if (!timer) return refuse(400, 'ValidationException', 'Only at(...) and rate(...) schedules')
+    if (!timer)
+      return refuse(400, 'ValidationException', 'Only at(...), rate(...) and cron(...) schedules')
     timers.set(name, timer)
     return { status: 200, body: { ScheduleArn: `arn:aws:scheduler:::schedule/${name}` } }
   }
@@ -54,7 +60,7 @@ export const startScheduler = async (
     const timer = timers.get(name)
     if (!timer) return refuse(404, 'ResourceNotFoundException', `Schedule ${name} not found`)
     if (request.method !== 'DELETE') return { status: 200, body: { Name: name } }
-    clearTimeout(timer)
+    timer.stop()
     timers.delete(name)
     return { status: 200, body: {} }
   }
@@ -72,7 +78,7 @@ export const startScheduler = async (
     create,
     pending: () => [...timers.keys()],
     stop: async () => {
-      for (const timer of timers.values()) clearTimeout(timer)
+      for (const timer of timers.values()) timer.stop()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
@@ -81,21 +87,23 @@ export const startScheduler = async (
 }
 
 /** @param forget makes the name free again: ActionAfterCompletion DELETE */
-const timerFor = (
-  expression: string,
-  fire: () => void,
-  forget: () => void,
-): NodeJS.Timeout | undefined => {
+const timerFor = (expression: string, fire: () => void, forget: () => void): Timer | undefined => {
   const at = AT.exec(expression)?.[1]
   if (at) {
     const once = () => {
       forget()
       fire()
     }
-    return setTimeout(once, Math.max(0, new Date(`${at}Z`).getTime() - Date.now()))
+    const timer = setTimeout(once, Math.max(0, new Date(`${at}Z`).getTime() - Date.now()))
+    return { stop: () => clearTimeout(timer) }
   }
   const minutes = RATE.exec(expression)?.[1]
-  return minutes ? setInterval(fire, Number(minutes) * 60_000) : undefined
+  if (minutes) {
+    const timer = setInterval(fire, Number(minutes) * 60_000)
+    return { stop: () => clearInterval(timer) }
+  }
+  const cron = CRON.exec(expression)?.[1]
+  return cron ? new Cron(cron.replaceAll('?', '*'), { timezone: 'UTC' }, fire) : undefined
 }
 
 const write = (response: ServerResponse, { status, body, error }: Answer): void => {

@@ -10,15 +10,18 @@ export type Connector = {
   submit: (submission: Submission) => Promise<SubmissionResult>
 }
 
-/** What connectors need of the world around them. */
-export type Wiring = {
-  /** Has the sandbox bank report an outcome later. */
-  reportLater: (report: SandboxReport) => Promise<void>
-  /** Where a bank of its own endpoint is reached. */
+/** What it takes to reach a bank that has an endpoint of its own. */
+export type Reach = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date
   /** How long one exchange with a bank may take, from the connection to the answer's last byte. */
   exchangeSeconds: number
   /** Whether a bank may be on this machine itself, without TLS: only in the sandbox on it. */
   localPeers: boolean
+}
+
+/** What connectors need of the world around them. */
+export type Wiring = Reach & {
+  /** Has the sandbox bank report an outcome later. */
+  reportLater: (report: SandboxReport) => Promise<void>
 }

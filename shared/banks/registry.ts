@@ -1,7 +1,10 @@
 import type { ConnectorName } from '../domain/bank.ts'
-import type { Connector, Wiring } from './connector.ts'
+import type { Connector, Reach, Wiring } from './connector.ts'
 import { httpConnector } from './http.ts'
+import { httpSettlement } from './http-settlement.ts'
 import { sandboxConnector } from './sandbox.ts'
+import { sandboxSettlement } from './sandbox-settlement.ts'
+import type { SettlementConnector } from './settlement.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 
@@ -9,4 +12,10 @@ type Connected = Exclude<ConnectorName, 'none'>
 export const connectors = (wiring: Wiring): Record<Connected, Connector> => ({
   sandbox: sandboxConnector(wiring),
   http: httpConnector(wiring),
+})
+
+/** What has partners paid, by the connector of the bank that holds their account. */
+export const settlementConnectors = (reach: Reach): Record<Connected, SettlementConnector> => ({
+  sandbox: sandboxSettlement,
+  http: httpSettlement(reach),
 })

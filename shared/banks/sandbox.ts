@@ -30,7 +30,7 @@ const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>,
   transaction_declined: 'Transaction declined by customer',
 }
 
-const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
+export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
   `${bank}-${uuid.slice(0, 8).toUpperCase()}`
 
 export const sandboxConnector = ({ reportLater }: Wiring): Connector => ({

@@ -5,6 +5,7 @@ import {
   type Noted,
   noteAttempt,
   noteSlow,
+  PROMPT_SECONDS,
   SLOW_SECONDS,
   type WebhookHealth,
 } from '../domain/webhook-health.ts'
@@ -16,27 +17,46 @@ import { tellHealth } from './tell.ts'
 
 /** Keeps the health of a webhook in step with its attempts. */
 
+export type Pace = 'quick' | 'slow' | 'slow beside others'
+
 /**
  * Waits for an attempt, for as long as is not slow; beyond that the webhook is marked, while the
  * attempt goes on, so that the events that follow do not hold up those of others.
+ * @returns `slow beside others` when another attempt that goes on had marked it
  */
 export const markWhileSlow = async (
   partner: PartnerId,
   sending: Promise<unknown>,
   runtime: Pick<Runtime, 'now' | 'pause'>,
-): Promise<void> => {
-  const answered = new AbortController()
-  const isSlow = await Promise.race([
-    sending.then(() => false),
-    runtime.pause(SLOW_SECONDS * 1000, answered.signal).then(() => true),
-  ]).finally(() => answered.abort())
-  if (!isSlow) return
+): Promise<Pace> => {
+  if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
+  const at = runtime.now()
   try {
-    await changeHealth(partner, (health) => noteSlow(health, runtime.now()))
+    const { slowSince } = await changeHealth(partner, (health) => noteSlow(health, at))
+    return slowSince?.getTime() === at.getTime() ? 'slow' : 'slow beside others'
   } catch (error) {
     // The attempt counts for more; the next one that is slow marks it.
     log.warn('slow webhook not marked', { partner, error: error as Error })
+    return 'slow'
   }
+}
+
+/** Whether a slow attempt is answered within the time that receivers are asked to keep to. */
+export const isPrompt = async (
+  sending: Promise<unknown>,
+  runtime: Pick<Runtime, 'pause'>,
+): Promise<boolean> => !(await takesLonger(sending, PROMPT_SECONDS - SLOW_SECONDS, runtime))
+
+const takesLonger = async (
+  sending: Promise<unknown>,
+  seconds: number,
+  runtime: Pick<Runtime, 'pause'>,
+): Promise<boolean> => {
+  const answered = new AbortController()
+  return Promise.race([
+    sending.then(() => false),
+    runtime.pause(seconds * 1000, answered.signal).then(() => true),
+  ]).finally(() => answered.abort())
 }
 
 type Noting = {
@@ -56,13 +76,18 @@ export const noteOutcome = async (
 ): Promise<void> => {
   const at = runtime.now()
   const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
-  let after = noteAttempt(health, noted)
-  if (after !== health) {
-    if (succeeded && health.exhaustedSince) {
-      const id = `automatic-${health.exhaustedSince.getTime()}`
+  // A success on a webhook that was well turns nothing. A failure is judged by what stands: the
+  // webhook may have answered others since this attempt began.
+  if (succeeded && noteAttempt(health, noted) === health) return
+  let before = health
+  const after = await changeHealth(partner, async (now) => {
+    before = now
+    // Before it is forgotten that anything was abandoned.
+    if (succeeded && now.exhaustedSince) {
+      const id = `automatic-${now.exhaustedSince.getTime()}`
       await openRecovery(automaticRecovery({ partner, id, now: at }))
     }
-    after = await changeHealth(partner, (now) => noteAttempt(now, noted))
-  }
-  tellHealth(partner, health, after, at)
+    return noteAttempt(now, noted)
+  })
+  tellHealth(partner, before, after, at)
 }

@@ -1,13 +1,12 @@
-import type { Debit } from '../domain/debit.ts'
 import { attemptId } from '../domain/delivery.ts'
-import { eventId, PING, pingBody, webhookBody } from '../domain/event.ts'
+import { eventId, type PartnerEvent, PING, pingBody } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import { network } from '../webhooks/network.ts'
 import { post, type Sent } from '../webhooks/sender.ts'
 import { type Signed, signatureHeaders } from '../webhooks/signature.ts'
 
-const sendSigned = (webhook: Webhook, signed: Signed): Promise<Sent> =>
+const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<Sent> =>
   post(
     {
       url: webhook.url,
@@ -15,24 +14,30 @@ const sendSigned = (webhook: Webhook, signed: Signed): Promise<Sent> =>
       headers: signatureHeaders(webhook, signed),
       timeoutSeconds: webhook.timeoutSeconds,
       connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
+      ...(signal ? { signal } : {}),
     },
     network,
   )
 
-type Sending = { debit: Debit; n: number; number: number; webhook: Webhook; at: Date }
+type Sending = {
+  event: PartnerEvent
+  number: number
+  webhook: Webhook
+  at: Date
+  /** Breaks it off. */
+  signal: AbortSignal
+}
 
-/** Signs event `n` of a debit as its attempt `number`, and posts it. */
-export const send = ({ debit, n, number, webhook, at }: Sending): Promise<Sent> => {
-  const { reference } = debit.facts
-  const entry = debit.history[n]
-  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  return sendSigned(webhook, {
-    body: webhookBody(debit, n, webhook),
-    event: sentType(entry.type, webhook),
-    eventId: eventId(reference, n),
-    attemptId: attemptId({ reference, n }, number),
+/** Signs an event as its attempt `number`, and posts it. */
+export const send = ({ event, number, webhook, at, signal }: Sending): Promise<Sent> => {
+  const signed = {
+    body: JSON.stringify(event.payload(webhook)),
+    event: sentType(event.type, webhook),
+    eventId: eventId(event.reference, event.n),
+    attemptId: attemptId(event, number),
     at,
-  })
+  }
+  return sendSigned(webhook, signed, signal)
 }
 
 // Its caller waits for the answer, and gives up before thirty seconds.

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { type Debit, stateAt } from './debit.ts'
-import { type FeeSchedule, split } from './fee.ts'
-import { type Pesewas, pesewas } from './money.ts'
+import type { BankIdentifier } from './bank.ts'
+import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
 import type { Reference, Uuid } from './reference.ts'
 
@@ -11,6 +10,9 @@ import type { Reference, Uuid } from './reference.ts'
  * once, and totals are sums of lines.
  */
 
+/** References of batches begin with it, and those of debits never do. */
+export const BATCH_PREFIX = 'STL'
+
 /** Names a batch: `STL-YYYYMMDD-XXXXXX`, the day being the one whose run opened it. */
 export const BatchId = v.pipe(
   v.string(),
@@ -18,6 +20,9 @@ export const BatchId = v.pipe(
   v.brand('BatchId'),
 )
 export type BatchId = v.InferOutput<typeof BatchId>
+
+/** Whether a reference is that of a batch, and not of a debit. */
+export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
 /** A day of the UTC calendar. */
 export const Day = v.pipe(
@@ -27,6 +32,13 @@ export const Day = v.pipe(
   v.brand('Day'),
 )
 export type Day = v.InferOutput<typeof Day>
+
+/** Where a partner is paid. */
+export type SettlementAccount = {
+  bank: BankIdentifier
+  accountNumber: string
+  accountName: string
+}
 
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
@@ -55,10 +67,20 @@ export type Batch = {
   failure: string | null
   /** The bank's own reference of the payment. */
   bankReference: string | null
-  /** What was paid: its net, and those below zero that it made good. */
+  /** What is paid: its net, less what it makes good. */
   paid: Pesewas | null
-  /** The later batch that made good its net below zero. */
+  /** To where; it stays so, whatever account the partner has later. */
+  paidTo: SettlementAccount | null
+  /** What it makes good of batches whose net is below zero. */
+  makesGood: readonly { batch: BatchId; amount: Pesewas }[]
+  /** What later batches have yet to make good of its net below zero; nothing or less. */
+  outstanding: Pesewas
+  /** The batch that made good the last of it. */
   madeGoodBy: BatchId | null
+  /** How often its building was left to another run, as the time of one was over. */
+  runs: number
+  /** Counts its writes, but for those of its lines. */
+  version: number
 }
 
 /** One debit in a batch, or the taking back of one that was reversed after its settlement. */
@@ -83,6 +105,43 @@ export type Totals = {
   net: Pesewas
 }
 
+/** Days begin at 00:00 UTC. */
+export const startOf = (day: Day): Date => new Date(`${day}T00:00:00.000Z`)
+
+export const dayAfter = (day: Day, days = 1): Day =>
+  v.parse(Day, new Date(startOf(day).getTime() + days * 86_400_000).toISOString().slice(0, 10))
+
+export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 10))
+
+/** When a batch is to be paid: the day after the one whose run opened it. */
+export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayAfter(date))
+
+export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
+
+type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'createdAt'>
+
+/** A batch before its first line. */
+export const openBatch = (opening: Opening): Batch => ({
+  ...opening,
+  currency: CURRENCY,
+  status: 'pending',
+  sealedAt: null,
+  totals: null,
+  reportedAt: null,
+  processedAt: null,
+  completedAt: null,
+  failedAt: null,
+  failure: null,
+  bankReference: null,
+  paid: null,
+  paidTo: null,
+  makesGood: [],
+  outstanding: pesewas(0),
+  madeGoodBy: null,
+  runs: 0,
+  version: 1,
+})
+
 export const noTotals: Totals = {
   count: 0,
   debits: 0,
@@ -104,32 +163,91 @@ export const addLine = (totals: Totals, line: Line): Totals => {
   }
 }
 
-export const totalsOf = (lines: Iterable<Line>): Totals => {
+export const totalsOf = async (lines: AsyncIterable<Line>): Promise<Totals> => {
   let totals = noTotals
-  for (const line of lines) totals = addLine(totals, line)
+  for await (const line of lines) totals = addLine(totals, line)
   return totals
 }
 
-/** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
-export const debitLine = (debit: Debit, schedule: FeeSchedule | undefined): Line => {
-  const { reference, partnerReference, amount, bankReference, completedAt, fee } = stateAt(debit)
-  if (!completedAt) throw new Error(`Debit ${reference} was never completed`)
-  return {
-    type: 'debit',
-    reference,
-    partnerReference,
-    bankReference,
-    completedAt,
-    gross: amount,
-    ...split(amount, fee ?? schedule),
+/** A sealed batch with its sums. */
+export const withTotals = (batch: Batch, totals: Totals): Batch => ({
+  ...batch,
+  totals,
+  outstanding: pesewas(Math.min(0, totals.net)),
+})
+
+/** Batches that are written together: all or none. */
+type Together = { batch: Batch; others: Batch[] }
+
+/**
+ * A batch whose payment begins. Of those below zero it makes good as much as its net allows, in
+ * their order; when nothing is left to pay it is completed at once.
+ */
+export const beginPayment = (
+  batch: Batch,
+  { belowZero, account, at }: { belowZero: readonly Batch[]; account: SettlementAccount; at: Date },
+): Together => {
+  let left = batch.totals?.net ?? 0
+  const makesGood = belowZero.map(({ id, outstanding }) => {
+    const amount = Math.min(left, -outstanding)
+    left -= amount
+    return { batch: id, amount: pesewas(amount) }
+  })
+  const begun: Batch = {
+    ...batch,
+    status: 'processing',
+    paid: pesewas(left),
+    paidTo: account,
+    makesGood: makesGood.filter(({ amount }) => amount > 0),
+    processedAt: at,
+    failedAt: null,
+    failure: null,
   }
+  const others = belowZero.map((one, n) => madeGood(one, makesGood[n]?.amount ?? 0))
+  return left > 0
+    ? { batch: begun, others }
+    : endPayment(begun, { bankReference: null, at }, others)
 }
 
-/** The line that takes a settled debit back: the original one, negative. */
-export const adjustmentLine = (original: Line): Line => ({
-  ...original,
-  type: 'adjustment',
-  gross: pesewas(-original.gross),
-  fee: pesewas(-original.fee),
-  net: pesewas(-original.net),
+/** @param amount below nothing: it is outstanding again */
+const madeGood = (batch: Batch, amount: number): Batch => ({
+  ...batch,
+  status: 'pending',
+  outstanding: pesewas(batch.outstanding + amount),
+})
+
+/** A batch that was paid, and those of which nothing is outstanding any more. */
+export const endPayment = (
+  batch: Batch,
+  { bankReference, at }: { bankReference: string | null; at: Date },
+  others: readonly Batch[],
+): Together => ({
+  batch: { ...batch, status: 'completed', bankReference, completedAt: at },
+  others: others.map((one) =>
+    one.outstanding === 0
+      ? { ...one, status: 'completed', madeGoodBy: batch.id, completedAt: at }
+      : one,
+  ),
+})
+
+/** A batch that its bank will not pay. What it was to make good waits for another. */
+export const failPayment = (
+  batch: Batch,
+  { failure, at }: { failure: string; at: Date },
+  others: readonly Batch[],
+): Together => ({
+  batch: { ...batch, status: 'failed', failure, failedAt: at, makesGood: [] },
+  others: others.map((one) => {
+    const made = batch.makesGood.find(({ batch: id }) => id === one.id)
+    return madeGood(one, -(made?.amount ?? 0))
+  }),
+})
+
+/** A failed batch that is to be paid after all, by another instruction. */
+export const retryPayment = (batch: Batch, uuid: Uuid): Batch => ({
+  ...batch,
+  uuid,
+  status: 'pending',
+  paid: null,
+  paidTo: null,
 })

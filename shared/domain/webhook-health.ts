@@ -20,8 +20,11 @@ export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
 const DAY_MS = 86_400_000
 const DISABLED_AFTER_DAYS = 5
 
-/** An attempt without an answer for so long is slow; receivers should answer within five. */
+/** An attempt without an answer for so long is slow. */
 export const SLOW_SECONDS = 2
+
+/** Receivers are asked to answer within this (specification, Retry of deliveries, 8). */
+export const PROMPT_SECONDS = 5
 
 export const healthState = (health: WebhookHealth): HealthState => {
   if (health.disabledAt) return 'disabled'

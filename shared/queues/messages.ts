@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { PartnerId } from '../domain/partner.ts'
 import { Reference } from '../domain/reference.ts'
 import { SandboxReport } from '../domain/sandbox-outcome.ts'
+import { BatchId, Day } from '../domain/settlement.ts'
 
 /**
  * Every queue and the shape of its messages. A message names what is to be looked at and never
@@ -49,6 +50,12 @@ export const messages = {
   'webhooks-sidelined': AboutEvent,
   /** Pages of deliveries to be taken up again. */
   recoveries: AboutRecovery,
+  /** It is time for the settlement of the days before today. */
+  'settlement-runs': v.object({}),
+  /** Partners whose batch of a day is to be built. */
+  settlements: v.object({ partner: PartnerId, date: Day }),
+  /** Batches to be paid. */
+  payments: v.object({ batch: BatchId }),
   /** It is time to look for what was lost. */
   sweeps: v.object({}),
   /** What the sandbox bank is going to report. */

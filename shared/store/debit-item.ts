@@ -6,6 +6,7 @@ import {
   type Facts,
   stateAt,
 } from '../domain/debit.ts'
+import type { BatchId } from '../domain/settlement.ts'
 import { keys, withoutKeys } from './table.ts'
 import { watched } from './watch.ts'
 
@@ -40,6 +41,8 @@ export type DebitItem = Omit<Facts, 'metadata'> & {
   version: number
   history: WrittenEntry[]
   approval?: { at: number; by: string; rid: string }
+  settledIn?: BatchId
+  adjustedIn?: BatchId
 }
 
 /** @param before the entry it follows, whose cause it may share */
@@ -78,12 +81,13 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
 })
 
 /**
- * Where the next look at a debit is due after a move: a completed one waits for settlement, and
- * is found there; a failed or reversed one is looked at once more.
+ * Where a debit is looked for after a move: one that was completed, or was reversed when it was
+ * settled already, waits for settlement; any other that came to its end is looked at once more.
  */
-export const workAfter = ({ facts, status, history }: Debit): { work: string; due: string } => {
+export const workAfter = (debit: Debit): { work: string; due: string } => {
+  const { facts, status, history, settledIn } = debit
   const { at } = history.at(-1) ?? { at: new Date(0) }
-  return status === 'completed'
+  return status === 'completed' || (status === 'reversed' && settledIn)
     ? { work: keys.unsettled(facts.partner), due: at.toISOString() }
     : watched(facts.reference, at)
 }
@@ -108,7 +112,7 @@ export const toDebitItem = (debit: Debit): DebitItem => {
 }
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
-  const { status, version, history, approval, metadata, ...rest } =
+  const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
     withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
   const { byStatus, byCustomer, byTime, work, due, ...plain } = rest
   return {
@@ -119,5 +123,7 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     ...(approval
       ? { approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid } }
       : {}),
+    ...(settledIn ? { settledIn } : {}),
+    ...(adjustedIn ? { adjustedIn } : {}),
   }
 }

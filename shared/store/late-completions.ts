@@ -1,6 +1,10 @@
+import type { BankIdentifier } from '../domain/bank.ts'
 import type { BankCallback } from '../domain/bank-update.ts'
 import type { Cause, Debit } from '../domain/debit.ts'
-import { keys, put } from './table.ts'
+import type { Pesewas } from '../domain/money.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import { keys, put, queryAll, readMany, withoutKeys } from './table.ts'
 
 /**
  * A bank says that it debited a customer after the debit had failed here: somebody's money, which
@@ -21,4 +25,38 @@ export const putLateCompletion = (
     at: at.toISOString(),
     by,
     requestId,
+    byStatus: keys.lateCompletions,
+    byTime: keys.byTime(at, facts.reference),
   })
+
+export type LateCompletion = {
+  reference: Reference
+  partner: PartnerId
+  bank: BankIdentifier
+  amount: Pesewas
+  bankReference: string
+  fee?: Pesewas
+  at: Date
+  by: string
+  requestId: string
+}
+
+/** The newest such reports, newest first; from an index, so a new one shows a little late. */
+export const listLateCompletions = async (limit: number): Promise<LateCompletion[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :late',
+    ExpressionAttributeValues: { ':late': keys.lateCompletions },
+    ScanIndexForward: false,
+    Limit: limit,
+  })
+  const items = await readMany(found.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+  return items
+    .map((item) => {
+      const { byStatus, byTime, at, ...late } = withoutKeys<
+        Omit<LateCompletion, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
+      >(item)
+      return { ...late, at: new Date(at) }
+    })
+    .sort((one, other) => other.at.getTime() - one.at.getTime())
+}

@@ -13,6 +13,7 @@ import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
+import type { BatchId, Line } from '../domain/settlement.ts'
 import { environment } from '../runtime.ts'
 
 /**
@@ -93,6 +94,8 @@ export const keys = {
     pk: `PARTNER#${partner}`,
     sk: `DAY#${day}`,
   }),
+  /** In the index by-status: every late completion, by when it was reported. */
+  lateCompletions: 'LATE_COMPLETIONS',
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
   /** How far the sweep has looked through what was completed. */
@@ -104,6 +107,18 @@ export const keys = {
     pk: `PARTNER#${partner}`,
     sk: `RECOVERY#${id}`,
   }),
+  batch: (id: BatchId): Key => ({ pk: `BATCH#${id}`, sk: 'BATCH' }),
+  /** A debit has one line of each type at most, as its own key says. */
+  line: (id: BatchId, type: Line['type'], reference: Reference): Key => ({
+    pk: `BATCH#${id}`,
+    sk: `${type.toUpperCase()}#${reference}`,
+  }),
+  /** In the index by-status: the batches of a partner, by their day. */
+  batches: (partner: PartnerId): string => `${partner}#settlements`,
+  /** In the index work: sealed batches, by the day on which they are to be paid. */
+  payable: 'PAY',
+  /** In the index work: the batches of a partner whose net is below zero. */
+  belowZero: (partner: PartnerId): string => `BELOW_ZERO#${partner}`,
   /** The feed of a partner's events is a row of pages, each a list of events. */
   feedPage: (partner: PartnerId, page: number): Key => ({
     pk: `FEED#${partner}`,
@@ -166,24 +181,31 @@ export const readCollection = async (pk: string, prefix = ''): Promise<Record<st
 
 type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
 
-/** What a query finds, over as many pages as it takes; at most `Limit` items where that is given. */
-export const queryAll = async (input: QueryInput): Promise<Record<string, unknown>[]> => {
-  const found: Record<string, unknown>[] = []
-  const { Limit = Number.POSITIVE_INFINITY, ...rest } = input
+/** What a query finds, page after page. */
+export async function* queryPages(input: QueryInput): AsyncGenerator<Record<string, unknown>[]> {
   let ExclusiveStartKey: Record<string, unknown> | undefined
   do {
     const { Items = [], LastEvaluatedKey } = await table.send(
       new QueryCommand({
         TableName: tableName(),
-        ...rest,
-        ...(Number.isFinite(Limit) ? { Limit: Limit - found.length } : {}),
+        ...input,
         ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
       }),
     )
-    found.push(...Items)
+    yield Items
     ExclusiveStartKey = LastEvaluatedKey
-  } while (ExclusiveStartKey && found.length < Limit)
-  return found
+  } while (ExclusiveStartKey)
+}
+
+/** The same in one list; at most `Limit` items where that is given. */
+export const queryAll = async (input: QueryInput): Promise<Record<string, unknown>[]> => {
+  const found: Record<string, unknown>[] = []
+  const { Limit = Number.POSITIVE_INFINITY } = input
+  for await (const page of queryPages(input)) {
+    found.push(...page)
+    if (found.length >= Limit) break
+  }
+  return found.slice(0, Limit)
 }
 
 /** @returns false when the condition of the write did not hold */

@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { held, type Key, keys, queryAll, table, tableName } from './table.ts'
+import type { BatchId } from '../domain/settlement.ts'
+import { held, type Key, keys, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
  * The index `work`: items that somebody must look at once they are due, because a message or a
@@ -32,6 +33,7 @@ type About =
   | { kind: 'debit'; reference: Reference }
   | { kind: 'delivery'; reference: Reference; n: number }
   | { kind: 'recovery'; partner: PartnerId; id: string }
+  | { kind: 'batch'; id: BatchId }
 
 const aboutOf = ({ pk, sk }: Key): About => {
   const [, owner = ''] = pk.split('#')
@@ -43,6 +45,8 @@ const aboutOf = ({ pk, sk }: Key): About => {
       return { kind: 'delivery', reference: owner as Reference, n: Number(id) }
     case 'RECOVERY':
       return { kind: 'recovery', partner: owner as PartnerId, id }
+    case 'BATCH':
+      return { kind: 'batch', id: owner as BatchId }
     default:
       throw new Error(`Nobody knows how to look after ${kind}`)
   }
@@ -84,24 +88,29 @@ export const lookAgain = async (watched: Watched, due: Date | undefined): Promis
     ),
   )
 
-/** Completed debits of a partner that are not settled, by when they were completed. */
-export const listUnsettled = async (
+/**
+ * Debits of a partner that wait for settlement, by when they were completed or reversed, page by
+ * page. What leaves the index meanwhile disturbs nothing.
+ */
+export async function* unsettledPages(
   partner: PartnerId,
-  { from, to, limit }: { from: Date; to: Date; limit?: number },
-): Promise<Reference[]> => {
-  const found = await queryAll({
+  { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
+): AsyncGenerator<Reference[]> {
+  const pages = queryPages({
     IndexName: 'work',
-    KeyConditionExpression: '#work = :partner AND due BETWEEN :from AND :to',
+    KeyConditionExpression: '#work = :partner AND due BETWEEN :from AND :last',
     ExpressionAttributeNames: { '#work': 'work' },
     ExpressionAttributeValues: {
       ':partner': keys.unsettled(partner),
       ':from': from.toISOString(),
-      ':to': to.toISOString(),
+      ':last': new Date(before.getTime() - 1).toISOString(),
     },
-    ...(limit === undefined ? {} : { Limit: limit }),
+    Limit: pageSize,
   })
-  return found.flatMap(({ pk, sk }) => {
-    const about = aboutOf({ pk: String(pk), sk: String(sk) })
-    return about.kind === 'debit' ? [about.reference] : []
-  })
+  for await (const page of pages) {
+    yield page.flatMap(({ pk, sk }) => {
+      const about = aboutOf({ pk: String(pk), sk: String(sk) })
+      return about.kind === 'debit' ? [about.reference] : []
+    })
+  }
 }

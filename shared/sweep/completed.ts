@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { listPartners } from '../store/partners.ts'
 import { findSweepProgress, putSweepProgress } from '../store/sweep-progress.ts'
-import { GRACE_SECONDS, listUnsettled } from '../store/watch.ts'
+import { GRACE_SECONDS, unsettledPages } from '../store/watch.ts'
 import { repair } from './repair.ts'
 
 /**
@@ -34,19 +34,19 @@ export const lookAfterCompleted = async (
   const partners = (await listPartners()).filter((id) => !progress.next || id >= progress.next)
   for (const partner of partners) {
     if (isOver()) return putSweepProgress({ until: progress.until, next: partner })
-    await lookAfterPartner(partner, { from, to: end }, runtime)
+    await lookAfterPartner(partner, { from, before: end }, runtime)
   }
   await putSweepProgress({ until: end })
 }
 
 const lookAfterPartner = async (
   partner: PartnerId,
-  span: { from: Date; to: Date },
+  span: { from: Date; before: Date },
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
-  const completed = await listUnsettled(partner, span)
-  for (let n = 0; n < completed.length; n += TOGETHER) {
-    const debits = await findDebits(completed.slice(n, n + TOGETHER))
+  const pages = unsettledPages(partner, { ...span, pageSize: TOGETHER })
+  for await (const references of pages) {
+    const debits = await findDebits(references)
     await repair([...debits.values()], runtime.now())
   }
 }

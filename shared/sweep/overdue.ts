@@ -1,16 +1,17 @@
 import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
+import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
-import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { nextAttempt, nextPage } from '../queues/outbox.ts'
+import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { moveDebit } from '../store/moves.ts'
 import { findRecovery } from '../store/recoveries.ts'
+import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
-import { isRipe, repair } from './repair.ts'
+import { isRipe, repair, repairEvents } from './repair.ts'
 
 /** Everything that somebody was to look at by now, because what it waits for did not happen. */
 
@@ -99,12 +100,12 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
   return looks.sort((a, b) => a.getTime() - b.getTime())[0]
 }
 
-/** Has the attempt or the page made that is overdue. */
+/** Has made what is overdue of an attempt, a recovery or a batch. */
 const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void> => {
   const { about } = watched
   if (about.kind === 'debit') return
   const now = runtime.now()
-  const expected = about.kind === 'delivery' ? await retryOf(about, now) : await pageOf(about, now)
+  const expected = await expectedOf(about, now)
   if (!expected) {
     await lookAgain(watched, undefined)
     return
@@ -115,22 +116,28 @@ const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void>
 
 type Expected = { outgoing: Outgoing[]; at: Date }
 
-const retryOf = async (
-  { reference, n }: { reference: Reference; n: number },
+const expectedOf = async (
+  about: Exclude<Watched['about'], { kind: 'debit' }>,
   now: Date,
 ): Promise<Expected | undefined> => {
-  const delivery = await findDelivery(reference, n)
-  return delivery?.nextAttemptAt
-    ? { outgoing: nextAttempt(delivery, now), at: delivery.nextAttemptAt }
-    : undefined
-}
-
-const pageOf = async (
-  { partner, id }: { partner: PartnerId; id: string },
-  now: Date,
-): Promise<Expected | undefined> => {
-  const recovery = await findRecovery(partner, id)
-  return recovery?.status === 'running'
-    ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
-    : undefined
+  switch (about.kind) {
+    case 'delivery': {
+      const delivery = await findDelivery(about.reference, about.n)
+      const at = delivery?.nextAttemptAt
+      return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined
+    }
+    case 'recovery': {
+      const recovery = await findRecovery(about.partner, about.id)
+      return recovery?.status === 'running'
+        ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
+        : undefined
+    }
+    case 'batch': {
+      const batch = await findBatch(about.id)
+      const told = batch && settlementEvent(batch)
+      if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
+      const outgoing = batch ? nextOfBatch(batch) : []
+      return batch && outgoing.length > 0 ? { outgoing, at: batch.createdAt } : undefined
+    }
+  }
 }

@@ -25,6 +25,8 @@ export type Parcel = {
   body: string
   timeoutSeconds: number
   connectionTimeoutSeconds: number
+  /** Breaks the attempt off, whatever it would have come to. */
+  signal?: AbortSignal
 }
 
 /** `address` is the one that a connection was made to. */
@@ -36,9 +38,9 @@ export const sender =
   async (parcel: Parcel, network: Network): Promise<Sent> => {
     const { timeoutSeconds, connectionTimeoutSeconds } = parcel
     // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
-    const limit = after(timeoutSeconds)
+    const limit = sooner(after(timeoutSeconds), parcel.signal)
     // Over the look-up too. A limit that comes first is felt as no connection, which it is.
-    const connecting = after(Math.min(connectionTimeoutSeconds, timeoutSeconds))
+    const connecting = sooner(after(connectionTimeoutSeconds), limit)
     const target = await targetOf(parcel.url, { network, rules, signal: connecting })
     if ('cause' in target) return unreached(target.cause, null)
     const connection = await connectionTo(target, connecting)
@@ -54,7 +56,13 @@ export const closeConnections = closeIdle
 
 const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
 
-const unreached = (cause: Exclude<FailureCause, 'status' | 'redirect'>, address: string | null): Sent => ({
+const sooner = (one: AbortSignal, other?: AbortSignal): AbortSignal =>
+  other ? AbortSignal.any([one, other]) : one
+
+const unreached = (
+  cause: Exclude<FailureCause, 'status' | 'redirect'>,
+  address: string | null,
+): Sent => ({
   outcome: { kind: 'unreached', cause },
   address,
 })

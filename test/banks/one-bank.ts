@@ -2,8 +2,11 @@ import { text } from 'node:stream/consumers'
 import type { Wiring } from '../../shared/banks/connector.ts'
 import { ConnectorFault } from '../../shared/banks/connector-fault.ts'
 import { httpConnector } from '../../shared/banks/http.ts'
+import { httpSettlement } from '../../shared/banks/http-settlement.ts'
+import type { Instruction } from '../../shared/domain/instruction.ts'
 import type { Submission } from '../../shared/domain/submission.ts'
 import { receiver } from '../webhooks/servers.ts'
+import { instructionOf } from './one-instruction.ts'
 import { submissionOf, wiringOf } from './one-submission.ts'
 
 /** What the tests of connector http share: one bank, one attempt, and the fault it ends in. */
@@ -11,6 +14,8 @@ import { submissionOf, wiringOf } from './one-submission.ts'
 export const SECRET = 'cs_secret_of_the_bank'
 export const ACCEPTED = '{"status":"accepted","bank_reference":"HTB-1"}'
 export const accepted = { kind: 'accepted', bankReference: 'HTB-1' }
+export const PAID = '{"status":"paid","bank_reference":"HTB-1"}'
+export const paid = { kind: 'paid', bankReference: 'HTB-1' }
 
 /** Submits to a bank that is reached under a URL. */
 export const submit = (
@@ -22,9 +27,15 @@ export const submit = (
   return httpConnector(wiringOf({ settingsOf, ...wiring })).submit(submission)
 }
 
-/** The published code of the fault that a submission ends in. */
-export const faultOf = async (submitting: Promise<unknown>): Promise<number> => {
-  const fault = await submitting.then(
+/** Gives an instruction to a bank that is reached under a URL. */
+export const pay = (url: string, instruction: Instruction = instructionOf()) => {
+  const settingsOf = async () => ({ url, secret: SECRET })
+  return httpSettlement(wiringOf({ settingsOf })).pay(instruction)
+}
+
+/** The published code of the fault that a submission or a payment ends in. */
+export const faultOf = async (asking: Promise<unknown>): Promise<number> => {
+  const fault = await asking.then(
     (result) => Promise.reject(new Error(`No fault: ${JSON.stringify(result)}`)),
     (error: unknown) => error,
   )

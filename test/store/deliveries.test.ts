@@ -31,7 +31,7 @@ const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds *
 const fresh = (event: Partial<Delivery> = {}): Delivery => {
   const { reference, partner } = pendingDebit().facts
   const { n = 0, occurredAt = NOON } = event
-  return { ...owed({ reference, n, event: 'created', partner, occurredAt }, {}), ...event }
+  return { ...owed({ reference, n, type: 'created', partner, at: occurredAt }, {}), ...event }
 }
 
 const made = { at: NOON, milliseconds: 12, address: '198.51.100.7', sentAs: 'transaction.created' }

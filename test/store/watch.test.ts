@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
 import { owed, recordAttempt } from '../../shared/domain/delivery.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
+import type { PartnerId } from '../../shared/domain/partner.ts'
 import { automaticRecovery } from '../../shared/domain/recovery.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
 import { openDebit } from '../../shared/store/charges.ts'
@@ -14,9 +15,9 @@ import { keys, table, tableName } from '../../shared/store/table.ts'
 import {
   GRACE_SECONDS,
   listDue,
-  listUnsettled,
   lookAgain,
   shards,
+  unsettledPages,
   type Watched,
   watched,
 } from '../../shared/store/watch.ts'
@@ -25,6 +26,10 @@ import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
+
+/** What waits for settlement, all pages of two after each other. */
+const waiting = async (partner: PartnerId, span: { from: Date; before: Date }) =>
+  (await Array.fromAsync(unsettledPages(partner, { ...span, pageSize: 2 }))).flat()
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
@@ -87,7 +92,7 @@ describe('what is due', () => {
   test('is nothing before its time, and then every kind of item by what it is', async () => {
     const debit = await open()
     const { reference, partner } = debit.facts
-    const event = { reference, n: 1, event: 'pending' as const, partner, occurredAt: NOON }
+    const event = { reference, n: 1, type: 'pending' as const, partner, at: NOON }
     const made = { at: NOON, milliseconds: 0, address: null, sentAs: 'transaction.pending' }
     const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, [0, 0])
     await replaceDelivery(undefined, failed)
@@ -189,22 +194,20 @@ describe('completed debits that are not settled', () => {
   })
   const inOrder = () => [1, 3, 2, 0].map((n) => references[n])
 
-  test('are listed by when they were completed, each end of a span included', async () => {
-    const within = (from: number, to: number) =>
-      listUnsettled(partner, { from: inSeconds(from), to: inSeconds(to) })
+  test('are listed by when they were completed, from the beginning of a span to before its end', async () => {
+    const within = (from: number, before: number) =>
+      waiting(partner, { from: inSeconds(from), before: inSeconds(before) })
     expect(await within(0, 100)).toEqual(inOrder())
-    expect(await within(10, 30)).toEqual(inOrder().slice(0, 3))
-    expect(await within(10.001, 29.999)).toEqual(inOrder().slice(1, 2))
-    expect(await listUnsettled(partner, { from: NOON, to: DUE, limit: 2 })).toEqual(
-      inOrder().slice(0, 2),
-    )
+    expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
+    expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
+    expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
   })
 
   test('are of one partner, and not among those that are reversed', async () => {
     const other = partnerId('settling-2')
     const debit = await move(await open({ partner: other }), 'completed', inSeconds(5))
-    expect(await listUnsettled(other, { from: NOON, to: DUE })).toEqual([debit.facts.reference])
+    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])
     await move(debit, 'reversed', inSeconds(6))
-    expect(await listUnsettled(other, { from: NOON, to: DUE })).toEqual([])
+    expect(await waiting(other, { from: NOON, before: DUE })).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { judgeSignature } from '../../shared/api/request-signature.ts'
 
 /**
  * A bank with an endpoint of its own, as docs/bank-protocol.md asks for: it checks signatures,
- * knows a repeat by its key, and treats the next submissions as a test tells it.
+ * knows a repeat by its key, and treats the next submissions and payments as a test tells it.
  */
 
 export type Taken = {
@@ -19,35 +19,54 @@ export type Taken = {
   body: any
 }
 
+type Answer = { status: number; body: string; headers?: Record<string, string> }
+
 export type Conduct =
+  /** Begins the debit, or pays. */
   | 'accept'
   | 'reject'
+  /** Of payments: has it underway, and pays when it is asked again. */
+  | 'take its time'
   | 'stay silent'
   | 'accept, then break off'
   | 'accept, then stay silent'
-  /** Says this once, without having looked at the submission. */
-  | { status: number; body: string }
+  /** Says this once, without having looked at the submission, or `after` it has accepted it. */
+  | (Answer & { after?: 'accept' })
 
 export type HttpBank = {
   url: () => string
   secret: string
   requests: Taken[]
-  /** How the next submissions are treated, before all others are accepted. */
+  /** How the next submissions and payments are treated, before all others are accepted. */
   conducts: Conduct[]
   /** The uuid of each debit that was begun, once for each time. */
   debits: string[]
+  /** The uuid of each payment that was made, once for each time. */
+  payments: string[]
 }
 
-type Answer = { status: number; body: string }
+type Kind = 'submissions' | 'settlements'
 
 const answer = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
+
+const REJECTIONS: Record<Kind, Answer> = {
+  submissions: answer(422, {
+    status: 'rejected',
+    code: 'invalid_account',
+    message: 'No such account',
+  }),
+  settlements: answer(422, { status: 'rejected', message: 'No such account' }),
+}
 
 /** Opens it before the tests of a file and closes it after. */
 export const useHttpBank = (): HttpBank => {
   const requests: Taken[] = []
   const conducts: Conduct[] = []
   const debits: string[] = []
+  const payments: string[] = []
   const answered = new Map<string, Answer>()
+  /** The payments that are made when they are asked for. */
+  const underway = new Set<string>()
   const secret = 'cs_secret_of_the_bank'
 
   const isGenuine = ({ method, path, headers, raw }: Taken): boolean => {
@@ -57,34 +76,52 @@ export const useHttpBank = (): HttpBank => {
     return judgeSignature(signed, secret, new Date()) === undefined
   }
 
-  const accepted = (uuid: string): Answer => {
+  const accepted = (kind: Kind, uuid: string): Answer => {
+    const bank_reference = `HTB-${uuid.slice(0, 8)}`
+    if (kind === 'settlements') {
+      payments.push(uuid)
+      return answer(201, { status: 'paid', bank_reference })
+    }
     debits.push(uuid)
-    return answer(202, { status: 'accepted', bank_reference: `HTB-${uuid.slice(0, 8)}` })
+    return answer(202, { status: 'accepted', bank_reference })
   }
 
-  /** What a submission is answered, if it is. */
-  const submitted = ({ headers, body }: Taken): Answer | 'silence' | 'break off' => {
+  /** What is answered to all that comes after the first time. */
+  const known = (kind: Kind, uuid: string): Answer | undefined => {
+    if (underway.delete(uuid)) answered.set(uuid, accepted(kind, uuid))
+    return answered.get(uuid)
+  }
+
+  const treated = (conduct: Conduct, kind: Kind, uuid: string): Answer => {
+    if (conduct === 'reject') return REJECTIONS[kind]
+    if (conduct !== 'take its time') return accepted(kind, uuid)
+    underway.add(uuid)
+    return answer(202, { status: 'underway' })
+  }
+
+  /** What a submission or a payment is answered, if it is. */
+  const handedOver = (kind: Kind, { headers, body }: Taken): Answer | 'silence' | 'break off' => {
     const key = String(headers['x-idempotency-key'])
-    const known = answered.get(key)
-    if (known) return known
+    const earlier = known(kind, key)
+    if (earlier) return earlier
     if (body?.uuid !== key) return answer(400, {})
     const conduct = conducts.shift() ?? 'accept'
-    if (typeof conduct === 'object') return conduct
     if (conduct === 'stay silent') return 'silence'
-    const first =
-      conduct === 'reject'
-        ? answer(422, { status: 'rejected', code: 'invalid_account', message: 'No such account' })
-        : accepted(key)
+    if (typeof conduct === 'object' && conduct.after !== 'accept') return conduct
+    const first = treated(conduct, kind, key)
     answered.set(key, first)
+    if (typeof conduct === 'object') return conduct
     if (conduct === 'accept, then break off') return 'break off'
     return conduct === 'accept, then stay silent' ? 'silence' : first
   }
 
   const answerTo = (taken: Taken): Answer | 'silence' | 'break off' => {
     if (!isGenuine(taken)) return answer(401, {})
-    const [, submissions, uuid = ''] = taken.path.slice(1).split('/')
-    if (submissions !== 'submissions') return answer(404, {})
-    return taken.method === 'POST' ? submitted(taken) : (answered.get(uuid) ?? answer(404, {}))
+    const [, kind, uuid = ''] = taken.path.slice(1).split('/')
+    if (kind !== 'submissions' && kind !== 'settlements') return answer(404, {})
+    return taken.method === 'POST'
+      ? handedOver(kind, taken)
+      : (known(kind, uuid) ?? answer(404, {}))
   }
 
   const server = createServer(async (request, response) => {
@@ -94,7 +131,7 @@ export const useHttpBank = (): HttpBank => {
     requests.push(taken)
     const said = answerTo(taken)
     if (said === 'break off') response.destroy()
-    else if (said !== 'silence') response.writeHead(said.status).end(said.body)
+    else if (said !== 'silence') response.writeHead(said.status, said.headers).end(said.body)
   })
 
   beforeAll(async () => {
@@ -112,5 +149,6 @@ export const useHttpBank = (): HttpBank => {
     requests,
     conducts,
     debits,
+    payments,
   }
 }

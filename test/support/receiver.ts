@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, vi } from 'vitest'
@@ -9,18 +9,25 @@ import { holdWebhook } from './contract.ts'
 
 export type Received = {
   at: number
+  path: string
   headers: IncomingHttpHeaders
   raw: string
   // biome-ignore lint/suspicious/noExplicitAny: a payload is looked into, member by member
   body: any
 }
 
+/** A status, or whatever a test does with the response. */
+export type Answer = number | ((response: ServerResponse) => unknown)
+
 export type Receiver = {
-  url: () => string
+  url: (path?: string) => string
   received: Received[]
-  /** What is answered next, before 204 for everything. */
-  answers: number[]
+  /** What is answered next, before what is answered otherwise. */
+  answers: Answer[]
+  otherwise: (received: Received) => Answer
   close: () => Promise<void>
+  /** Where it was before. */
+  reopen: () => Promise<void>
   /** Waits until so many events of a debit have come, and gives them by their sequence. */
   events: (reference: string, count: number) => Promise<Received[]>
 }
@@ -29,33 +36,40 @@ export type Receiver = {
 const referenceIn = ({ data }: Received['body']): string => (data.transaction ?? data).reference
 
 export const useReceiver = (): Receiver => {
-  const received: Received[] = []
-  const answers: number[] = []
+  let port = 0
   const server = createServer(async (request, response) => {
     const raw = await text(request)
-    received.push({ at: Date.now(), headers: request.headers, raw, body: JSON.parse(raw) })
-    response.writeHead(answers.shift() ?? 204).end()
+    const { headers, url: path = '' } = request
+    const webhook = { at: Date.now(), path, headers, raw, body: JSON.parse(raw) }
+    receiver.received.push(webhook)
+    const answer = receiver.answers.shift() ?? receiver.otherwise(webhook)
+    if (typeof answer === 'number') response.writeHead(answer).end()
+    else answer(response)
   })
+  const open = async () => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
   const close = async () => {
     if (!server.listening) return
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
   }
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
+  beforeAll(open)
   afterAll(close)
-  return {
-    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    received,
-    answers,
+  const receiver: Receiver = {
+    url: (path = '/webhooks') => `http://127.0.0.1:${port}${path}`,
+    received: [],
+    answers: [],
+    otherwise: () => 204,
     close,
+    reopen: open,
     events: async (reference, count) => {
       const events = await vi.waitFor(
         () => {
-          const ours = received.filter(({ body }) => referenceIn(body) === reference)
+          const ours = receiver.received.filter(({ body }) => referenceIn(body) === reference)
           if (ours.length < count) throw new Error(`${ours.length} of ${count} events have come`)
           return ours
         },
@@ -66,4 +80,5 @@ export const useReceiver = (): Receiver => {
       return events.toSorted((a, b) => a.body.sequence - b.body.sequence)
     },
   }
+  return receiver
 }

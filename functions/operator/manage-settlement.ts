@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import { PartnerId } from '../../shared/domain/partner.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { BatchId, Day, dayOf } from '../../shared/domain/settlement.ts'
+import { reportFormats } from '../../shared/domain/settlement-list.ts'
+import { batchView } from '../../shared/domain/settlement-view.ts'
+import { oneOf } from '../../shared/domain/text.ts'
+import { options, wholeNumber } from '../../shared/operator/options.ts'
+import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { building } from '../../shared/queues/outbox.ts'
+import { sendEvery } from '../../shared/queues/send.ts'
+import { readReport } from '../../shared/reports/bucket.ts'
+import { environment, real } from '../../shared/runtime.ts'
+import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { runSettlement } from '../../shared/settlement/run.ts'
+import { worldOf } from '../../shared/settlement/world.ts'
+import { findPartner, listPartners } from '../../shared/store/partners.ts'
+import { findBatch, listBatches } from '../../shared/store/settlements.ts'
+
+/** Of the function's own time, what a run may use; the rest is left to the jobs. */
+const RUN_MS = 20_000
+
+const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+
+const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
+  batch instanceof Refusal ? batch : batchView(batch)
+
+export const handler = operatorHandler({
+  run: verb(options({ date: Day, provider: v.optional(PartnerId) }), async ({ date, provider }) => {
+    if (environment.limits === 'production' && date > dayOf(real.now())) {
+      return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
+    }
+    const end = real.now().getTime() + RUN_MS
+    const partners = provider ? [provider] : await listPartners()
+    const ran = await runSettlement(
+      date,
+      partners,
+      worldOf(real),
+      () => real.now().getTime() >= end,
+    )
+    await sendEvery(ran.left.map((partner) => building(partner, date)))
+    if (provider && ran.built.length === 0 && ran.left.length === 0) return new Refusal(5002)
+    return {
+      date,
+      built: ran.built.map((batch) => batchView(batch)),
+      paid: ran.paid.map((batch) => batchView(batch)),
+      unpaid: ran.unpaid.map(({ batch, reason }) => ({
+        batch,
+        ...reason.error,
+        details: reason.details,
+      })),
+      in_work: ran.left,
+    }
+  }),
+  list: verb(
+    options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
+    async ({ provider, limit = NEWEST.otherwise }) => {
+      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
+    },
+  ),
+  show: verb(options({ batch: BatchId }), async ({ batch }) => {
+    const found = await findBatch(batch)
+    return found ? batchView(found) : new Refusal(5404)
+  }),
+  /** As the provider reads it: a document, or the text of a CSV file. */
+  report: verb(
+    options({ batch: BatchId, format: v.optional(oneOf(reportFormats), 'json') }),
+    async ({ batch, format }) => {
+      const found = await findBatch(batch)
+      if (!found) return new Refusal(5404)
+      if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+      const report = await readReport(found, format)
+      if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
+      if ('url' in report) return report
+      return format === 'csv' ? report.text : JSON.parse(report.text)
+    },
+  ),
+  process: verb(options({ batch: BatchId }), async ({ batch }) =>
+    shown(await payBatch(batch, worldOf(real))),
+  ),
+  retry: verb(options({ batch: BatchId }), async ({ batch }) =>
+    shown(await retryBatch(batch, worldOf(real))),
+  ),
+})

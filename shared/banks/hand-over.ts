@@ -1,0 +1,61 @@
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { Uuid } from '../domain/reference.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { bankUrl } from './bank-url.ts'
+import type { Reach } from './connector.ts'
+import { ConnectorFault } from './connector-fault.ts'
+import { type Answer, exchange } from './exchange.ts'
+
+/** What a bank with an endpoint of its own is given, whether a debit or a payment. */
+export type HandOver = {
+  path: '/submissions' | '/settlements'
+  uuid: Uuid
+  /** The bank may have it already. */
+  repeated: boolean
+  body: object
+}
+
+/**
+ * Hands it to the bank under its uuid, so that it has one effect however often this is done.
+ * @returns what the bank answers, to an earlier time if there was one
+ * @throws ConnectorFault when no whole answer came
+ */
+export const handOver = async (
+  bank: BankIdentifier,
+  { path, uuid, repeated, body }: HandOver,
+  reach: Reach,
+): Promise<Answer> => {
+  const ask = await asking(bank, reach)
+  // Unlike a second hand-over, a question can have no effect, whatever became of the first.
+  const earlier = repeated ? await ask('GET', `${path}/${uuid}`) : undefined
+  if (earlier && earlier.status !== NEVER_CAME) return earlier
+  return ask('POST', path, {
+    headers: { 'x-idempotency-key': uuid },
+    body: JSON.stringify(body),
+  })
+}
+
+const NEVER_CAME = 404
+
+type Ask = (
+  method: 'GET' | 'POST',
+  path: string,
+  more?: { headers: Record<string, string>; body: string },
+) => Promise<Answer>
+
+/** What sends to a bank, as its settings stand now. */
+const asking = async (bank: BankIdentifier, reach: Reach): Promise<Ask> => {
+  const settings = await reach.settingsOf(bank)
+  if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
+  const url = bankUrl(settings.url, reach)
+  if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
+  return (method, path, more) =>
+    exchange({
+      method,
+      url: `${url}${path}`,
+      ...more,
+      secret: settings.secret,
+      at: reach.now(),
+      timeoutSeconds: reach.exchangeSeconds,
+    })
+}

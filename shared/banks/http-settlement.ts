@@ -1,0 +1,53 @@
+import * as v from 'valibot'
+import type { Instruction, InstructionResult } from '../domain/instruction.ts'
+import { formatAmount } from '../domain/money.ts'
+import { BankReference, rejected, rejection, saidIn } from './answer.ts'
+import type { Reach } from './connector.ts'
+import type { Answer } from './exchange.ts'
+import { handOver } from './hand-over.ts'
+import type { SettlementConnector } from './settlement.ts'
+
+/**
+ * Payments by a bank with an endpoint of its own (docs/bank-protocol.md, Settlement). Only a
+ * well-formed answer says that it paid or never will; everything else is asked for again.
+ */
+export const httpSettlement = (reach: Reach): SettlementConnector => ({
+  pay: async (instruction) => {
+    const { account, uuid, repeated } = instruction
+    const payment = { path: '/settlements', uuid, repeated, body: bodyOf(instruction) } as const
+    return resultOf(await handOver(account.bank, payment, reach))
+  },
+})
+
+/** The same bytes in every repeat. */
+const bodyOf = ({ uuid, batch, partner, account, amount, currency, date }: Instruction) => ({
+  uuid,
+  batch,
+  partner,
+  account_number: account.accountNumber,
+  account_name: account.accountName,
+  amount: formatAmount(amount),
+  currency,
+  date,
+})
+
+const answers = {
+  bodies: v.variant('status', [
+    v.object({ status: v.literal('paid'), bank_reference: BankReference }),
+    v.object({ status: v.literal('underway') }),
+    v.object(rejection),
+  ]),
+  statuses: { paid: [200, 201, 202], underway: [200, 201, 202], rejected: [200, 422] },
+}
+
+const resultOf = (answer: Answer): InstructionResult => {
+  const said = saidIn(answer, answers)
+  switch (said.status) {
+    case 'paid':
+      return { kind: 'paid', bankReference: said.bank_reference }
+    case 'underway':
+      return { kind: 'underway' }
+    case 'rejected':
+      return rejected(said)
+  }
+}

@@ -1,0 +1,125 @@
+import { type Debit, stateAt } from '../domain/debit.ts'
+import type { FeeSchedule } from '../domain/fee-schedule.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import { type BatchId, type Day, isOpenBatch, type Line, startOf } from '../domain/settlement.ts'
+import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
+import type { Runtime } from '../runtime.ts'
+import { findDebits } from '../store/debits.ts'
+import { findPartner } from '../store/partners.ts'
+import {
+  addLines,
+  type Building,
+  type Entry,
+  findBatch,
+  findLines,
+  findOpenBatch,
+  LINES_PER_WRITE,
+  replaceBatch,
+} from '../store/settlements.ts'
+import { unsettledPages } from '../store/watch.ts'
+import { ahead } from './ahead.ts'
+import { finishBatch } from './finish.ts'
+
+/**
+ * Builds the batch of a partner for a day: every completed debit of the days before that has no
+ * line, and the taking back of those that were reversed after their settlement. A debit's own mark
+ * is written with its line, so a second run, or two at once, settle nothing twice; a run that was
+ * cut off is taken up by the next.
+ */
+
+type Wanted = { partner: PartnerId; date: Day }
+
+/** Its batches, and whether nothing was left when its time was over. */
+export type Built = { batches: BatchId[]; isDone: boolean }
+
+/** Nothing was completed before. */
+const BEGINNING = new Date(0)
+
+export const buildBatch = async (
+  { partner, date }: Wanted,
+  runtime: Runtime,
+  isOver: () => boolean,
+): Promise<Built> => {
+  const before = startOf(date)
+  const schedule = (await findPartner(partner))?.feeSchedule
+  const batches = new Set<BatchId>()
+  let building = await findOpenBatch(partner, date, runtime)
+  const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: LINES_PER_WRITE })
+  // The next debits are read while the lines of these are written.
+  for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
+    const entries = entriesFor(building, candidates, { before, schedule })
+    building = await addAll(building, entries, { partner, date }, runtime)
+    if (!building.isNew) batches.add(building.batch.id)
+    if (isOver()) {
+      await leaveToAnother(building)
+      return { batches: [...batches], isDone: false }
+    }
+  }
+  if (!building.isNew) {
+    batches.add(building.batch.id)
+    await finishBatch(building.batch.id, runtime)
+  }
+  return { batches: [...batches], isDone: true }
+}
+
+/** The table's stream has it taken up again; should that be lost, the sweep does. */
+const leaveToAnother = async ({ batch, isNew }: Building): Promise<void> => {
+  if (isNew) return
+  const now = await findBatch(batch.id)
+  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 })
+}
+
+/** A debit that waits, and its line where it is settled already. */
+type Candidate = { debit: Debit; settled: Line | undefined }
+
+const candidatesOf = async (references: readonly Reference[]): Promise<Candidate[]> => {
+  const debits = [...(await findDebits(references)).values()]
+  const reversed = debits.flatMap(({ facts, settledIn }) =>
+    settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
+  )
+  const lines = await findLines(reversed)
+  return debits.map((debit) => ({ debit, settled: lines.get(debit.facts.reference) }))
+}
+
+type Terms = { before: Date; schedule: FeeSchedule | undefined }
+
+/** What an index shows late, or another run has done, has no line to be written. */
+const entriesFor = (
+  { batch }: Building,
+  candidates: readonly Candidate[],
+  { before, schedule }: Terms,
+): Entry[] =>
+  candidates.flatMap(({ debit, settled }) => {
+    const { status, settledIn, adjustedIn } = debit
+    if (stateAt(debit).updatedAt >= before) return []
+    if (status === 'completed' && !settledIn) return [{ debit, line: debitLine(debit, schedule) }]
+    // Only a later batch takes back what this one gives.
+    const isReversal = status === 'reversed' && settled && !adjustedIn && settledIn !== batch.id
+    return isReversal ? [{ debit, line: adjustmentLine(settled) }] : []
+  })
+
+const addAll = async (
+  building: Building,
+  entries: readonly Entry[],
+  { partner, date }: Wanted,
+  runtime: Runtime,
+): Promise<Building> => {
+  let into = building
+  let left = entries
+  while (left.length > 0) {
+    const added = await addLines(into, left, runtime)
+    switch (added.kind) {
+      case 'added':
+        return { ...into, isNew: false }
+      case 'not open':
+        into = await findOpenBatch(partner, date, runtime)
+        break
+      case 'changed': {
+        const changed = new Set(added.references)
+        left = left.filter(({ line }) => !changed.has(line.reference))
+      }
+    }
+  }
+  return into
+}

@@ -1,0 +1,30 @@
+import { type Batch, type BatchId, totalsOf, withTotals } from '../domain/settlement.ts'
+import type { Runtime } from '../runtime.ts'
+import { findBatch, linesOf, replaceBatch } from '../store/settlements.ts'
+import { writeReports } from './reports.ts'
+
+/**
+ * Seals a batch, sums its lines and writes its reports, from whichever of these steps it has come
+ * to. Nothing is added to what is sealed, so its sums hold for ever.
+ */
+export const finishBatch = async (id: BatchId, runtime: Pick<Runtime, 'now'>): Promise<Batch> => {
+  for (;;) {
+    const batch = await findBatch(id)
+    if (!batch) throw new Error(`There is no batch ${id}`)
+    const after = await nextStep(batch, runtime)
+    if (!after) return batch
+    // Where another worker was first, its step is the one that counts.
+    await replaceBatch(batch, after)
+  }
+}
+
+const nextStep = async (
+  batch: Batch,
+  { now }: Pick<Runtime, 'now'>,
+): Promise<Batch | undefined> => {
+  if (!batch.sealedAt) return { ...batch, sealedAt: now() }
+  if (!batch.totals) return withTotals(batch, await totalsOf(linesOf(batch.id)))
+  if (batch.reportedAt) return undefined
+  await writeReports(batch)
+  return { ...batch, reportedAt: now() }
+}

@@ -1,0 +1,39 @@
+import type { PartnerId } from '../domain/partner.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement.ts'
+import { findBatches, listPayable } from '../store/settlements.ts'
+import { buildBatch } from './build.ts'
+import { payBatch, type World } from './pay.ts'
+
+/** The whole run of a day, one thing after the other, as an operator tries it out. */
+
+export type Ran = {
+  built: Batch[]
+  paid: Batch[]
+  /** Batches that were due and could not be paid, and why. */
+  unpaid: { batch: BatchId; reason: Refusal }[]
+  /** Partners for whom there was no time. */
+  left: PartnerId[]
+}
+
+export const runSettlement = async (
+  date: Day,
+  partners: readonly PartnerId[],
+  world: World,
+  isOver: () => boolean,
+): Promise<Ran> => {
+  const ran: Ran = { built: [], paid: [], unpaid: [], left: [] }
+  // What was built on the day before, not what is built now.
+  const payable = await listPayable(startOf(date))
+  for (const partner of partners) {
+    const built = isOver() ? undefined : await buildBatch({ partner, date }, world.runtime, isOver)
+    if (built) ran.built.push(...(await findBatches(built.batches)))
+    if (!built?.isDone) ran.left.push(partner)
+  }
+  for (const id of payable) {
+    const paid = await payBatch(id, world)
+    if (paid instanceof Refusal) ran.unpaid.push({ batch: id, reason: paid })
+    else ran.paid.push(paid)
+  }
+  return ran
+}

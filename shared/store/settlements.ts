@@ -1,0 +1,286 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
+import type { Debit } from '../domain/debit.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import {
+  BATCH_PREFIX,
+  type Batch,
+  BatchId,
+  type Day,
+  isOpenBatch,
+  type Line,
+  openBatch,
+} from '../domain/settlement.ts'
+import type { Runtime } from '../runtime.ts'
+import { fromBatchItem, fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
+import {
+  held,
+  keys,
+  queryAll,
+  queryPages,
+  read,
+  readMany,
+  sha256,
+  table,
+  tableName,
+} from './table.ts'
+import { watched } from './watch.ts'
+
+export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
+  const item = await read<Record<string, unknown>>(keys.batch(id))
+  return item && fromBatchItem(item)
+}
+
+/** The same, for a partner: what belongs to another, or can be no batch, does not exist. */
+export const findPartnerBatch = async (
+  partner: PartnerId,
+  id: string | undefined,
+): Promise<Batch | undefined> => {
+  const named = v.safeParse(BatchId, id)
+  const batch = named.success ? await findBatch(named.output) : undefined
+  return batch?.partner === partner ? batch : undefined
+}
+
+const ID_LENGTH = 6
+
+/**
+ * The id of a place for a batch: a function of partner, day and number, so that two runs at once
+ * find the same one.
+ * @param salt tells it from the place of another partner that happens to have the same
+ */
+const idOf = (partner: PartnerId, date: Day, n: number, salt: number): BatchId => {
+  const digits = BigInt(
+    `0x${Buffer.from(sha256(`${partner}#${date}#${n}#${salt}`), 'base64url').toString('hex')}`,
+  )
+  const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
+  return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
+}
+
+/** A batch that takes lines; a new one comes to be with its first. */
+export type Building = { batch: Batch; isNew: boolean }
+
+/** The batch of a partner and a day that takes lines, or the place for one. */
+export const findOpenBatch = async (
+  partner: PartnerId,
+  date: Day,
+  runtime: Pick<Runtime, 'now' | 'newId'>,
+): Promise<Building> => {
+  for (let n = 1, salt = 0; ; ) {
+    const id = idOf(partner, date, n, salt)
+    const found = await findBatch(id)
+    if (!found) {
+      const uuid = runtime.newId() as Batch['uuid']
+      const batch = openBatch({ id, uuid, partner, date, n, createdAt: runtime.now() })
+      return { batch, isNew: true }
+    }
+    if (found.partner !== partner || found.n !== n) salt += 1
+    else if (isOpenBatch(found)) return { batch: found, isNew: false }
+    else [n, salt] = [n + 1, 0]
+  }
+}
+
+/** A line, and the debit that it is about as it was read. */
+export type Entry = { debit: Debit; line: Line }
+
+/** Two writes for each, and one for the batch: a transaction takes a hundred. */
+export const LINES_PER_WRITE = 45
+
+// The batch comes first; then for each entry its line and its debit.
+const BATCH = 0
+
+export type Added =
+  | { kind: 'added' }
+  /** It takes no lines any more, or another run has opened it: find the one that does. */
+  | { kind: 'not open' }
+  /** These debits are not as they were read: they are settled already, or were reversed. */
+  | { kind: 'changed'; references: Reference[] }
+
+/**
+ * Adds lines to an open batch and marks their debits: all or nothing. A batch comes to be with
+ * its first lines.
+ */
+export const addLines = async (
+  { batch, isNew }: Building,
+  entries: readonly Entry[],
+  runtime: Pick<Runtime, 'random' | 'pause' | 'now'>,
+): Promise<Added> => {
+  const TransactItems = [
+    isNew ? opening(batch) : stillOpen(batch),
+    ...entries.flatMap((entry) => [
+      lineWrite(batch, entry),
+      markWrite(batch, entry, runtime.now()),
+    ]),
+  ]
+  try {
+    await withConflictRetries(runtime, () =>
+      table.send(new TransactWriteCommand({ TransactItems })),
+    )
+    return { kind: 'added' }
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    const failed = failedConditions(error)
+    if (failed[BATCH]) return { kind: 'not open' }
+    const changed = entries.filter((_, n) => failed[1 + 2 * n] || failed[2 + 2 * n])
+    if (changed.length === 0) throw error
+    return { kind: 'changed', references: changed.map(({ line }) => line.reference) }
+  }
+}
+
+const opening = (batch: Batch) => ({
+  Put: {
+    TableName: tableName(),
+    Item: toBatchItem(batch),
+    ConditionExpression: 'attribute_not_exists(pk)',
+  },
+})
+
+const stillOpen = ({ id }: Batch) => ({
+  ConditionCheck: {
+    TableName: tableName(),
+    Key: keys.batch(id),
+    ConditionExpression: 'sealedAt = :not',
+    ExpressionAttributeValues: { ':not': null },
+  },
+})
+
+const lineWrite = ({ id }: Batch, { line }: Entry) => ({
+  Put: {
+    TableName: tableName(),
+    Item: toLineItem(id, line),
+    ConditionExpression: 'attribute_not_exists(pk)',
+  },
+})
+
+/** What was completed just now is looked after by the sweep yet, as it was where it waited. */
+const FRESH_MS = 300_000
+
+const markWrite = ({ id }: Batch, { debit, line }: Entry, now: Date) => {
+  const { facts, status, version, history } = debit
+  const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
+  const last = history.at(-1)?.at ?? now
+  const look =
+    now.getTime() - last.getTime() < FRESH_MS ? watched(facts.reference, last) : undefined
+  return {
+    Update: {
+      TableName: tableName(),
+      Key: keys.debit(facts.reference),
+      UpdateExpression: `SET ${mark} = :batch, #version = :next${
+        look ? ', #work = :work, due = :due' : ' REMOVE #work, due'
+      }`,
+      ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
+      ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
+      ExpressionAttributeValues: {
+        ':batch': id,
+        ':status': status,
+        ':version': version,
+        ':next': version + 1,
+        ...(look ? { ':work': look.work, ':due': look.due } : {}),
+      },
+    },
+  }
+}
+
+/**
+ * Writes the header of a batch as it has become, if it stands as it was read.
+ * @returns false when another worker was first
+ */
+export const replaceBatch = async (before: Batch, after: Batch): Promise<Batch | undefined> => {
+  const next = { ...after, version: before.version + 1 }
+  return (await held(table.send(new PutCommand(replacement(before, next))))) ? next : undefined
+}
+
+const replacement = (before: Batch, next: Batch) => ({
+  TableName: tableName(),
+  Item: toBatchItem(next),
+  ConditionExpression: '#version = :before',
+  ExpressionAttributeNames: { '#version': 'version' },
+  ExpressionAttributeValues: { ':before': before.version },
+})
+
+/** The same for batches that go together: all or none. At most a hundred. */
+export const replaceBatches = async (
+  pairs: readonly { before: Batch; after: Batch }[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
+): Promise<boolean> => {
+  const TransactItems = pairs.map(({ before, after }) => ({
+    Put: replacement(before, { ...after, version: before.version + 1 }),
+  }))
+  try {
+    await withConflictRetries(runtime, () =>
+      table.send(new TransactWriteCommand({ TransactItems })),
+    )
+    return true
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    if (!failedConditions(error).includes(true)) throw error
+    return false
+  }
+}
+
+/** The lines of a batch, strongly consistent; the adjustments come first. */
+export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
+  const pages = queryPages({
+    KeyConditionExpression: 'pk = :pk',
+    FilterExpression: 'entity = :line',
+    ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
+    ConsistentRead: true,
+  })
+  for await (const page of pages) yield* page.map(fromLineItem)
+}
+
+/** The lines that debits have in the batches they were settled in, by reference. */
+export const findLines = async (
+  wanted: readonly { batch: BatchId; reference: Reference }[],
+): Promise<Map<Reference, Line>> => {
+  const items = await readMany(
+    wanted.map(({ batch, reference }) => keys.line(batch, 'debit', reference)),
+  )
+  return new Map(items.map(fromLineItem).map((line) => [line.reference, line]))
+}
+
+/** The batches of a partner, the newest first; from an index, so a new one shows a little late. */
+export const listBatches = async (
+  partner: PartnerId,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Batch[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: before ? 'byStatus = :list AND byTime < :before' : 'byStatus = :list',
+    ExpressionAttributeValues: {
+      ':list': keys.batches(partner),
+      ...(before ? { ':before': before } : {}),
+    },
+    ScanIndexForward: false,
+    Limit: limit,
+  })
+  return findBatches(found.map(({ pk }) => idFrom(pk)))
+}
+
+const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
+
+/** Batches by their ids, in that order. */
+export const findBatches = async (ids: readonly BatchId[]): Promise<Batch[]> => {
+  const items = await readMany(ids.map(keys.batch))
+  const found = new Map(items.map(fromBatchItem).map((batch) => [batch.id, batch]))
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
+  const found = await queryAll({
+    IndexName: 'work',
+    KeyConditionExpression: '#work = :work AND due <= :until',
+    ExpressionAttributeNames: { '#work': 'work' },
+    ExpressionAttributeValues: { ':work': work, ':until': until.toISOString() },
+  })
+  return found.map(({ pk }) => idFrom(pk))
+}
+
+/** Sealed batches that are to be paid by a time, in the order of their days. */
+export const listPayable = (until: Date): Promise<BatchId[]> => inWork(keys.payable, until)
+
+/** Batches of a partner whose net is below zero, opened by a time: a later one makes them good. */
+export const listBelowZero = async (partner: PartnerId, until: Date): Promise<Batch[]> =>
+  findBatches(await inWork(keys.belowZero(partner), until))

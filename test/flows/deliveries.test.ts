@@ -1,0 +1,344 @@
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { NOON, partnerId } from '../support/examples.ts'
+import {
+  createProvider,
+  deliveriesPath,
+  type Provider,
+  printed,
+  type Shown,
+} from '../support/provider.ts'
+import { type Answer, type Received, useReceiver } from '../support/receiver.ts'
+import { type Reply, statusPath, useService } from '../support/running-service.ts'
+
+/** What a provider and the operator see of deliveries, and what they may ask for. */
+
+const service = useService({ timeScale: 60 })
+const receiver = useReceiver()
+const odd = useReceiver()
+const gone = useReceiver()
+
+const CREATED = { events: 'transaction.created' }
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+const saying =
+  (code: number, body: string | Buffer): Answer =>
+  (response) =>
+    response.writeHead(code).end(body)
+
+/** Everything of a reply but ids and times. */
+const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, meta: undefined })
+
+const listed = async (provider: Provider, reference: string): Promise<Shown> =>
+  (await provider.send('GET', deliveriesPath(reference))).body.data
+
+const attemptNumbers = (arrived: readonly Received[]): string[] =>
+  arrived.map(({ headers }) => String(headers['x-svc-delivery-id']).split('_')[2] ?? '')
+
+// What went wrong, at which address, and under which code: each at a webhook of its own, at once.
+const failures = [
+  ['refused', 'connect', null, null, 4001],
+  ['broken', 'connect', '127.0.0.1', null, 4001],
+  ['redirect', 'redirect', '127.0.0.1', 307, 4001],
+  ['status', 'status', '127.0.0.1', 500, 4001],
+  ['read_timeout', 'timeout', '127.0.0.1', null, 4408],
+] as const
+
+const conducts: Record<string, Answer> = {
+  '/broken': (response) => response.destroy(),
+  '/redirect': 307,
+  '/status': 500,
+  '/read_timeout': () => undefined,
+}
+odd.otherwise = ({ path }) => conducts[path] ?? 204
+
+const failing = new Map<string, { provider: Provider; reference: string }>()
+
+beforeAll(async () => {
+  await gone.close()
+  for (const [cause] of failures) {
+    const provider = await createProvider(service, cause.replace('_', '-'))
+    const url = cause === 'refused' ? gone.url() : odd.url(`/${cause}`)
+    await provider.webhook('set', { url, ...CREATED, 'max-attempts': '1', timeout: '10' })
+    failing.set(cause, { provider, reference: await provider.charge() })
+  }
+})
+
+describe('list-deliveries', () => {
+  let provider: Provider
+  beforeAll(async () => {
+    provider = await createProvider(service, 'lists')
+    await provider.webhook('set', { url: receiver.url(), ...CREATED, 'max-attempts': '2' })
+  })
+
+  test('each event with every published field, and the log of its attempts', async () => {
+    receiver.answers.push(saying(503, 'busy'))
+    const reference = await provider.charge()
+    const arrived = await receiver.events(reference, 2)
+    await provider.delivery(reference, 'created', 'delivered')
+    const [record, ...more] = await listed(provider, reference)
+    const attempt = (n: number) => ({
+      attempt: n,
+      at: TIME,
+      duration_ms: expect.any(Number),
+      address: '127.0.0.1',
+      request_headers: {
+        'X-SVC-Event': 'transaction.created',
+        'X-SVC-Event-ID': arrived[n - 1]?.headers['x-svc-event-id'],
+        'X-SVC-Delivery-ID': arrived[n - 1]?.headers['x-svc-delivery-id'],
+        'X-SVC-Timestamp': arrived[n - 1]?.headers['x-svc-timestamp'],
+      },
+    })
+    const failed = { response_body: 'busy', error_class: 'status', cause: 'status' }
+    const taken = { response_body: '', error_class: null, cause: null }
+    expect(more).toEqual([])
+    expect(record).toEqual({
+      id: expect.any(Number),
+      reference,
+      event: 'transaction.created',
+      event_id: `evt_${record.id}`,
+      status: 'delivered',
+      attempt_count: 2,
+      max_attempts: 2,
+      response_code: 204,
+      response_body: '',
+      next_attempt_at: null,
+      delivered_at: TIME,
+      failed_at: null,
+      reason: null,
+      attempts: [
+        { ...attempt(1), response_code: 503, ...failed },
+        { ...attempt(2), response_code: 204, ...taken },
+      ],
+    })
+    for (const { headers } of arrived) {
+      expect(JSON.stringify(record)).not.toContain(headers['x-svc-signature'])
+      expect(JSON.stringify(record)).not.toContain(headers['webhook-signature'])
+    }
+  })
+
+  test.each<[string, string | Buffer, string]>([
+    ['what a terminal obeys', '\u001b[31mred\u0007', '\\u001b[31mred\\u0007'],
+    ['markup', '<b onclick="x">&amp;', '\\u003cb onclick="x"\\u003e\\u0026amp;'],
+    ['line ends', 'a\r\nb\tc\u2028d', 'a\\u000d\\u000ab\\u0009c\\u2028d'],
+    ['NUL and C1 controls', '\u0000\u009b', '\\u0000\\u009b'],
+    ['a bidirectional override', '\u202etxt', '\\u202etxt'],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe]), '\ufffd\ufffd'],
+    ['10,000 characters', 'x'.repeat(10_000), 'x'.repeat(4_096)],
+  ])('an answer of %s is kept as text that does nothing', async (_name, body, kept) => {
+    receiver.answers.push(saying(400, body))
+    const reference = await provider.charge()
+    await provider.delivery(reference, 'created', 'abandoned')
+    const [record] = await listed(provider, reference)
+    expect(record).toMatchObject({ response_code: 400, response_body: kept })
+    expect(record.attempts).toMatchObject([{ response_code: 400, response_body: kept }])
+  })
+
+  test('what is not the provider’s own and what does not exist: 404/3404, the same bytes', async () => {
+    const reference = await provider.charge()
+    const other = await createProvider(service, 'lists-other')
+    const foreign = await other.send('GET', deliveriesPath(reference))
+    expect([foreign.status, foreign.body.error.code]).toEqual([404, 3404])
+    for (const unknown of ['DCS-20261121-000000', 'x', '%00', reference.toLowerCase()]) {
+      expect(shown(await other.send('GET', deliveriesPath(unknown))), unknown).toBe(shown(foreign))
+    }
+  })
+
+  test('a debit of a provider without a webhook has none', async () => {
+    const without = await createProvider(service, 'lists-without')
+    const reference = await without.charge()
+    expect(await listed(without, reference)).toEqual([])
+  })
+
+  test('the operator lists those of a debit, and the newest of a provider by status', async () => {
+    const own = await createProvider(service, 'operator-lists')
+    await own.webhook('set', { url: receiver.url(), ...CREATED })
+    receiver.answers.push(400)
+    const refused = await own.charge()
+    await own.delivery(refused, 'created', 'abandoned')
+    const taken = await own.charge()
+    await own.delivery(taken, 'created', 'delivered')
+    const list = async (options: Record<string, string>) =>
+      printed(await service.operate('delivery', 'list', options))
+    expect(await list({ reference: refused })).toEqual(await listed(own, refused))
+    const ofProvider = async (more = {}) =>
+      (await list({ provider: own.id, ...more })).map((one: Shown) => one.reference)
+    expect(await ofProvider()).toEqual([taken, refused])
+    expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
+    expect(await ofProvider({ status: 'failed' })).toEqual([])
+    expect(await service.operate('delivery', 'list', {})).toEqual({
+      error: 'name a --reference or a --provider',
+    })
+  })
+})
+
+const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
+
+describe('redeliver-event', () => {
+  let provider: Provider
+  const redeliver = (id: unknown): Promise<Reply> => provider.send('POST', redeliverPath(id))
+  const set = (options = {}) => provider.webhook('set', { url: receiver.url(), ...options })
+
+  beforeAll(async () => {
+    provider = await createProvider(service, 'redelivers')
+    await set(CREATED)
+  })
+
+  test('takes the place of the attempt that is due: each number is tried once', async () => {
+    receiver.answers.push(503, 503)
+    const reference = await provider.charge()
+    const before = await provider.delivery(reference, 'created', 'failed')
+    const { status, body } = await redeliver(before.id)
+    expect(status).toBe(202)
+    expect(body.data).toMatchObject({ id: before.id, status: 'pending', attempt_count: 1 })
+    expect(body.data.next_attempt_at < before.next_attempt_at).toBe(true)
+    // The third is due four seconds after the second: the time of the automatic one is past then.
+    const arrived = await receiver.events(reference, 3)
+    expect(attemptNumbers(arrived)).toEqual(['1', '2', '3'])
+    const after = await provider.delivery(reference, 'created', 'delivered')
+    expect(after).toMatchObject({ attempt_count: 3, max_attempts: 3 })
+  })
+
+  test('of an abandoned one: one more attempt than were allowed', async () => {
+    await set({ 'max-attempts': '1' })
+    receiver.answers.push(500)
+    const reference = await provider.charge()
+    const { id } = await provider.delivery(reference, 'created', 'abandoned')
+    const { body } = await redeliver(id)
+    expect(body.data).toMatchObject({ status: 'pending', max_attempts: 2, failed_at: null })
+    const after = await provider.delivery(reference, 'created', 'delivered')
+    expect(after).toMatchObject({ attempt_count: 2, reason: null })
+    const [first, second] = await receiver.events(reference, 2)
+    expect(second?.raw).toBe(first?.raw)
+  })
+
+  test('of a delivered one: it comes again, and stays delivered if that fails', async () => {
+    const reference = await provider.charge()
+    const before = await provider.delivery(reference, 'created', 'delivered')
+    receiver.answers.push(500)
+    const asked = printed(await service.operate('delivery', 'redeliver', { id: String(before.id) }))
+    expect(asked).toMatchObject({ status: 'pending', delivered_at: before.delivered_at })
+    expect(attemptNumbers(await receiver.events(reference, 2))).toEqual(['1', '2'])
+    expect(await provider.delivery(reference, 'created', 'delivered')).toMatchObject({
+      attempt_count: 2,
+      delivered_at: before.delivered_at,
+      failed_at: null,
+      reason: { code: 4001 },
+    })
+  })
+
+  test('of an event that was never tried: its first attempt', async () => {
+    const reference = await provider.charge()
+    const { id } = await provider.delivery(reference, 'created', 'delivered')
+    await set({ events: 'none' })
+    expect((await redeliver(id + 1)).body.data).toMatchObject({ event: 'transaction.pending' })
+    const pending = await provider.delivery(reference, 'pending', 'delivered')
+    expect(pending).toMatchObject({ id: id + 1, attempt_count: 1 })
+  })
+
+  test('what cannot be sent is refused: 4403, 1409, 4404', async () => {
+    const reference = await provider.charge()
+    const { id } = await provider.delivery(reference, 'created', 'delivered')
+    const answer = async () => {
+      const { status, body } = await redeliver(id)
+      return `${status}/${body.error.code}`
+    }
+    await set({ events: 'transaction.completed' })
+    expect(await answer()).toBe('403/4403')
+    await set({ events: 'none' })
+    await changeHealth(partnerId(provider.id), () => ({ disabledAt: NOON }))
+    expect(await answer()).toBe('409/1409')
+    await provider.webhook('remove')
+    expect(await answer()).toBe('404/4404')
+    await set()
+  })
+
+  test('what is not the provider’s own, does not exist or is no id: 404/1404, the same bytes', async () => {
+    const reference = await provider.charge()
+    const { id } = await provider.delivery(reference, 'created', 'delivered')
+    const other = await createProvider(service, 'redelivers-other')
+    const foreign = await other.send('POST', redeliverPath(id))
+    expect(foreign.status).toBe(404)
+    expect(foreign.body.error).toMatchObject({ code: 1404, category: 'webhooks' })
+    const unknown = [
+      id + 60,
+      id - 100,
+      1,
+      0,
+      -1,
+      '1e9',
+      '007',
+      'x',
+      '%00',
+      '9'.repeat(16),
+      reference,
+    ]
+    for (const one of unknown) {
+      expect(shown(await redeliver(one)), String(one)).toBe(shown(foreign))
+    }
+    const operator = await service.operate('delivery', 'redeliver', { id: '1' })
+    expect(operator).toEqual({ error: 'no such delivery' })
+    expect((await provider.send('GET', statusPath(reference))).status).toBe(200)
+  })
+})
+
+describe('settings that change between two attempts', () => {
+  const changing = useReceiver()
+  changing.otherwise = ({ headers }) =>
+    String(headers['x-svc-delivery-id']).endsWith('_1') ? 503 : 204
+
+  /** A debit whose first event has failed once, and what was changed then. */
+  const failedOnce = async (id: string, change: (provider: Provider) => Promise<Shown>) => {
+    const provider = await createProvider(service, id)
+    const { secret } = await provider.webhook('set', { url: changing.url(), ...CREATED })
+    const reference = await provider.charge()
+    await provider.delivery(reference, 'created', 'failed')
+    const changed = await change(provider)
+    return { provider, reference, secrets: [secret, changed.secret] }
+  }
+
+  test('no longer subscribed: 4403; no webhook any more: 4404; both without another attempt', async () => {
+    const url = changing.url()
+    const [narrowed, removed] = await Promise.all([
+      failedOnce('narrowed', ({ webhook }) =>
+        webhook('set', { url, events: 'transaction.completed' }),
+      ),
+      failedOnce('removed', ({ webhook }) => webhook('remove')),
+    ])
+    for (const [{ provider, reference }, code] of [
+      [narrowed, 4403],
+      [removed, 4404],
+    ] as const) {
+      expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+        attempt_count: 1,
+        next_attempt_at: null,
+        failed_at: TIME,
+        reason: { code },
+        attempts: [{ attempt: 1, response_code: 503 }],
+      })
+      expect(await changing.events(reference, 1)).toHaveLength(1)
+    }
+  })
+
+  test('the secret rotated: the next attempt is signed with both', async () => {
+    const { reference, secrets } = await failedOnce('rotated', ({ webhook }) =>
+      webhook('rotate-secret'),
+    )
+    const [, second] = await changing.events(reference, 2)
+    for (const secret of secrets) {
+      const headers = second?.headers as Record<string, string>
+      expect(() => new Webhook(secret).verify(second?.raw ?? '', headers)).not.toThrow()
+    }
+  })
+})
+
+describe('list-deliveries of what failed', () => {
+  test.each(failures)('%s: class %s', async (cause, error_class, address, response_code, code) => {
+    const { provider, reference } = failing.get(cause) ?? expect.fail(cause)
+    await provider.delivery(reference, 'created', 'abandoned')
+    const [record] = await listed(provider, reference)
+    expect(record).toMatchObject({ response_code, failed_at: TIME, reason: { code } })
+    expect(record.attempts).toMatchObject([{ cause, error_class, address, response_code }])
+  })
+})
