@@ -49,10 +49,11 @@ const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): 
   if (added.length === 0) return
   const through = history.length - 1
   const entries = added.map((_, place) => ({ reference: facts.reference, n: known + place }))
+  const announced = await inTheirLane(facts.partner, [announce(debit, { n: known, through })], now)
   await Promise.all([
     appendToFeed(facts.partner, entries, now),
     sendEvery([
-      ...(await inTheirLane(facts.partner, [announce(debit, { n: known, through })], now)),
+      ...announced,
       ...added.flatMap(({ type }) => {
         if (type === 'pending') {
           return [submission(debit, { again: false }), clock(debit, 'processing')]
