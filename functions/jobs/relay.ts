@@ -69,10 +69,8 @@ const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): 
 /** Events of one partner, for its feed and its webhook. */
 const tell = async ([first, ...others]: readonly PartnerEvent[], now: Date): Promise<void> => {
   if (!first) return
-  await Promise.all([
-    appendToFeed(first.partner, [first, ...others], now),
-    sendEvery(await inTheirLane(first.partner, [announce([first, ...others])], now)),
-  ])
+  const announced = await inTheirLane(first.partner, [announce([first, ...others])], now)
+  await Promise.all([appendToFeed(first.partner, [first, ...others], now), sendEvery(announced)])
 }
 
 /** What the record waits for, if that is news. */
