@@ -2,6 +2,8 @@ import { operationNames, operations } from '../shared/api/operations.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { jobNames, jobRow } from './jobs.ts'
 
+export type ReportsUse = 'read' | 'write'
+
 /** Every Lambda function: its name, which is its file's name, and what it may use. */
 export type FunctionRow = {
   name: string
@@ -14,6 +16,8 @@ export type FunctionRow = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   usesSealingKey: boolean
+  /** Writes the reports of batches, or reads them. */
+  usesReports?: ReportsUse
 }
 
 /** The gateway gives up at 29 s; the endpoint wrapper answers at 25 s. */
@@ -41,6 +45,9 @@ const SEALERS = new Set([
   'submit-to-bank',
 ])
 
+/** What each does with the reports of batches. */
+const REPORTS: Record<string, ReportsUse> = {}
+
 const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
   name,
   entry: `functions/${room}/${name}.ts`,
@@ -49,6 +56,7 @@ const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): Funct
   usesTable: true,
   sends: [],
   usesSealingKey: SEALERS.has(name),
+  ...(REPORTS[name] ? { usesReports: REPORTS[name] } : {}),
   ...rest,
 })
 
