@@ -5,6 +5,7 @@ import { type Delivery, owed } from '../../shared/domain/delivery.ts'
 import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/recovery.ts'
+import { debitEvent } from '../../shared/domain/event.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import {
   announce,
@@ -46,7 +47,7 @@ describe('the first attempts at events', () => {
   test.each(rows)('%s, event %i: priority %s', (name, n, priority) => {
     const number = Number(n)
     expect(reversed.history[number]?.type).toBe(name)
-    expect(announce(reversed, { n: number, through: number })).toEqual({
+    expect(announce([debitEvent(reversed, number)])).toEqual({
       queue: `webhooks-${priority}`,
       message: { reference, n: number, attempt: 1 },
       group: partner,
@@ -54,11 +55,11 @@ describe('the first attempts at events', () => {
   })
 
   test('a failure has a high priority', () => {
-    expect(announce(failed, { n: 3, through: 3 }).queue).toBe('webhooks-high')
+    expect(announce([debitEvent(failed, 3)]).queue).toBe('webhooks-high')
   })
 
   test('of one write go in one message, with the priority of the last', () => {
-    const both = announce(processing, { n: 1, through: 2 })
+    const both = announce([debitEvent(processing, 1), debitEvent(processing, 2)])
     expect(both).toEqual({
       queue: 'webhooks-medium',
       message: { reference, n: 1, through: 2, attempt: 1 },
@@ -68,7 +69,7 @@ describe('the first attempts at events', () => {
   })
 
   test('that did not happen are a mistake of ours', () => {
-    expect(() => announce(pending, { n: 0, through: 2 })).toThrow(`${reference} has no event 2`)
+    expect(() => debitEvent(pending, 2)).toThrow(`${reference} has no event 2`)
   })
 })
 
