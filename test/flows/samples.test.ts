@@ -49,6 +49,13 @@ const expected: Record<string, object> = {
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
   'manage-debit': { error: 'no such debit' },
+  'list-settlements': { statusCode: 200 },
+  'get-settlement': { statusCode: 404 },
+  'get-settlement-report': { statusCode: 404 },
+  'open-settlement': { batchItemFailures: [] },
+  'build-batch': { batchItemFailures: [] },
+  'process-batch': { batchItemFailures: [] },
+  'manage-settlement': { result: [] },
 }
 
 describe('sample events', () => {
