@@ -56,13 +56,20 @@ export const noteOutcome = async (
 ): Promise<void> => {
   const at = runtime.now()
   const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
-  let after = noteAttempt(health, noted)
-  if (after !== health) {
-    if (succeeded && health.exhaustedSince) {
-      const id = `automatic-${health.exhaustedSince.getTime()}`
-      await openRecovery(automaticRecovery({ partner, id, now: at }))
-    }
-    after = await changeHealth(partner, (now) => noteAttempt(now, noted))
-  }
+  // By what was read before, most attempts turn nothing; that something is owed must be sure.
+  const mayTurn = abandoned || noteAttempt(health, noted) !== health
+  const after = mayTurn ? await turn(partner, noted) : health
   tellHealth(partner, health, after, at)
 }
+
+/** By what stands now: another attempt may have been the last of its delivery meanwhile. */
+const turn = (partner: PartnerId, noted: Noted): Promise<WebhookHealth> =>
+  changeHealth(partner, async (health) => {
+    const { exhaustedSince } = health
+    if (noted.succeeded && exhaustedSince) {
+      const id = `automatic-${exhaustedSince.getTime()}`
+      // Before it is forgotten that anything is owed.
+      await openRecovery(automaticRecovery({ partner, id, now: noted.at }))
+    }
+    return noteAttempt(health, noted)
+  })

@@ -37,12 +37,12 @@ const RACES_MAX = 5
  */
 export const changeHealth = async (
   partner: PartnerId,
-  change: (health: WebhookHealth) => WebhookHealth,
+  change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,
 ): Promise<WebhookHealth> => {
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const item = await readItem(partner)
     const before = fromItem(item)
-    const after = change(before)
+    const after = await change(before)
     if (after === before || (await write(partner, after, item.version))) return after
   }
   throw new Error(`The health of ${partner}'s webhook changed ${RACES_MAX} times meanwhile`)

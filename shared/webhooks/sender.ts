@@ -54,7 +54,10 @@ export const closeConnections = closeIdle
 
 const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
 
-const unreached = (cause: Exclude<FailureCause, 'status' | 'redirect'>, address: string | null): Sent => ({
+const unreached = (
+  cause: Exclude<FailureCause, 'status' | 'redirect'>,
+  address: string | null,
+): Sent => ({
   outcome: { kind: 'unreached', cause },
   address,
 })
