@@ -117,7 +117,8 @@ test('reduced payload, other names and a prefix: only how an event is written ch
 test('show tells everything but the secret', async () => {
   const { secret = '', ...settings } = await set({ payload: 'reduced' })
   const { result } = await operate('show')
-  expect(result).toEqual({ ...settings, has_secret: true })
+  expect(result).toMatchObject({ ...settings, has_secret: true, health: 'healthy' })
+  expect(result).not.toHaveProperty('secret')
   expect(JSON.stringify(result)).not.toContain(secret)
 })
 

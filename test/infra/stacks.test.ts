@@ -161,7 +161,9 @@ describe('the key that seals the secrets of partners and banks', () => {
         'deliver-sidelined-webhook',
         'deliver-webhook',
         'manage-bank',
+        'manage-settlement',
         'manage-webhook',
+        'process-batch',
         'submit-to-bank',
         'test-webhook',
       ]),
@@ -283,7 +285,10 @@ describe('queues', () => {
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
       FilterCriteria: {
         Filters: [
-          { Pattern: '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery","recovery"]}}}}' },
+          {
+            Pattern:
+              '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery","recovery","batch","late-completion"]}}}}',
+          },
         ],
       },
     })
@@ -295,10 +300,14 @@ describe('the sweep', () => {
     Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
 
   test('is set off each minute by a schedule that may fill its queue', () => {
-    expect(recurring).toEqual([{ name: 'sweep', queue: 'sweeps', every: 'rate(1 minute)' }])
+    expect(recurring).toContainEqual({
+      name: 'sweep-1',
+      queue: 'sweeps',
+      expression: 'rate(1 minute)',
+    })
     const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', 'sweeps'), 'Arn'] }
     const role = logicalId('AWS::IAM::Role', 'ScheduleRole')
-    service.resourceCountIs('AWS::Scheduler::Schedule', 1)
+    service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
     service.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(1 minute)',
       FlexibleTimeWindow: { Mode: 'OFF' },
