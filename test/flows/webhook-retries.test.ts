@@ -91,7 +91,7 @@ describe('a receiver that is down', () => {
       max_attempts: 2,
       response_code: null,
       reason: { code: 4001 },
-      attempts: [{ error_class: 'connect', cause: 'refused' }],
+      attempts: [{ attempt: 1, error_class: 'connect', cause: 'refused' }],
       next_attempt_at: expect.any(String),
     })
     const abandoned = await Promise.all(

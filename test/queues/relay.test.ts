@@ -48,13 +48,7 @@ const record = (SequenceNumber: string, next: object, old?: object): DynamoDBRec
 const run = (...Records: DynamoDBRecord[]) =>
   relay(still())({ Records } as DynamoDBStreamEvent, {} as Context)
 
-const QUEUES = Object.keys(messages)
-
-// One after the other or at once, it is all the same.
-const byQueue = (one: { queue: string }, other: { queue: string }): number =>
-  QUEUES.indexOf(one.queue) - QUEUES.indexOf(other.queue)
-
-/** What was sent, queue by queue, with its delay and its group. */
+/** What was sent, queue by queue: no order is kept between two of them. */
 const sent = () =>
   calls
     .commandCalls(SendMessageBatchCommand)
@@ -66,7 +60,7 @@ const sent = () =>
         group: entry.MessageGroupId,
       })),
     )
-    .sort(byQueue)
+    .sort((one, other) => one.queue.localeCompare(other.queue))
 
 const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed'): Debit =>
   advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }) as Debit
