@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import {
   AttributeType,
   Billing,
@@ -6,6 +6,7 @@ import {
   StreamViewType,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb'
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import type { Stage } from './stages.ts'
@@ -16,6 +17,8 @@ export class DataStack extends Stack {
   readonly table: TableV2
   /** The secrets of partners and banks are sealed under it and lost without it, so it stays too. */
   readonly sealingKey: Secret
+  /** The reports of settlement batches. */
+  readonly reports: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, props)
@@ -39,6 +42,16 @@ export class DataStack extends Stack {
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of partners, ${props.stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+    this.reports = new Bucket(this, 'Reports', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      versioned: true,
+      // A function that dies while it writes leaves parts that no list shows and that cost money.
+      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
       removalPolicy: RemovalPolicy.RETAIN,
     })
   }

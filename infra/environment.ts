@@ -16,6 +16,7 @@ export type Addresses = {
   scheduleGroup: string
   scheduleRoleArn: string
   sealingKeyArn: string
+  reportsBucket: string
 }
 
 /** The environment of one function, the same in a stack and in the sandbox. */
@@ -31,6 +32,7 @@ export const environmentOf = (
     row.sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
   ),
   ...(row.usesSealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
+  ...(row.usesReports.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
   ...(row.schedulesInto
     ? {
         SCHEDULE_GROUP: addresses.scheduleGroup,

@@ -2,6 +2,8 @@ import { operationNames, operations } from '../shared/api/operations.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { jobNames, jobRow } from './jobs.ts'
 
+export type ReportsUse = 'read' | 'write'
+
 /** Every Lambda function: its name, which is its file's name, and what it may use. */
 export type FunctionRow = {
   name: string
@@ -14,21 +16,25 @@ export type FunctionRow = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   usesSealingKey: boolean
+  /** Writes the reports of batches, or reads them. */
+  usesReports: readonly ReportsUse[]
 }
 
 /** The gateway gives up at 29 s; the endpoint wrapper answers at 25 s. */
 const API_TIMEOUT_SECONDS = 28
 const MEMORY_MEGABYTES = 1024
 
-const operators = [
-  'manage-provider',
-  'manage-credential',
-  'manage-bank',
-  'manage-customer',
-  'manage-webhook',
-  'manage-delivery',
-  'manage-debit',
-]
+/** The nouns of the operator command, and what sets them apart from each other. */
+const operators: Record<string, Partial<FunctionRow>> = {
+  'manage-provider': {},
+  'manage-credential': {},
+  'manage-bank': {},
+  'manage-customer': {},
+  'manage-webhook': {},
+  'manage-delivery': {},
+  'manage-debit': {},
+  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements'] },
+}
 
 const SEALERS = new Set([
   'manage-webhook',
@@ -37,7 +43,16 @@ const SEALERS = new Set([
   'deliver-sidelined-webhook',
   'manage-bank',
   'submit-to-bank',
+  'manage-settlement',
+  'process-batch',
 ])
+
+/** What each does with the reports of batches. */
+const REPORTS: Record<string, readonly ReportsUse[]> = {
+  'build-batch': ['write'],
+  'manage-settlement': ['read', 'write'],
+  'get-settlement-report': ['read'],
+}
 
 const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
   name,
@@ -47,6 +62,7 @@ const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): Funct
   usesTable: true,
   sends: [],
   usesSealingKey: SEALERS.has(name),
+  usesReports: REPORTS[name] ?? [],
   ...rest,
 })
 
@@ -56,7 +72,7 @@ export const UNMATCHED = 'answer-unmatched'
 export const functionRows: FunctionRow[] = [
   ...operationNames.map((name) => row(operations[name].caller, name)),
   row('gateway', UNMATCHED, { usesTable: false }),
-  ...operators.map((name) => row('operator', name)),
+  ...Object.entries(operators).map(([name, own]) => row('operator', name, own)),
   ...jobNames.map((name) => {
     const { timeoutSeconds, sends, schedulesInto } = jobRow(name)
     return row('jobs', name, {

@@ -147,11 +147,14 @@ export class ServiceStack extends Stack {
           scheduleGroup: schedules.group.ref,
           scheduleRoleArn: schedules.role.roleArn,
           sealingKeyArn: data.sealingKey.secretArn,
+          reportsBucket: data.reports.bucketName,
         },
       ),
     })
     if (row.usesTable) data.table.grantReadWriteData(lambda)
     if (row.usesSealingKey) data.sealingKey.grantRead(lambda)
+    if (row.usesReports.includes('read')) data.reports.grantRead(lambda)
+    if (row.usesReports.includes('write')) data.reports.grantPut(lambda)
     for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
     if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
     return lambda

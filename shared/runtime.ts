@@ -55,6 +55,13 @@ export const environment = {
   get timeScale(): number {
     return number('TIME_SCALE', 1)
   },
+  get reportsBucket(): string {
+    return required('REPORTS_BUCKET')
+  },
+  /** An S3 on one machine has no name of its own for each bucket. */
+  get localS3(): boolean {
+    return Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL)
+  },
   /** How long a warm function may trust what it read about a credential, a partner or the banks. */
   get cacheSeconds(): number {
     return number('CACHE_SECONDS', 30)

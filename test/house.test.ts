@@ -25,9 +25,21 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [...product, ...filesUnder('infra')]
 
+/** Every package that a file brings with it, by whatever way; types are no way. */
+const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
+  if (!file.endsWith('.ts')) return seen.add(file)
+  if (seen.has(file)) return seen
+  seen.add(file)
+  const values = read(file).replaceAll(/^import type [^']*'[^']+'/gm, '')
+  for (const [, name = ''] of values.matchAll(IMPORT)) {
+    packagesOf(name.startsWith('.') ? normalize(join(dirname(file), name)) : name, seen)
+  }
+  return seen
+}
+
 /** What each room may import; a folder stands for everything in it. */
 const doors: Record<string, string[]> = {
-  'shared/domain/': ['shared/domain/', 'valibot'],
+  'shared/domain/': ['shared/domain/', 'valibot', 'dinero.js'],
   'shared/store/': [
     '@aws-lambda-powertools/parameters/secrets',
     'shared/store/',
@@ -85,6 +97,23 @@ const doors: Record<string, string[]> = {
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  'shared/reports/': [
+    'shared/reports/',
+    'shared/domain/',
+    'shared/runtime.ts',
+    '@aws-sdk/',
+    'node:',
+  ],
+  'shared/settlement/': [
+    'shared/settlement/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/banks/',
+    'shared/reports/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    'shared/metrics.ts',
+  ],
   'shared/sweep/': [
     'shared/sweep/',
     'shared/domain/',
@@ -138,6 +167,11 @@ describe('doors', () => {
       .filter(({ name }) => !open.some((door) => name.startsWith(door)))
     expect(strangers).toEqual([])
   })
+})
+
+test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {
+  expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
+  expect([...packagesOf('shared/domain/settlement.ts')]).toContain('dinero.js')
 })
 
 describe('one file per function', () => {

@@ -1,6 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Debit } from '../../shared/domain/debit.ts'
 import type { Delivery } from '../../shared/domain/delivery.ts'
+import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import type { Batch } from '../../shared/domain/settlement.ts'
 import { measure } from '../../shared/metrics.ts'
@@ -42,7 +43,7 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
       case 'recovery':
         return sendEvery(nextPage(fromRecoveryItem(item), now))
       case 'batch':
-        return followBatch(fromBatchItem(item), old && fromBatchItem(old))
+        return followBatch(fromBatchItem(item), old && fromBatchItem(old), now)
       case 'late-completion':
         return measure({ LateCompletion: 1 })
     }
@@ -51,24 +52,25 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
 type Image = Parameters<typeof unmarshall>[0]
 
 const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): Promise<void> => {
-  const { facts, history } = debit
-  const known = before?.history.length ?? 0
-  const added = history.slice(known)
-  if (added.length === 0) return
-  const through = history.length - 1
-  const entries = added.map((_, place) => ({ reference: facts.reference, n: known + place }))
+  const added = debitEvents(debit).slice(before?.history.length ?? 0)
   await Promise.all([
-    appendToFeed(facts.partner, entries, now),
-    sendEvery([
-      ...(await inTheirLane(facts.partner, [announce(debit, { n: known, through })], now)),
-      ...added.flatMap(({ type }) => {
+    tell(added, now),
+    sendEvery(
+      added.flatMap(({ type }) => {
         if (type === 'pending') {
           return [submission(debit, { again: false }), clock(debit, 'processing')]
         }
         return type === 'processing' ? [clock(debit, 'approval')] : []
       }),
-    ]),
+    ),
   ])
+}
+
+/** Events of one partner, for its feed and its webhook. */
+const tell = async ([first, ...others]: readonly PartnerEvent[], now: Date): Promise<void> => {
+  if (!first) return
+  const announced = await inTheirLane(first.partner, [announce([first, ...others])], now)
+  await Promise.all([appendToFeed(first.partner, [first, ...others], now), sendEvery(announced)])
 }
 
 /** What the record waits for, if that is news. */
@@ -84,9 +86,11 @@ const followDelivery = async (
   await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
 }
 
-/** A run that left the rest to another. */
-const followBatch = async (batch: Batch, before: Batch | undefined): Promise<void> => {
+/** A run that left the rest to another, or a payment that is through. */
+const followBatch = async (batch: Batch, before: Batch | undefined, now: Date): Promise<void> => {
   if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
+  const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
+  if (told) await tell([told], now)
 }
 
 const inTheirLane = async (

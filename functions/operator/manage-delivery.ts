@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
+import { findEvent } from '../../shared/deliveries/events.ts'
 import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
 import { readDeliveryId } from '../../shared/domain/event.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/recovery.ts'
 import { Reference } from '../../shared/domain/reference.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findDebit } from '../../shared/store/debits.ts'
 import {
   countUndelivered,
   findDeliveries,
@@ -60,18 +60,16 @@ export const handler = operatorHandler({
   ),
   redeliver: verb(options({ id: v.string() }), async ({ id }) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
-    const debit = wanted && (await findDebit(wanted.reference))
-    if (!wanted || !debit?.history[wanted.n])
-      return new Refusal(1404, { details: 'no such delivery' })
-    const asked = await askRedelivery(debit, wanted.n, real)
+    const event = wanted && (await findEvent(wanted.reference, wanted.n))
+    if (!event) return new Refusal(1404, { details: 'no such delivery' })
+    const asked = await askRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   }),
   recover: verb(options({ provider: PartnerId, since: instant }), async ({ provider, since }) => {
     const now = real.now()
+    if (since > now) return invalid({ since: ['must not be in the future'] })
     if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
-      return new Refusal(1007, {
-        details: { since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] },
-      })
+      return invalid({ since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] })
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })

@@ -1,12 +1,15 @@
 import * as v from 'valibot'
-import { batchView } from '../../shared/api/settlement-view.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { BatchId, Day, dayOf } from '../../shared/domain/settlement.ts'
+import { reportFormats } from '../../shared/domain/settlement-list.ts'
+import { batchView } from '../../shared/domain/settlement-view.ts'
+import { oneOf } from '../../shared/domain/text.ts'
 import { options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { building } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
+import { readReport } from '../../shared/reports/bucket.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
@@ -39,8 +42,8 @@ export const handler = operatorHandler({
     if (provider && ran.built.length === 0 && ran.left.length === 0) return new Refusal(5002)
     return {
       date,
-      built: ran.built.map(batchView),
-      paid: ran.paid.map(batchView),
+      built: ran.built.map((batch) => batchView(batch)),
+      paid: ran.paid.map((batch) => batchView(batch)),
       unpaid: ran.unpaid.map(({ batch, reason }) => ({
         batch,
         ...reason.error,
@@ -53,13 +56,26 @@ export const handler = operatorHandler({
     options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
     async ({ provider, limit = NEWEST.otherwise }) => {
       if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-      return (await listBatches(provider, { limit })).map(batchView)
+      return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
     },
   ),
   show: verb(options({ batch: BatchId }), async ({ batch }) => {
     const found = await findBatch(batch)
     return found ? batchView(found) : new Refusal(5404)
   }),
+  /** As the provider reads it: a document, or the text of a CSV file. */
+  report: verb(
+    options({ batch: BatchId, format: v.optional(oneOf(reportFormats), 'json') }),
+    async ({ batch, format }) => {
+      const found = await findBatch(batch)
+      if (!found) return new Refusal(5404)
+      if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+      const report = await readReport(found, format)
+      if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
+      if ('url' in report) return report
+      return format === 'csv' ? report.text : JSON.parse(report.text)
+    },
+  ),
   process: verb(options({ batch: BatchId }), async ({ batch }) =>
     shown(await payBatch(batch, worldOf(real))),
   ),

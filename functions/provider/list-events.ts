@@ -1,9 +1,8 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { webhookPayload } from '../../shared/domain/event.ts'
-import { FEED_DAYS, feedCursor } from '../../shared/domain/event-feed.ts'
+import { findEvents } from '../../shared/deliveries/events.ts'
+import { FEED_DAYS, type FeedEntry, feedCursor } from '../../shared/domain/event-feed.ts'
 import { pageRequest } from '../../shared/domain/page.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findDebits } from '../../shared/store/debits.ts'
 import { readFeed } from '../../shared/store/event-feed.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks.ts'
 
@@ -23,12 +22,10 @@ export const listEvents = (runtime: Runtime) =>
       findWebhookSettings(id),
     ])
     const shown = found.slice(0, perPage)
-    const debits = await findDebits(shown.map(({ entry }) => entry.reference))
+    const events = await findEvents(shown.map(({ entry }) => entry.reference))
+    const byName = new Map(events.map((event) => [nameOf(event), event]))
     return {
-      data: shown.flatMap(({ entry }) => {
-        const debit = debits.get(entry.reference)
-        return debit ? [webhookPayload(debit, entry.n, webhook)] : []
-      }),
+      data: shown.flatMap(({ entry }) => byName.get(nameOf(entry))?.payload(webhook ?? {}) ?? []),
       page: {
         per_page: perPage,
         // Where nothing is new, the reader keeps its place.
@@ -37,5 +34,7 @@ export const listEvents = (runtime: Runtime) =>
       },
     }
   })
+
+const nameOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
 export const handler = listEvents(real)

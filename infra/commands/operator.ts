@@ -40,7 +40,8 @@ try {
   const reply = await invokeFunction(target, `${PREFIX}${noun}`, { verb, options })
   const { result, error } = reply as { result?: unknown; error?: string }
   if (error !== undefined) fail(error)
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
+  // A file, as it stands, or a document.
+  process.stdout.write(typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`)
 } catch (error) {
   if (!(error instanceof InvocationFailure)) throw error
   fail(error.message)

@@ -4,7 +4,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 /** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
 
 type Description = {
-  tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events'
+  tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events' | 'Settlements'
   summary: string
   description: string
   /** Parameters of path and query, by name. */
@@ -146,6 +146,45 @@ export const descriptions = {
       'Sends a signed `ping` to the webhook at once, for up to 15 seconds, and answers with what ' +
       'the receiver made of it. One that is received enables a webhook that was disabled.',
     refusals: [new Refusal(4404)],
+  },
+  'list-settlements': {
+    tag: 'Settlements',
+    summary: 'List settlement batches',
+    description:
+      'The batches that completed debits were settled in, the newest first. Sums are null while a ' +
+      'batch is being built.',
+    parameters: {
+      per_page: { description: 'Batches of a page; 20 unless told', example: 20 },
+      cursor: {
+        description: 'The next_cursor of the page before',
+        example: 'MjAyNi0xMS0yMiMwMDAx',
+      },
+    },
+    refusals: [wrongPage],
+  },
+  'get-settlement': {
+    tag: 'Settlements',
+    summary: 'Read a settlement batch',
+    description:
+      'Built on the day after its debits were completed, paid a day later: `net` = `gross` - `fee` ' +
+      '+ `adjustments`; an adjustment takes back a debit that was reversed after its settlement.',
+    parameters: { id: { description: 'Of the batch', example: 'STL-20261122-ABC123' } },
+  },
+  'get-settlement-report': {
+    tag: 'Settlements',
+    summary: 'Read the report of a settlement batch',
+    description:
+      'Each line of the batch, and the sums of the lines. As JSON, or as a CSV file whose last row ' +
+      'holds the sums. A report of more than 4 MB is answered with 303 and an address that is ' +
+      'good for 15 minutes.',
+    parameters: {
+      id: { description: 'Of the batch', example: 'STL-20261122-ABC123' },
+      format: { description: 'json unless told', example: 'json' },
+    },
+    refusals: [
+      new Refusal(5001, { details: 'the batch is being built' }),
+      invalid({ format: ['must be one of json, csv'] }),
+    ],
   },
   'list-debit-transactions': {
     tag: 'Bank reports',

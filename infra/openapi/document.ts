@@ -1,5 +1,5 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { Payload, PingPayload } from '../../shared/api/webhook-payload.ts'
+import { Payload, PingPayload, SettlementPayload } from '../../shared/api/webhook-payload.ts'
 import { exampleComponents, headerComponents } from './answers.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
@@ -53,6 +53,7 @@ export const openApi = (): Json => ({
       name: 'Events',
       description: 'Of payment providers: what their webhooks received, and all that happened',
     },
+    { name: 'Settlements', description: 'Of payment providers: what completed debits came to' },
     { name: 'Banks', description: 'Of payment providers: banks that can be charged' },
     { name: 'Bank reports', description: 'Of banks: their transactions and their outcomes' },
   ],
@@ -67,6 +68,7 @@ export const openApi = (): Json => ({
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
       Webhook: schemaOf(Payload),
+      SettlementWebhook: schemaOf(SettlementPayload),
       Ping: schemaOf(PingPayload),
     },
     parameters: parameterComponents,

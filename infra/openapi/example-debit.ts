@@ -21,6 +21,18 @@ import { PartnerId } from '../../shared/domain/partner.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Reference, Uuid } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import {
+  addLine,
+  BatchId,
+  Day,
+  endPayment,
+  noTotals,
+  openBatch,
+  startOf,
+  withTotals,
+} from '../../shared/domain/settlement.ts'
+import { debitLine } from '../../shared/domain/settlement-line.ts'
+import { batchView, lineView, totalsView } from '../../shared/domain/settlement-view.ts'
 import { transactionView } from '../../shared/domain/transaction.ts'
 
 /** One debit and its life, shown by the views that show any other: examples that cannot be wrong. */
@@ -108,10 +120,34 @@ const made = { at, milliseconds: 48, address: '93.184.215.14', sentAs: 'transact
 const { reference } = completed.facts
 
 const untried = owed(
-  { reference, n: 3, partner: demo, event: 'completed', occurredAt: secondsLater(30) },
+  { reference, n: 3, partner: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
 const delivered = recordAttempt(untried, answered, made, [0, 0])
+
+const lines = [debitLine(completed, undefined)]
+
+/** The batch that it is settled in, paid a day later. */
+export const exampleBatch = endPayment(
+  withTotals(
+    {
+      ...openBatch({
+        id: v.parse(BatchId, 'STL-20261122-ABC123'),
+        uuid: v.parse(Uuid, '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'),
+        partner: demo,
+        date: v.parse(Day, '2026-11-22'),
+        n: 1,
+        createdAt: startOf(v.parse(Day, '2026-11-22')),
+      }),
+      sealedAt: startOf(v.parse(Day, '2026-11-22')),
+      processedAt: startOf(v.parse(Day, '2026-11-23')),
+      paid: pesewas(98_50),
+    },
+    lines.reduce(addLine, noTotals),
+  ),
+  { bankReference: 'GCB-PAY-0001', at: startOf(v.parse(Day, '2026-11-23')) },
+  [],
+).batch
 
 /** What each operation answers about it. */
 export const exampleReplies: Record<OperationName, Success> = {
@@ -144,6 +180,18 @@ export const exampleReplies: Record<OperationName, Success> = {
   'list-events': {
     data: [webhookPayload(completed, 3)],
     page: { per_page: 20, next_cursor: feedCursor({ page: 1, count: 4 }), has_more: false },
+  },
+  'list-settlements': {
+    data: [batchView(exampleBatch)],
+    page: { per_page: 20, next_cursor: null },
+  },
+  'get-settlement': { data: batchView(exampleBatch) },
+  'get-settlement-report': {
+    data: {
+      batch: batchView(exampleBatch),
+      lines: lines.map(lineView),
+      totals: totalsView(lines.reduce(addLine, noTotals)),
+    },
   },
   'test-webhook': {
     data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', firstTry(answered, made)),

@@ -93,11 +93,12 @@ type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
   beside: ObjectEntries
   page: ObjectEntries
   headers: Record<string, string>
+  file: string
 }>
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {} }: Reply = replies[name]
+  const { data, beside, page, headers = {}, file }: Reply = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [
     header,
     { description, schema: { type: 'string' } },
@@ -112,6 +113,7 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
+        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),

@@ -1,14 +1,19 @@
 import { overlapHeaders, payloadHeaders, sentTypes } from '../../shared/api/webhook-payload.ts'
-import { PING, pingBody, webhookBody } from '../../shared/domain/event.ts'
-import { type EventName, eventTypes, sentType } from '../../shared/domain/event-type.ts'
-import { exampleEvents, NOON } from './example-debit.ts'
+import { PING, pingBody, settlementEvent, webhookBody } from '../../shared/domain/event.ts'
+import {
+  type DebitEventName,
+  debitEventNames,
+  eventTypes,
+  sentType,
+} from '../../shared/domain/event-type.ts'
+import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
 /** The events that a provider's receiver is sent, one webhook each. */
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
-const meaning: Record<EventName, string> = {
+const meaning: Record<DebitEventName, string> = {
   created: 'A charge was accepted',
   pending: 'It waits to be handed to the bank',
   processing: 'The bank accepted it and asks the customer',
@@ -36,7 +41,7 @@ const responses = {
   '4XX': { description: 'Not received; tried again for 408 and 429 alone' },
 }
 
-const webhookOf = (name: EventName): Json => {
+const webhookOf = (name: DebitEventName): Json => {
   const { event, priority, retries } = eventTypes[name]
   const [debit, n] = exampleEvents[name]
   const renamed = sentType(name, VARIANTS)
@@ -77,6 +82,29 @@ const webhookOf = (name: EventName): Json => {
   }
 }
 
+const settlement: Json = {
+  post: {
+    operationId: eventTypes.settled.event,
+    summary: 'A settlement batch was paid',
+    description:
+      'Sent to a provider that subscribes to it; nobody does without asking. Tried again as ' +
+      `the others are, up to ${eventTypes.settled.retries} times.`,
+    security: [],
+    'x-priority': eventTypes.settled.priority,
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: { $ref: componentRef('schemas', 'SettlementWebhook') },
+          example: JSON.parse(JSON.stringify(settlementEvent(exampleBatch)?.payload({}))),
+        },
+      },
+    },
+    responses,
+  },
+}
+
 const ping: Json = {
   post: {
     operationId: PING,
@@ -100,11 +128,7 @@ const ping: Json = {
 }
 
 export const webhooks: Json = {
-  ...Object.fromEntries(
-    (Object.keys(eventTypes) as EventName[]).map((name) => [
-      eventTypes[name].event,
-      webhookOf(name),
-    ]),
-  ),
+  ...Object.fromEntries(debitEventNames.map((name) => [eventTypes[name].event, webhookOf(name)])),
+  [eventTypes.settled.event]: settlement,
   [PING]: ping,
 }

@@ -6,12 +6,12 @@ import { functionRows } from '../functions.ts'
 import { jobNames, jobRow, recurring } from '../jobs.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import { startDynamoDbLocal } from './dynamodb-local.ts'
+import { type Account, type Fauxqs, queueArn, startFauxqs } from './fauxqs.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
 import { openGateway } from './gateway.ts'
 import { pollQueue } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
 import { seeds } from './seeds.ts'
-import { type Account, queueArn, type Sqs, startSqs } from './sqs.ts'
 import { pollStream } from './stream-poller.ts'
 import { createTable } from './table.ts'
 
@@ -37,6 +37,7 @@ export type Sandbox = {
 }
 
 const ACCOUNT: Account = { region: 'eu-west-1', id: '000000000000' }
+const REPORTS_BUCKET = 'debit-collection-reports'
 /** A tester who changes a setting sees it at once, nearly. */
 const CACHE_SECONDS = 1
 
@@ -64,31 +65,33 @@ const start = async (
   // First, so that a taken port is told before anything else is started.
   const gateway = await openGateway(options.port)
   stops.push(gateway.stop)
-  const sqs = await startSqs(ACCOUNT)
-  stops.push(sqs.stop)
+  const fauxqs = await startFauxqs(ACCOUNT, REPORTS_BUCKET)
+  stops.push(fauxqs.stop)
   const scheduler = await startScheduler(async (arn, body) => {
-    const QueueUrl = sqs.queueUrl(arn.split(':').at(-1) ?? '')
-    await sqs.client.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
+    const QueueUrl = fauxqs.queueUrl(arn.split(':').at(-1) ?? '')
+    await fauxqs.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
   stops.push(scheduler.stop)
   const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
   const streamArn = await createTable(dynamoDb, tableName)
   setEnvironment(options, {
     tableName,
-    queueUrl: sqs.queueUrl,
+    queueUrl: fauxqs.queueUrl,
     queueArn: (name) => queueArn(ACCOUNT, name),
     scheduleGroup: 'debit-collection',
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT.id}:role/scheduler`,
     sealingKeyArn: `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`,
+    reportsBucket: REPORTS_BUCKET,
   })
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
-    AWS_ENDPOINT_URL_SQS: sqs.endpoint,
+    AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
+    AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
   })
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
-  feed({ functions, sqs, dynamoDb, streamArn, print }, stops)
+  feed({ functions, fauxqs, dynamoDb, streamArn, print }, stops)
   for (const { name, queue, expression } of recurring) {
     scheduler.create(name, {
       ScheduleExpression: expression,
@@ -155,7 +158,7 @@ const plant = async (functions: FunctionHost): Promise<void> => {
 
 type Feeds = {
   functions: FunctionHost
-  sqs: Sqs
+  fauxqs: Fauxqs
   dynamoDb: string
   streamArn: string
   print: Print
@@ -163,7 +166,7 @@ type Feeds = {
 
 /** Every event-source mapping of the stacks. */
 const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
-  const { functions, sqs, dynamoDb, streamArn, print } = feeds
+  const { functions, fauxqs, dynamoDb, streamArn, print } = feeds
   for (const name of jobNames) {
     const { from } = jobRow(name)
     const invoke = (event: unknown) => functions.invoke(name, event)
@@ -186,8 +189,8 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
     }
     for (const queue of from.queues satisfies readonly QueueName[]) {
       stops.push(
-        pollQueue(sqs.client, {
-          queueUrl: sqs.queueUrl(queue),
+        pollQueue(fauxqs.sqs, {
+          queueUrl: fauxqs.queueUrl(queue),
           queueArn: queueArn(ACCOUNT, queue),
           batchSize: from.batchSize,
           concurrency: from.maxConcurrency,

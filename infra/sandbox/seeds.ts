@@ -22,10 +22,31 @@ const banks: Seed[] = [
   bank('ZEN', 'Zenith Bank (Ghana) Limited', { 'ussd-code': '*966#' }),
 ]
 
-const provider = (id: string, name: string, more: Record<string, string> = {}): Seed[] => [
-  { noun: 'provider', verb: 'create', options: { provider: id, name, ...more } },
-  { noun: 'credential', verb: 'issue', options: { provider: id, token: `sk_sandbox_${id}` } },
-]
+/** Pays 1.5 %, and is paid at GCB. */
+const provider = (
+  id: string,
+  name: string,
+  account: string,
+  more: Record<string, string> = {},
+): Seed => ({
+  noun: 'provider',
+  verb: 'create',
+  options: {
+    provider: id,
+    name,
+    'fee-basis-points': '150',
+    'settlement-bank': 'GCB',
+    'settlement-account': account,
+    'settlement-name': `${name} Ltd`,
+    ...more,
+  },
+})
+
+const providerKey = (id: string): Seed => ({
+  noun: 'credential',
+  verb: 'issue',
+  options: { provider: id, token: `sk_sandbox_${id}` },
+})
 
 const bankToken = (identifier: string): Seed => ({
   noun: 'credential',
@@ -54,16 +75,17 @@ const customers = [
   ['+233244444444', 'Abena Osei', '1005'],
 ] as const
 
+/** What stands in a later row names what stands in an earlier one. */
 export const seeds: readonly Seed[][] = [
+  banks,
   [
-    ...banks,
-    ...provider('demo', 'Demo Payments'),
-    ...provider('other', 'Other Payments'),
-    ...provider('signed', 'Signed Payments', { 'request-secret': 'rs_sandbox_signed' }),
-    ...provider('fenced', 'Fenced Payments', { 'allow-list': '203.0.113.0/24' }),
-  ].filter(({ noun }) => noun !== 'credential'),
+    provider('demo', 'Demo Payments', '1041009001'),
+    provider('other', 'Other Payments', '1041009002'),
+    provider('signed', 'Signed Payments', '1041009003', { 'request-secret': 'rs_sandbox_signed' }),
+    provider('fenced', 'Fenced Payments', '1041009004', { 'allow-list': '203.0.113.0/24' }),
+  ],
   [
-    ...['demo', 'other', 'signed', 'fenced'].flatMap((id) => provider(id, '').slice(1)),
+    ...['demo', 'other', 'signed', 'fenced'].map(providerKey),
     ...['GCB', 'ECO'].map(bankToken),
     ...customers.flatMap(([phone, name, digits]) => [
       account(phone, 'GCB', name, `104100${digits}`),

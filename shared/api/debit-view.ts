@@ -34,6 +34,9 @@ export const statusView = (debit: Debit) => {
     currency: CURRENCY,
     created_at: iso(state.createdAt),
     completed_at: iso(state.completedAt),
+    settlement: debit.settledIn
+      ? { batch_id: debit.settledIn, adjusted_in: debit.adjustedIn ?? null }
+      : null,
     response: {
       uuid: state.uuid,
       status: debit.status,

@@ -8,7 +8,7 @@ import type { Caller } from '../store/credentials.ts'
 import { untouched } from '../store/windows.ts'
 import { bodyGuards } from './body-guards.ts'
 import { credentialGuard, partnerGuard } from './credential-guard.ts'
-import { refusalReply, type Success, successReply } from './envelope.ts'
+import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import type { ApiEvent } from './exchange.ts'
 import { refusalFor } from './faults.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
@@ -33,7 +33,10 @@ export type Call<N extends OperationName> = {
   query: Parsed<N, 'query'>
 }
 
-type Handle<N extends OperationName, B> = (call: Call<N>, beside: B) => Promise<Success | Refusal>
+type Handle<N extends OperationName, B> = (
+  call: Call<N>,
+  beside: B,
+) => Promise<Success | TextReply | Refusal>
 
 /** A read that needs no more than the path, and goes on while the request is counted. */
 type Beside<N extends OperationName, B> = (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<B>
@@ -66,8 +69,9 @@ export const endpoint = <N extends OperationName, B = undefined>(
     const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
     const found = (await exchange.beside) as B
     const [result] = await Promise.all([handle(call, found), settleRate(operation, exchange)])
-    return result instanceof Refusal
-      ? refusalReply(result, exchange)
+    if (result instanceof Refusal) return refusalReply(result, exchange)
+    return 'text' in result
+      ? textReply(result, operation.status, exchange)
       : successReply(result, operation.status, exchange)
   }
 

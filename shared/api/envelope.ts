@@ -8,6 +8,9 @@ export const API_VERSION = 'v1'
 
 type Frame = { requestId: string; at: Date; rate: Rate }
 
+/** A reply that is no envelope: a file, as it stands. */
+export type TextReply = { text: string; type: string }
+
 export type Success = {
   /** Overrides the operation's own status. */
   status?: number
@@ -39,25 +42,39 @@ const meta = ({ requestId, at }: Frame) => ({
   api_version: API_VERSION,
 })
 
-const reply = (
+const framed = (
   status: number,
-  body: object,
-  frame: Frame,
+  body: string,
+  { requestId, rate }: Frame,
   headers: Record<string, string> = {},
 ): APIGatewayProxyResult => ({
   statusCode: status,
   headers: {
     'Content-Type': 'application/json; charset=utf-8',
     'Cache-Control': 'no-store',
-    'X-Request-ID': frame.requestId,
-    'X-RateLimit-Limit': String(frame.rate.limit),
-    'X-RateLimit-Remaining': String(frame.rate.remaining),
-    'X-RateLimit-Reset': String(frame.rate.reset),
+    'X-Request-ID': requestId,
+    'X-RateLimit-Limit': String(rate.limit),
+    'X-RateLimit-Remaining': String(rate.remaining),
+    'X-RateLimit-Reset': String(rate.reset),
     ...headers,
   },
-  body: JSON.stringify(body),
+  body,
   isBase64Encoded: false,
 })
+
+const reply = (
+  status: number,
+  body: object,
+  frame: Frame,
+  headers?: Record<string, string>,
+): APIGatewayProxyResult => framed(status, JSON.stringify(body), frame, headers)
+
+/** @param status of the operation */
+export const textReply = (
+  { text, type }: TextReply,
+  status: number,
+  frame: Frame,
+): APIGatewayProxyResult => framed(status, text, frame, { 'Content-Type': type })
 
 export const successReply = (
   success: Success,

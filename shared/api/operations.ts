@@ -5,6 +5,7 @@ import { BankListQuery, DebitListQuery } from '../domain/debit-list.ts'
 import { EventFeedQuery } from '../domain/event-feed.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
+import { ReportQuery, SettlementListQuery } from '../domain/settlement-list.ts'
 import type { FieldCodes } from '../domain/validation.ts'
 
 /**
@@ -176,6 +177,32 @@ export const operations = {
     path: '/api/v1/payment-providers/webhook/test',
     limit: { production: 10, sandbox: 10, per: 'caller', code: 1454 },
     notFound: { code: 4404 },
+    status: 200,
+  },
+  'list-settlements': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/settlements',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 5404 },
+    query: SettlementListQuery,
+    status: 200,
+  },
+  'get-settlement': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/settlements/{id}',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 5404 },
+    status: 200,
+  },
+  'get-settlement-report': {
+    caller: 'provider',
+    method: 'GET',
+    path: '/api/v1/payment-providers/settlements/{id}/report',
+    limit: { ...READ_LIMIT, code: 1454 },
+    notFound: { code: 5404 },
+    query: ReportQuery,
     status: 200,
   },
 } as const satisfies Record<string, Row>

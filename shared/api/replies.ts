@@ -3,6 +3,8 @@ import { errorClasses } from '../domain/delivery.ts'
 import { EventType } from '../domain/event-type.ts'
 import { statuses } from '../domain/lifecycle.ts'
 import { Reference, Uuid } from '../domain/reference.ts'
+import { BatchId } from '../domain/settlement.ts'
+import { batchShape, lineShape, SignedAmount, totalsShape } from '../domain/settlement-shape.ts'
 import {
   AmountText,
   ApprovalView,
@@ -13,7 +15,7 @@ import {
   transactionShape,
 } from '../domain/transaction-shape.ts'
 import type { OperationName } from './operations.ts'
-import { Payload } from './webhook-payload.ts'
+import { Payload, SettlementPayload } from './webhook-payload.ts'
 
 /**
  * What each operation answers with, as schemas of the views in this folder. The description of the
@@ -28,6 +30,8 @@ type Reply = {
   page?: v.ObjectEntries
   /** Headers of its own. */
   headers?: Record<string, string>
+  /** The type of the file that may be asked for instead. */
+  file?: string
 }
 
 const status = v.picklist(statuses)
@@ -97,6 +101,7 @@ export const replies = {
       currency: v.literal('GHS'),
       created_at: Time,
       completed_at: v.nullable(Time),
+      settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
       response: v.object({
         uuid: Uuid,
         status,
@@ -202,7 +207,7 @@ export const replies = {
   },
   'redeliver-event': { data: v.object(deliveryRecord) },
   'list-events': {
-    data: v.array(Payload),
+    data: v.array(v.union([Payload, SettlementPayload])),
     page: { per_page: count, next_cursor: v.string(), has_more: v.boolean() },
   },
   'test-webhook': {
@@ -213,5 +218,18 @@ export const replies = {
       ...tried,
       reason,
     }),
+  },
+  'list-settlements': {
+    data: v.array(batchShape(SignedAmount)),
+    page: { per_page: count, next_cursor: v.nullable(v.string()) },
+  },
+  'get-settlement': { data: batchShape(SignedAmount) },
+  'get-settlement-report': {
+    data: v.object({
+      batch: batchShape(SignedAmount),
+      lines: v.array(lineShape),
+      totals: totalsShape,
+    }),
+    file: 'text/csv',
   },
 } as const satisfies Record<OperationName, Reply>

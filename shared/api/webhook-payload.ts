@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import type { FailureCode } from '../domain/debit.ts'
 import { PING } from '../domain/event.ts'
-import { type EventName, eventTypes, sentType } from '../domain/event-type.ts'
+import { type DebitEventName, debitEventNames, eventTypes, sentType } from '../domain/event-type.ts'
+import { batchShape } from '../domain/settlement-shape.ts'
 import { Time, transactionShape } from '../domain/transaction-shape.ts'
 
-const names = Object.keys(eventTypes) as EventName[]
+const names = debitEventNames
 
 const failureCodes = {
   insufficient_funds: true,
@@ -42,7 +43,7 @@ const Reduced = v.pipe(
 )
 
 /** The types an event is sent under: the one it is subscribed to by, and its variant. */
-export const sentTypes = (name: EventName): string[] => [
+export const sentTypes = (name: DebitEventName): string[] => [
   sentType(name, {}),
   sentType(name, { eventNames: 'debit_request' }),
 ]
@@ -55,6 +56,16 @@ export const Payload = v.object({
   api_version: v.literal('v1'),
   sequence: v.pipe(v.number(), v.integer(), v.minValue(0)),
   data: v.union([Full, Reduced]),
+})
+
+/** The body of the event that a settlement batch has. */
+export const SettlementPayload = v.object({
+  event: v.literal(eventTypes.settled.event),
+  event_id: v.pipe(v.string(), v.regex(/^evt_[0-9]+$/)),
+  timestamp: Time,
+  api_version: v.literal('v1'),
+  sequence: v.literal(0),
+  data: v.object({ settlement: batchShape(v.number()) }),
 })
 
 /** The body of a ping. */

@@ -1,4 +1,3 @@
-import type { Debit } from '../domain/debit.ts'
 import {
   abandon,
   type Delivery,
@@ -12,7 +11,8 @@ import {
   succeeded,
   type Try,
 } from '../domain/delivery.ts'
-import { type EventName, sentType } from '../domain/event-type.ts'
+import type { PartnerEvent } from '../domain/event.ts'
+import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import type { Runtime } from '../runtime.ts'
@@ -21,12 +21,10 @@ import { isPrompt, markWhileSlow, noteOutcome } from './health.ts'
 import { send } from './send.ts'
 import { tellAttempt } from './tell.ts'
 
-/** One attempt at one event of a debit: the record is read, the receiver tried, the record written. */
+/** One attempt at one event: the record is read, the receiver tried, the record written. */
 
 export type Wanted = {
-  debit: Debit
-  /** The number of the event within its debit. */
-  n: number
+  event: PartnerEvent
   /** Which attempt is asked for, from 1. */
   number: number
   webhook: Webhook | undefined
@@ -39,16 +37,13 @@ export type Wanted = {
 export type Came = 'done' | 'done slowly' | 'left'
 
 export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<Came> => {
-  const { debit, n, number, webhook, health } = wanted
-  const { reference, partner } = debit.facts
-  const entry = debit.history[n]
-  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  const { type: event, at: occurredAt } = entry
-  const found = await findDelivery(reference, n)
-  const record = found ?? (webhook && owed({ reference, n, partner, event, occurredAt }, webhook))
+  const { event, number, webhook, health } = wanted
+  const { partner } = event
+  const found = await findDelivery(event.reference, event.n)
+  const record = found ?? (webhook && owed(event, webhook))
   // A message that came twice, or after another took its attempt.
   if (!record || isSettled(record) || number !== record.attemptCount + 1) return 'done'
-  const refused = reasonNotTo(wanted, event)
+  const refused = reasonNotTo(wanted)
   if (!webhook || refused) {
     // What nobody takes, and was never tried, needs no record to say so.
     if (found || refused === 4001) await giveUp(found, record, refused ?? 4404, runtime)
@@ -56,7 +51,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   }
   const at = runtime.now()
   const leaving = new AbortController()
-  const sending = send({ debit, n, number, webhook, at, signal: leaving.signal })
+  const sending = send({ event, number, webhook, at, signal: leaving.signal })
   const pace = await markWhileSlow(partner, sending, runtime)
   // A burst of events that hang would hold every worker: only one of them goes on among others.
   if (wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))) {
@@ -66,7 +61,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   }
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
-  const made = { at, milliseconds, address, sentAs: sentType(event, webhook) }
+  const made = { at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const after = await writeOutcome({ found, record, outcome, made }, runtime)
   tellAttempt(after, { tried: true })
   const turned = { succeeded: succeeded(outcome), abandoned: after.status === 'abandoned' }
@@ -75,9 +70,9 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
 }
 
 /** Settings may have changed since the event, or since the attempt before. */
-const reasonNotTo = ({ webhook, health }: Wanted, event: EventName): FailureReason | undefined => {
+const reasonNotTo = ({ event, webhook, health }: Wanted): FailureReason | undefined => {
   if (!webhook) return 4404
-  if (!isSubscribed(webhook, event)) return 4403
+  if (!isSubscribed(webhook, event.type)) return 4403
   return health.disabledAt ? 4001 : undefined
 }
 

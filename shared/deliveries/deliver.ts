@@ -2,12 +2,12 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { findDebit } from '../store/debits.ts'
 import { findHealth } from '../store/webhook-health.ts'
 import { findWebhook } from '../store/webhooks.ts'
 import { attemptDelivery } from './attempt.ts'
+import { findEvents } from './events.ts'
 
-/** The events of one debit that a message asks for, and the attempt it asks for at each. */
+/** The events of one debit or batch that a message asks for, and the attempt it asks for at each. */
 type Asked = { reference: Reference; n: number; through?: number | undefined; attempt: number }
 
 /**
@@ -20,21 +20,22 @@ export const deliverEvents = async (
   { unlessSlow }: { unlessSlow: boolean },
   runtime: Runtime,
 ): Promise<{ partner: PartnerId } | undefined> => {
-  const debit = await findDebit(reference)
-  // No repeat will find it: debits are never deleted.
-  if (!debit) {
-    log.error('event of an unknown debit', { reference, n })
+  const events = (await findEvents([reference])).filter((one) => one.n >= n && one.n <= through)
+  const [first] = events
+  // No repeat will find it: what has events is never deleted.
+  if (!first) {
+    log.error('event of nothing', { reference, n })
     return undefined
   }
-  const { partner } = debit.facts
+  const { partner } = first
   const [webhook, health] = await Promise.all([findWebhook(partner), findHealth(partner)])
   if (webhook && health.slowSince && unlessSlow) return { partner }
-  const wanted = { debit, number: attempt, webhook, health, unlessSlow }
-  for (let event = n; event <= through; event += 1) {
-    const came = await attemptDelivery({ ...wanted, n: event }, runtime)
+  const wanted = { number: attempt, webhook, health, unlessSlow }
+  for (const event of events) {
+    const came = await attemptDelivery({ ...wanted, event }, runtime)
     // Whoever takes them up passes over those that are on record.
     if (came === 'left') return { partner }
-    if (came === 'done slowly' && unlessSlow && event < through) return { partner }
+    if (came === 'done slowly' && unlessSlow && event.n < through) return { partner }
   }
   return undefined
 }

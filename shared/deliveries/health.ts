@@ -76,13 +76,18 @@ export const noteOutcome = async (
 ): Promise<void> => {
   const at = runtime.now()
   const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
-  let after = noteAttempt(health, noted)
-  if (after !== health) {
-    if (succeeded && health.exhaustedSince) {
-      const id = `automatic-${health.exhaustedSince.getTime()}`
+  // A success on a webhook that was well turns nothing. A failure is judged by what stands: the
+  // webhook may have answered others since this attempt began.
+  if (succeeded && noteAttempt(health, noted) === health) return
+  let before = health
+  const after = await changeHealth(partner, async (now) => {
+    before = now
+    // Before it is forgotten that anything was abandoned.
+    if (succeeded && now.exhaustedSince) {
+      const id = `automatic-${now.exhaustedSince.getTime()}`
       await openRecovery(automaticRecovery({ partner, id, now: at }))
     }
-    after = await changeHealth(partner, (now) => noteAttempt(now, noted))
-  }
-  tellHealth(partner, health, after, at)
+    return noteAttempt(now, noted)
+  })
+  tellHealth(partner, before, after, at)
 }

@@ -1,5 +1,5 @@
-import type { Debit } from '../domain/debit.ts'
 import { type Delivery, isSubscribed, owed, redeliver } from '../domain/delivery.ts'
+import type { PartnerEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDelivery, replaceDelivery } from '../store/deliveries.ts'
@@ -9,25 +9,21 @@ import { findWebhookSettings } from '../store/webhooks.ts'
 const RACES_MAX = 5
 
 /**
- * Asks for one more attempt at event `n` of a debit, which the table's stream then has made.
+ * Asks for one more attempt at an event, which the table's stream then has made.
  * @returns the record; 4404 without a webhook, 4403 for an event that it does not take, 1409 for
  *   a webhook that is disabled
  */
 export const askRedelivery = async (
-  debit: Debit,
-  n: number,
+  event: PartnerEvent,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<Delivery | Refusal> => {
-  const { reference, partner } = debit.facts
-  const entry = debit.history[n]
-  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
+  const { reference, n, partner } = event
   const [webhook, health] = await Promise.all([findWebhookSettings(partner), findHealth(partner)])
   if (!webhook) return new Refusal(4404)
-  if (!isSubscribed(webhook, entry.type)) return new Refusal(4403)
+  if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
   if (health.disabledAt) {
     return new Refusal(1409, { details: 'the webhook is disabled: nothing was received for days' })
   }
-  const event = { reference, n, partner, event: entry.type, occurredAt: entry.at }
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const found = await findDelivery(reference, n)
     const asked = redeliver(found ?? owed(event, webhook), runtime.now())

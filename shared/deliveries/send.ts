@@ -1,6 +1,5 @@
-import type { Debit } from '../domain/debit.ts'
 import { attemptId } from '../domain/delivery.ts'
-import { eventId, PING, pingBody, webhookBody } from '../domain/event.ts'
+import { eventId, type PartnerEvent, PING, pingBody } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import { network } from '../webhooks/network.ts'
@@ -21,8 +20,7 @@ const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Pro
   )
 
 type Sending = {
-  debit: Debit
-  n: number
+  event: PartnerEvent
   number: number
   webhook: Webhook
   at: Date
@@ -30,16 +28,13 @@ type Sending = {
   signal: AbortSignal
 }
 
-/** Signs event `n` of a debit as its attempt `number`, and posts it. */
-export const send = ({ debit, n, number, webhook, at, signal }: Sending): Promise<Sent> => {
-  const { reference } = debit.facts
-  const entry = debit.history[n]
-  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
+/** Signs an event as its attempt `number`, and posts it. */
+export const send = ({ event, number, webhook, at, signal }: Sending): Promise<Sent> => {
   const signed = {
-    body: webhookBody(debit, n, webhook),
-    event: sentType(entry.type, webhook),
-    eventId: eventId(reference, n),
-    attemptId: attemptId({ reference, n }, number),
+    body: JSON.stringify(event.payload(webhook)),
+    event: sentType(event.type, webhook),
+    eventId: eventId(event.reference, event.n),
+    attemptId: attemptId(event, number),
     at,
   }
   return sendSigned(webhook, signed, signal)

@@ -1,5 +1,5 @@
 import type { BankIdentifier } from './bank.ts'
-import type { EventName } from './event-type.ts'
+import type { DebitEventName } from './event-type.ts'
 import { type Clocks, isOpen, judge, type Status } from './lifecycle.ts'
 import type { Metadata } from './metadata.ts'
 import type { Pesewas } from './money.ts'
@@ -50,7 +50,7 @@ export type Changes = {
 
 /** One event of a debit and its audit record at once. Its number is its place in the history. */
 export type Entry = {
-  type: EventName
+  type: DebitEventName
   at: Date
   /** Who caused it: `partner:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
   by: string
@@ -77,8 +77,8 @@ export type Debit = {
 
 /** A debit as it stood after one of its events; what is not yet known is null. */
 export type State = Facts & {
-  status: EventName
-  previousStatus: EventName | null
+  status: DebitEventName
+  previousStatus: DebitEventName | null
   bankReference: string | null
   approvalMethod: ApprovalMethod | null
   fee: Pesewas | null
@@ -105,7 +105,7 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
   const last = entries[n]
   if (!first || !last) throw new Error(`Debit ${debit.facts.reference} has no event ${n}`)
   const known = entries.map(({ changes }) => changes)
-  const atOf = (type: EventName) => entries.find((entry) => entry.type === type)?.at ?? null
+  const atOf = (type: DebitEventName) => entries.find((entry) => entry.type === type)?.at ?? null
   return {
     ...debit.facts,
     bankReference: null,
@@ -167,7 +167,7 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Move): Debit | 
         ...debit,
         status: to,
         version: debit.version + 1,
-        history: [...debit.history, { type: to as EventName, ...cause, changes }],
+        history: [...debit.history, { type: to as DebitEventName, ...cause, changes }],
       }
   }
 }

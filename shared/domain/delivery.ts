@@ -1,4 +1,4 @@
-import { deliveryId } from './event.ts'
+import { deliveryId, type PartnerEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
 import type { PartnerId, Webhook } from './partner.ts'
 import type { Reference } from './reference.ts'
@@ -8,7 +8,7 @@ import { escaped } from './text.ts'
 /** One event owed to one partner (specification, Webhook delivery record). */
 export type Delivery = {
   reference: Reference
-  /** The number of the event within its debit. */
+  /** The number of the event within its debit or batch. */
   n: number
   partner: PartnerId
   event: EventName
@@ -129,14 +129,21 @@ export const delaySeconds = (
   return whole + (draw[1] < exact - whole ? 1 : 0)
 }
 
-type Owed = Pick<Delivery, 'reference' | 'n' | 'partner' | 'event' | 'occurredAt'>
+type Owed = Pick<PartnerEvent, 'reference' | 'n' | 'partner' | 'type' | 'at'>
 
 /** The record before its first attempt. */
-export const owed = (event: Owed, webhook: Pick<Webhook, 'attemptsMax'>): Delivery => ({
-  ...event,
+export const owed = (
+  { reference, n, partner, type, at }: Owed,
+  webhook: Pick<Webhook, 'attemptsMax'>,
+): Delivery => ({
+  reference,
+  n,
+  partner,
+  event: type,
+  occurredAt: at,
   status: 'pending',
   attemptCount: 0,
-  attemptsMax: attemptsMax(event.event, webhook),
+  attemptsMax: attemptsMax(type, webhook),
   last: null,
   nextAttemptAt: null,
   deliveredAt: null,
@@ -240,7 +247,9 @@ export const received = (delivery: Delivery, at: Date): Delivery => ({
 
 /** Whether a partner takes an event. */
 export const isSubscribed = (webhook: Pick<Webhook, 'events'>, event: EventName): boolean =>
-  !webhook.events || webhook.events.includes(eventTypes[event].event)
+  webhook.events
+    ? webhook.events.includes(eventTypes[event].event)
+    : !('asked' in eventTypes[event])
 
 /** Names one attempt, where the event's own id names the event in all of them. */
 export const attemptId = ({ reference, n }: Pick<Delivery, 'reference' | 'n'>, number: number) =>

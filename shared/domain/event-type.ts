@@ -12,9 +12,18 @@ export const eventTypes = {
   completed: { event: 'transaction.completed', priority: 'high', retries: 10 },
   failed: { event: 'transaction.failed', priority: 'high', retries: 10 },
   reversed: { event: 'transaction.reversed', priority: 'medium', retries: 5 },
+  /** A settlement batch was paid. Only for who subscribes to it. */
+  settled: { event: 'settlement.completed', priority: 'medium', retries: 5, asked: true },
 } as const
 
 export type EventName = keyof typeof eventTypes
+
+/** Those of a debit; its status is named alike. */
+export type DebitEventName = Exclude<EventName, 'settled'>
+
+export const debitEventNames = Object.keys(eventTypes).filter(
+  (name): name is DebitEventName => name !== 'settled',
+)
 
 const published = Object.values(eventTypes).map(({ event }) => event)
 
@@ -29,4 +38,4 @@ export type EventType = v.InferOutput<typeof EventType>
 export const sentType = (
   name: EventName,
   { eventNames }: { eventNames?: 'debit_request' | undefined },
-): string => (eventNames ? `${eventNames}.${name}` : eventTypes[name].event)
+): string => (eventNames && name !== 'settled' ? `${eventNames}.${name}` : eventTypes[name].event)

@@ -1,22 +1,28 @@
 import { type Debit, type State, stateAt } from './debit.ts'
-import { sentType } from './event-type.ts'
+import { type EventName, eventTypes, sentType } from './event-type.ts'
 import { amountNumber, CURRENCY } from './money.ts'
-import type { Webhook } from './partner.ts'
+import type { PartnerId, Webhook } from './partner.ts'
 import { integerId, type Reference, referenceOf } from './reference.ts'
+import { BATCH_PREFIX, type Batch } from './settlement.ts'
+import { batchView } from './settlement-view.ts'
 import { transactionView } from './transaction.ts'
 
 // Two digits for the number of an event within its debit; no path through the lifecycle has ten.
 const EVENTS_PER_DEBIT = 100
+
+/** The number of the one event that a batch has; no debit has so many. */
+const SETTLED = 99
 
 /** The integer id of the record that owes event `n` of a debit to its partner. */
 export const deliveryId = (reference: Reference, n: number): number =>
   integerId(reference) * EVENTS_PER_DEBIT + n
 
 /** The inverse of {@link deliveryId}. */
-export const deliveryOf = (prefix: string, id: number): { reference: Reference; n: number } => ({
-  reference: referenceOf(prefix, Math.floor(id / EVENTS_PER_DEBIT)),
-  n: id % EVENTS_PER_DEBIT,
-})
+export const deliveryOf = (prefix: string, id: number): { reference: Reference; n: number } => {
+  const n = id % EVENTS_PER_DEBIT
+  const owner = n === SETTLED ? BATCH_PREFIX : prefix
+  return { reference: referenceOf(owner, Math.floor(id / EVENTS_PER_DEBIT)), n }
+}
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
@@ -35,6 +41,47 @@ export const eventId = (reference: Reference, n: number): string =>
 export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
 
 const API_VERSION = 'v1'
+
+/** An event as its partner is told of it: of a debit, or of a settlement batch. */
+export type PartnerEvent = {
+  partner: PartnerId
+  /** The debit, or the batch. */
+  reference: Reference
+  /** Its number among the events of that. */
+  n: number
+  type: EventName
+  at: Date
+  /** The body, before it is spelled out. */
+  payload: (variant: Variant) => object
+}
+
+/** Event `n` of a debit. */
+export const debitEvent = (debit: Debit, n: number): PartnerEvent => {
+  const { reference, partner } = debit.facts
+  const entry = debit.history[n]
+  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
+  const payload = (variant: Variant) => webhookPayload(debit, n, variant)
+  return { partner, reference, n, type: entry.type, at: entry.at, payload }
+}
+
+export const debitEvents = (debit: Debit): PartnerEvent[] =>
+  debit.history.map((_, n) => debitEvent(debit, n))
+
+/** What tells that a batch was paid. */
+export const settlementEvent = (batch: Batch): PartnerEvent | undefined => {
+  const { id, partner, completedAt: at } = batch
+  if (batch.status !== 'completed' || !at) return undefined
+  const reference = id as string as Reference
+  const payload = () => ({
+    event: eventTypes.settled.event,
+    event_id: eventId(reference, SETTLED),
+    timestamp: at.toISOString(),
+    api_version: API_VERSION,
+    sequence: 0,
+    data: { settlement: batchView(batch, amountNumber) },
+  })
+  return { partner, reference, n: SETTLED, type: 'settled', at, payload }
+}
 
 /**
  * The body of the webhook for event `n` of a debit, minified (specification, Payload). It shows

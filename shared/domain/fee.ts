@@ -1,18 +1,7 @@
-import * as v from 'valibot'
-import { Pesewas, pesewas } from './money.ts'
-
-/** What a partner pays for a debit, where its bank has not said what it takes itself. */
-export const FeeSchedule = v.object({
-  /** Hundredths of a percent of the amount. */
-  basisPoints: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
-  /** Pesewas beside it. */
-  fixed: Pesewas,
-  minimum: v.optional(Pesewas),
-  maximum: v.optional(Pesewas),
-})
-export type FeeSchedule = v.InferOutput<typeof FeeSchedule>
-
-const BASIS = 10_000
+import { dinero, halfEven, multiply, toSnapshot, transformScale } from 'dinero.js'
+import { GHS } from 'dinero.js/currencies'
+import type { FeeSchedule } from './fee-schedule.ts'
+import { type Pesewas, pesewas } from './money.ts'
 
 /**
  * Fee and net of an amount; they always sum to it.
@@ -28,6 +17,16 @@ export const split = (
 }
 
 const scheduled = (gross: Pesewas, schedule: FeeSchedule): number => {
-  const share = Math.round((gross * schedule.basisPoints) / BASIS)
-  return share + schedule.fixed
+  const { basisPoints, fixed, minimum = 0, maximum = Number.POSITIVE_INFINITY } = schedule
+  return Math.min(Math.max(share(gross, basisPoints) + fixed, minimum), maximum)
+}
+
+// A basis point is one of ten thousand: four decimals.
+const BASIS_POINT_SCALE = 4
+
+/** Half a pesewa goes to the even neighbour, so that over many debits neither side gains by it. */
+const share = (gross: Pesewas, basisPoints: number): number => {
+  const whole = dinero({ amount: gross, currency: GHS })
+  const part = multiply(whole, { amount: basisPoints, scale: BASIS_POINT_SCALE })
+  return toSnapshot(transformScale(part, GHS.exponent, halfEven)).amount
 }

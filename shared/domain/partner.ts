@@ -1,5 +1,7 @@
 import * as v from 'valibot'
+import { BankIdentifier, CustomerAccount } from './bank.ts'
 import { EventType } from './event-type.ts'
+import { FeeSchedule } from './fee-schedule.ts'
 import { Pesewas } from './money.ts'
 import { oneOf, text } from './text.ts'
 
@@ -32,6 +34,14 @@ export const Webhook = v.object({
 })
 export type Webhook = v.InferOutput<typeof Webhook>
 
+/** Where what is settled is paid to. */
+export const SettlementAccount = v.object({
+  bank: BankIdentifier,
+  accountNumber: CustomerAccount.entries.accountNumber,
+  accountName: text({ max: 100 }),
+})
+export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
+
 /** A payment provider as an account. */
 export const Partner = v.object({
   id: PartnerId,
@@ -45,5 +55,9 @@ export const Partner = v.object({
   allowedAddresses: v.optional(v.array(v.string())),
   /** Set: every request must carry X-Signature and X-Timestamp. */
   requestSecret: v.optional(v.string()),
+  /** Absent: nothing is taken but what banks take themselves. */
+  feeSchedule: v.optional(FeeSchedule),
+  /** Absent: its batches cannot be paid out. */
+  settlementAccount: v.optional(SettlementAccount),
 })
 export type Partner = v.InferOutput<typeof Partner>

@@ -1,7 +1,5 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from './bank.ts'
-import { type Debit, stateAt } from './debit.ts'
-import { type FeeSchedule, split } from './fee.ts'
 import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
 import type { Reference, Uuid } from './reference.ts'
@@ -12,6 +10,9 @@ import type { Reference, Uuid } from './reference.ts'
  * once, and totals are sums of lines.
  */
 
+/** References of batches begin with it, and those of debits never do. */
+export const BATCH_PREFIX = 'STL'
+
 /** Names a batch: `STL-YYYYMMDD-XXXXXX`, the day being the one whose run opened it. */
 export const BatchId = v.pipe(
   v.string(),
@@ -19,6 +20,9 @@ export const BatchId = v.pipe(
   v.brand('BatchId'),
 )
 export type BatchId = v.InferOutput<typeof BatchId>
+
+/** Whether a reference is that of a batch, and not of a debit. */
+export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
 /** A day of the UTC calendar. */
 export const Day = v.pipe(
@@ -164,30 +168,6 @@ export const totalsOf = async (lines: AsyncIterable<Line>): Promise<Totals> => {
   for await (const line of lines) totals = addLine(totals, line)
   return totals
 }
-
-/** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
-export const debitLine = (debit: Debit, schedule: FeeSchedule | undefined): Line => {
-  const { reference, partnerReference, amount, bankReference, completedAt, fee } = stateAt(debit)
-  if (!completedAt) throw new Error(`Debit ${reference} was never completed`)
-  return {
-    type: 'debit',
-    reference,
-    partnerReference,
-    bankReference,
-    completedAt,
-    gross: amount,
-    ...split(amount, fee ?? schedule),
-  }
-}
-
-/** The line that takes a settled debit back: the original one, negative. */
-export const adjustmentLine = (original: Line): Line => ({
-  ...original,
-  type: 'adjustment',
-  gross: pesewas(-original.gross),
-  fee: pesewas(-original.fee),
-  net: pesewas(-original.net),
-})
 
 /** A sealed batch with its sums. */
 export const withTotals = (batch: Batch, totals: Totals): Batch => ({

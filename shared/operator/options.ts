@@ -28,15 +28,14 @@ export const wholeNumber = ({ min, max }: { min: number; max: number }) => {
   )
 }
 
-/** `none` takes a setting away. */
+const none = v.pipe(
+  v.literal('none'),
+  v.transform(() => null),
+)
+
+/** `none` takes a setting away. Anything else is judged, and refused, by the schema alone. */
 export const orNone = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.union([
-    v.pipe(
-      v.literal('none'),
-      v.transform(() => null),
-    ),
-    schema,
-  ])
+  v.lazy((input): S | typeof none => (input === 'none' ? none : schema))
 
 const list = v.pipe(
   v.string(),

@@ -1,5 +1,6 @@
 import type { Debit } from '../domain/debit.ts'
 import type { Delivery } from '../domain/delivery.ts'
+import type { PartnerEvent } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Recovery } from '../domain/recovery.ts'
@@ -15,22 +16,17 @@ import type { Outgoing } from './send.ts'
 export type AboutEvent = Extract<Outgoing, { queue: `webhooks-${string}` }>
 
 /**
- * Asks for the first attempts at some events of a debit, in one message, so that they keep their
- * order.
+ * Asks for the first attempts at events of a debit that follow each other, in one message, so that
+ * they keep their order.
  */
-export const announce = (
-  { facts, history }: Debit,
-  { n, through }: { n: number; through: number },
-): AboutEvent => {
-  const last = history[through]
-  if (!last) throw new Error(`Debit ${facts.reference} has no event ${through}`)
-  const message = {
-    reference: facts.reference,
-    n,
-    attempt: 1,
-    ...(through > n ? { through } : {}),
-  }
-  return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: facts.partner }
+export const announce = ([first, ...others]: readonly [
+  PartnerEvent,
+  ...PartnerEvent[],
+]): AboutEvent => {
+  const { reference, n, partner } = first
+  const last = others.at(-1) ?? first
+  const message = { reference, n, attempt: 1, ...(last.n > n ? { through: last.n } : {}) }
+  return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: partner }
 }
 
 /** A pending debit for its bank. */

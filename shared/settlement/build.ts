@@ -1,16 +1,9 @@
 import { type Debit, stateAt } from '../domain/debit.ts'
-import type { FeeSchedule } from '../domain/fee.ts'
+import type { FeeSchedule } from '../domain/fee-schedule.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import {
-  adjustmentLine,
-  type BatchId,
-  type Day,
-  debitLine,
-  isOpenBatch,
-  type Line,
-  startOf,
-} from '../domain/settlement.ts'
+import { type BatchId, type Day, isOpenBatch, type Line, startOf } from '../domain/settlement.ts'
+import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'

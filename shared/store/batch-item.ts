@@ -34,11 +34,15 @@ const workOf = (batch: Batch): { work: string; due: string } | undefined => {
   }
 }
 
+/** Where a batch stands in its partner's list. */
+export const positionOf = ({ date, n }: Pick<Batch, 'date' | 'n'>): string =>
+  `${date}#${String(n).padStart(4, '0')}`
+
 export const toBatchItem = (batch: Batch) => ({
   ...keys.batch(batch.id),
   entity: 'batch',
   byStatus: keys.batches(batch.partner),
-  byTime: `${batch.date}#${batch.n}`,
+  byTime: positionOf(batch),
   ...workOf(batch),
   ...batch,
   createdAt: batch.createdAt.toISOString(),

@@ -13,7 +13,10 @@ import { expiresAt, held, keys, queryAll, queryPages, table, tableName } from '.
 /** As many as fit a kilobyte: an append costs one write unit. */
 const PAGE_MAX = 30
 
-/** The published 30 days and a reader's delay. */
+/**
+ * The published 30 days and a reader's delay, from when a page is followed by another. The last
+ * one stays, however long it is quiet: from its number all others go on, and every cursor too.
+ */
 const KEPT_SECONDS = 35 * 86_400
 
 type Page = { page: number; entries: readonly string[]; lastAt: string }
@@ -45,25 +48,39 @@ export const appendToFeed = async (
   entries: readonly FeedEntry[],
   now: Date,
 ): Promise<void> => {
-  for (let race = 1; race <= RACES_MAX; race += 1) {
+  let left = entries.map(spelled)
+  let races = 0
+  while (races < RACES_MAX) {
     const [newest, before] = await newestPages(partner, 2)
     const known = new Set([...(newest?.entries ?? []), ...(before?.entries ?? [])])
-    const missing = entries.map(spelled).filter((entry) => !known.has(entry))
-    if (missing.length === 0) return
-    const room = newest ? PAGE_MAX - newest.entries.length : 0
-    const written =
-      newest && room > 0
-        ? await extend(partner, newest.page, missing.slice(0, room), now)
-        : await begin(partner, (newest?.page ?? 0) + 1, missing.slice(0, PAGE_MAX), now)
-    if (written && missing.length <= (room > 0 ? room : PAGE_MAX)) return
+    left = left.filter((entry) => !known.has(entry))
+    if (left.length === 0) return
+    const count = await appendPage(partner, newest, left, now)
+    // More than two pages of them would not be known again.
+    left = left.slice(count)
+    if (left.length === 0) return
+    if (count === 0) races += 1
   }
   throw new Error(`The feed of ${partner} changed ${RACES_MAX} times meanwhile`)
 }
 
-const life = (now: Date) => ({
-  ':at': now.toISOString(),
-  ':expires': expiresAt(now, KEPT_SECONDS),
-})
+/** @returns how many of them were written; none: another write came first */
+const appendPage = async (
+  partner: PartnerId,
+  newest: Page | undefined,
+  entries: readonly string[],
+  now: Date,
+): Promise<number> => {
+  const room = newest ? PAGE_MAX - newest.entries.length : 0
+  if (newest && room > 0) {
+    const some = entries.slice(0, room)
+    return (await extend(partner, newest.page, some, now)) ? some.length : 0
+  }
+  const some = entries.slice(0, PAGE_MAX)
+  if (!(await begin(partner, (newest?.page ?? 0) + 1, some, now))) return 0
+  if (newest) await retire(partner, newest.page, now)
+  return some.length
+}
 
 const extend = (
   partner: PartnerId,
@@ -76,13 +93,12 @@ const extend = (
       new UpdateCommand({
         TableName: tableName(),
         Key: keys.feedPage(partner, page),
-        UpdateExpression:
-          'SET entries = list_append(entries, :entries), lastAt = :at, expiresAt = :expires',
+        UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
         ConditionExpression: 'size(entries) <= :room',
         ExpressionAttributeValues: {
           ':entries': entries,
           ':room': PAGE_MAX - entries.length,
-          ...life(now),
+          ':at': now.toISOString(),
         },
       }),
     ),
@@ -104,12 +120,22 @@ const begin = (
           page,
           entries,
           lastAt: now.toISOString(),
-          expiresAt: expiresAt(now, KEPT_SECONDS),
         },
         ConditionExpression: 'attribute_not_exists(pk)',
       }),
     ),
   )
+
+const retire = async (partner: PartnerId, page: number, now: Date): Promise<void> => {
+  await table.send(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key: keys.feedPage(partner, page),
+      UpdateExpression: 'SET expiresAt = :expires',
+      ExpressionAttributeValues: { ':expires': expiresAt(now, KEPT_SECONDS) },
+    }),
+  )
+}
 
 /** Events of a partner from after a position on, in the order of the feed, each with its position. */
 export const readFeed = async (

@@ -1,11 +1,13 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
 import type { Debit } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import {
+  BATCH_PREFIX,
   type Batch,
-  type BatchId,
+  BatchId,
   type Day,
   isOpenBatch,
   type Line,
@@ -32,6 +34,16 @@ export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   return item && fromBatchItem(item)
 }
 
+/** The same, for a partner: what belongs to another, or can be no batch, does not exist. */
+export const findPartnerBatch = async (
+  partner: PartnerId,
+  id: string | undefined,
+): Promise<Batch | undefined> => {
+  const named = v.safeParse(BatchId, id)
+  const batch = named.success ? await findBatch(named.output) : undefined
+  return batch?.partner === partner ? batch : undefined
+}
+
 const ID_LENGTH = 6
 
 /**
@@ -44,7 +56,7 @@ const idOf = (partner: PartnerId, date: Day, n: number, salt: number): BatchId =
     `0x${Buffer.from(sha256(`${partner}#${date}#${n}#${salt}`), 'base64url').toString('hex')}`,
   )
   const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
-  return `STL-${date.replaceAll('-', '')}-${suffix}` as BatchId
+  return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
 }
 
 /** A batch that takes lines; a new one comes to be with its first. */

@@ -47,7 +47,7 @@ export type Collection = { pk: string; prefix: string }
 export const sha256 = (text: string): string =>
   createHash('sha256').update(text).digest('base64url')
 
-const number = (n: number): string => String(n).padStart(2, '0')
+const number = (n: number, digits = 2): string => String(n).padStart(digits, '0')
 
 export const keys = {
   debit: (reference: Reference): Key => ({ pk: `DEBIT#${reference}`, sk: 'DEBIT' }),
@@ -55,10 +55,10 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `DELIVERY#${number(n)}`,
   }),
-  /** An attempt that was followed by another one. */
+  /** An attempt that was followed by another one. Redeliveries set no end to their number. */
   attempt: (reference: Reference, n: number, attempt: number): Key => ({
     pk: `DEBIT#${reference}`,
-    sk: `ATTEMPT#${number(n)}#${number(attempt)}`,
+    sk: `ATTEMPT#${number(n)}#${number(attempt, 6)}`,
   }),
   attempts: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
@@ -122,7 +122,7 @@ export const keys = {
   /** The feed of a partner's events is a row of pages, each a list of events. */
   feedPage: (partner: PartnerId, page: number): Key => ({
     pk: `FEED#${partner}`,
-    sk: String(page).padStart(10, '0'),
+    sk: number(page, 10),
   }),
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),

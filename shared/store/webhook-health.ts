@@ -29,7 +29,8 @@ export const isSlow = async (partner: PartnerId, now: Date): Promise<boolean> =>
   return found?.isSlow ?? false
 }
 
-const RACES_MAX = 5
+// Each lost race is a turn that another worker wrote, and fifty may be at work.
+const RACES_MAX = 50
 
 /**
  * Writes what turned, if anything did, on what stands: another worker may have been first.
@@ -37,12 +38,12 @@ const RACES_MAX = 5
  */
 export const changeHealth = async (
   partner: PartnerId,
-  change: (health: WebhookHealth) => WebhookHealth,
+  change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,
 ): Promise<WebhookHealth> => {
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const item = await readItem(partner)
     const before = fromItem(item)
-    const after = change(before)
+    const after = await change(before)
     if (after === before || (await write(partner, after, item.version))) return after
   }
   throw new Error(`The health of ${partner}'s webhook changed ${RACES_MAX} times meanwhile`)

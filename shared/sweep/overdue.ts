@@ -1,4 +1,5 @@
 import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
+import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
 import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
@@ -10,7 +11,7 @@ import { moveDebit } from '../store/moves.ts'
 import { findRecovery } from '../store/recoveries.ts'
 import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
-import { isRipe, repair } from './repair.ts'
+import { isRipe, repair, repairEvents } from './repair.ts'
 
 /** Everything that somebody was to look at by now, because what it waits for did not happen. */
 
@@ -133,6 +134,8 @@ const expectedOf = async (
     }
     case 'batch': {
       const batch = await findBatch(about.id)
+      const told = batch && settlementEvent(batch)
+      if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
       return batch && outgoing.length > 0 ? { outgoing, at: batch.createdAt } : undefined
     }

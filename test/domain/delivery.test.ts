@@ -33,7 +33,7 @@ const event = {
   partner: v.parse(PartnerId, 'demo'),
   occurredAt: at('11:59:59.000'),
 }
-const fresh = owed(event, {})
+const fresh = owed({ ...event, type: event.event, at: event.occurredAt }, {})
 const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 

@@ -15,7 +15,6 @@ import { type Reply, statusPath, useService } from '../support/running-service.t
 /** What a provider and the operator see of deliveries, and what they may ask for. */
 
 const service = useService({ timeScale: 60 })
-const receiver = useReceiver()
 const odd = useReceiver()
 const gone = useReceiver()
 
@@ -33,8 +32,10 @@ const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, met
 const listed = async (provider: Provider, reference: string): Promise<Shown> =>
   (await provider.send('GET', deliveriesPath(reference))).body.data
 
-const attemptNumbers = (arrived: readonly Received[]): string[] =>
-  arrived.map(({ headers }) => String(headers['x-svc-delivery-id']).split('_')[2] ?? '')
+const attemptNumber = ({ headers }: Received): number =>
+  Number(String(headers['x-svc-delivery-id']).split('_')[2])
+
+const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
 
 // What went wrong, at which address, and under which code: each at a webhook of its own, at once.
 const failures = [
@@ -45,15 +46,44 @@ const failures = [
   ['read_timeout', 'timeout', '127.0.0.1', null, 4408],
 ] as const
 
-const conducts: Record<string, Answer> = {
-  '/broken': (response) => response.destroy(),
-  '/redirect': 307,
-  '/status': 500,
-  '/read_timeout': () => undefined,
+const conducts: Record<string, (attempt: number) => Answer> = {
+  '/broken': () => (response) => response.destroy(),
+  '/redirect': () => 307,
+  '/status': () => 500,
+  '/read_timeout': () => () => undefined,
+  '/once': (attempt) => (attempt === 1 ? 503 : 204),
+  '/twice': (attempt) => (attempt <= 2 ? 503 : 204),
 }
-odd.otherwise = ({ path }) => conducts[path] ?? 204
+odd.otherwise = (webhook) => conducts[webhook.path]?.(attemptNumber(webhook)) ?? 204
 
+/** A debit of a new provider whose first event has failed once, and what was changed then. */
+const failedOnce = async <T>(
+  id: string,
+  url: string,
+  change: (provider: Provider, record: Shown) => Promise<T>,
+) => {
+  const provider = await createProvider(service, id)
+  const { secret } = await provider.webhook('set', { url, ...CREATED })
+  const reference = await provider.charge()
+  const record = await provider.delivery(reference, 'created', 'failed')
+  return { provider, secret, reference, record, changed: await change(provider, record) }
+}
+
+const begin = () =>
+  Promise.all([
+    failedOnce('replaced', odd.url('/twice'), ({ send }, { id }) =>
+      send('POST', redeliverPath(id)),
+    ),
+    failedOnce('narrowed', odd.url('/once'), ({ webhook }) =>
+      webhook('set', { url: odd.url('/once'), events: 'transaction.completed' }),
+    ),
+    failedOnce('removed', odd.url('/once'), ({ webhook }) => webhook('remove')),
+    failedOnce('rotated', odd.url('/once'), ({ webhook }) => webhook('rotate-secret')),
+  ])
+
+// What takes seconds is begun ahead of all tests, and looked at by the last of them.
 const failing = new Map<string, { provider: Provider; reference: string }>()
+let begun: Awaited<ReturnType<typeof begin>>
 
 beforeAll(async () => {
   await gone.close()
@@ -63,9 +93,11 @@ beforeAll(async () => {
     await provider.webhook('set', { url, ...CREATED, 'max-attempts': '1', timeout: '10' })
     failing.set(cause, { provider, reference: await provider.charge() })
   }
+  begun = await begin()
 })
 
 describe('list-deliveries', () => {
+  const receiver = useReceiver()
   let provider: Provider
   beforeAll(async () => {
     provider = await createProvider(service, 'lists')
@@ -153,18 +185,18 @@ describe('list-deliveries', () => {
 
   test('the operator lists those of a debit, and the newest of a provider by status', async () => {
     const own = await createProvider(service, 'operator-lists')
-    await own.webhook('set', { url: receiver.url(), ...CREATED })
-    receiver.answers.push(400)
-    const refused = await own.charge()
-    await own.delivery(refused, 'created', 'abandoned')
+    await own.webhook('set', { url: odd.url('/taken'), ...CREATED })
     const taken = await own.charge()
     await own.delivery(taken, 'created', 'delivered')
+    await own.webhook('set', { url: odd.url('/redirect') })
+    const refused = await own.charge()
+    await own.delivery(refused, 'created', 'abandoned')
     const list = async (options: Record<string, string>) =>
       printed(await service.operate('delivery', 'list', options))
     expect(await list({ reference: refused })).toEqual(await listed(own, refused))
     const ofProvider = async (more = {}) =>
       (await list({ provider: own.id, ...more })).map((one: Shown) => one.reference)
-    expect(await ofProvider()).toEqual([taken, refused])
+    expect(await ofProvider()).toEqual([refused, taken])
     expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
     expect(await ofProvider({ status: 'failed' })).toEqual([])
     expect(await service.operate('delivery', 'list', {})).toEqual({
@@ -173,9 +205,8 @@ describe('list-deliveries', () => {
   })
 })
 
-const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
-
 describe('redeliver-event', () => {
+  const receiver = useReceiver()
   let provider: Provider
   const redeliver = (id: unknown): Promise<Reply> => provider.send('POST', redeliverPath(id))
   const set = (options = {}) => provider.webhook('set', { url: receiver.url(), ...options })
@@ -183,21 +214,6 @@ describe('redeliver-event', () => {
   beforeAll(async () => {
     provider = await createProvider(service, 'redelivers')
     await set(CREATED)
-  })
-
-  test('takes the place of the attempt that is due: each number is tried once', async () => {
-    receiver.answers.push(503, 503)
-    const reference = await provider.charge()
-    const before = await provider.delivery(reference, 'created', 'failed')
-    const { status, body } = await redeliver(before.id)
-    expect(status).toBe(202)
-    expect(body.data).toMatchObject({ id: before.id, status: 'pending', attempt_count: 1 })
-    expect(body.data.next_attempt_at < before.next_attempt_at).toBe(true)
-    // The third is due four seconds after the second: the time of the automatic one is past then.
-    const arrived = await receiver.events(reference, 3)
-    expect(attemptNumbers(arrived)).toEqual(['1', '2', '3'])
-    const after = await provider.delivery(reference, 'created', 'delivered')
-    expect(after).toMatchObject({ attempt_count: 3, max_attempts: 3 })
   })
 
   test('of an abandoned one: one more attempt than were allowed', async () => {
@@ -219,7 +235,7 @@ describe('redeliver-event', () => {
     receiver.answers.push(500)
     const asked = printed(await service.operate('delivery', 'redeliver', { id: String(before.id) }))
     expect(asked).toMatchObject({ status: 'pending', delivered_at: before.delivered_at })
-    expect(attemptNumbers(await receiver.events(reference, 2))).toEqual(['1', '2'])
+    expect((await receiver.events(reference, 2)).map(attemptNumber)).toEqual([1, 2])
     expect(await provider.delivery(reference, 'created', 'delivered')).toMatchObject({
       attempt_count: 2,
       delivered_at: before.delivered_at,
@@ -284,28 +300,8 @@ describe('redeliver-event', () => {
 })
 
 describe('settings that change between two attempts', () => {
-  const changing = useReceiver()
-  changing.otherwise = ({ headers }) =>
-    String(headers['x-svc-delivery-id']).endsWith('_1') ? 503 : 204
-
-  /** A debit whose first event has failed once, and what was changed then. */
-  const failedOnce = async (id: string, change: (provider: Provider) => Promise<Shown>) => {
-    const provider = await createProvider(service, id)
-    const { secret } = await provider.webhook('set', { url: changing.url(), ...CREATED })
-    const reference = await provider.charge()
-    await provider.delivery(reference, 'created', 'failed')
-    const changed = await change(provider)
-    return { provider, reference, secrets: [secret, changed.secret] }
-  }
-
   test('no longer subscribed: 4403; no webhook any more: 4404; both without another attempt', async () => {
-    const url = changing.url()
-    const [narrowed, removed] = await Promise.all([
-      failedOnce('narrowed', ({ webhook }) =>
-        webhook('set', { url, events: 'transaction.completed' }),
-      ),
-      failedOnce('removed', ({ webhook }) => webhook('remove')),
-    ])
+    const [, narrowed, removed] = begun
     for (const [{ provider, reference }, code] of [
       [narrowed, 4403],
       [removed, 4404],
@@ -317,19 +313,32 @@ describe('settings that change between two attempts', () => {
         reason: { code },
         attempts: [{ attempt: 1, response_code: 503 }],
       })
-      expect(await changing.events(reference, 1)).toHaveLength(1)
+      expect(await odd.events(reference, 1)).toHaveLength(1)
     }
   })
 
   test('the secret rotated: the next attempt is signed with both', async () => {
-    const { reference, secrets } = await failedOnce('rotated', ({ webhook }) =>
-      webhook('rotate-secret'),
-    )
-    const [, second] = await changing.events(reference, 2)
-    for (const secret of secrets) {
-      const headers = second?.headers as Record<string, string>
-      expect(() => new Webhook(secret).verify(second?.raw ?? '', headers)).not.toThrow()
+    const [, , , { reference, secret, changed }] = begun
+    const [, second] = await odd.events(reference, 2)
+    const headers = second?.headers as Record<string, string>
+    for (const known of [secret, changed.secret]) {
+      expect(() => new Webhook(known).verify(second?.raw ?? '', headers)).not.toThrow()
     }
+  })
+})
+
+describe('redeliver-event before the next attempt', () => {
+  test('takes the place of the attempt that is due: each number is tried once', async () => {
+    const [{ provider, reference, record, changed }] = begun
+    const { status, body } = changed
+    expect(status).toBe(202)
+    expect(body.data).toMatchObject({ id: record.id, status: 'pending', attempt_count: 1 })
+    expect(body.data.next_attempt_at < record.next_attempt_at).toBe(true)
+    // The third is due four seconds after the second: the time of the automatic one is past then.
+    const arrived = await odd.events(reference, 3)
+    expect(arrived.map(attemptNumber)).toEqual([1, 2, 3])
+    const after = await provider.delivery(reference, 'created', 'delivered')
+    expect(after).toMatchObject({ attempt_count: 3, max_attempts: 3 })
   })
 })
 

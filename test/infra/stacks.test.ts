@@ -2,7 +2,7 @@ import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, test } from 'vitest'
 import { DataStack } from '../../infra/data-stack.ts'
-import { functionRows } from '../../infra/functions.ts'
+import { functionRows, type ReportsUse } from '../../infra/functions.ts'
 import { gatewayResponses } from '../../infra/gateway-responses.ts'
 import { jobNames, jobRow, recurring } from '../../infra/jobs.ts'
 import { queueRows } from '../../infra/queues.ts'
@@ -68,6 +68,83 @@ describe('the data stack', () => {
         index('work', 'work', 'due'),
       ],
     })
+  })
+})
+
+describe('the bucket of reports', () => {
+  /** What a function may do with it, and whether it is told its name. */
+  const opened = (template: Template, name: string) => {
+    const [lambda] = Object.values(
+      template.findResources('AWS::Lambda::Function', {
+        Properties: { FunctionName: `debit-collection-production-${name}` },
+      }),
+    )
+    const role = JSON.stringify(lambda?.Properties.Role['Fn::GetAtt'][0])
+    const actions = Object.values(template.findResources('AWS::IAM::Policy'))
+      .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(role))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .flatMap(({ Action }: { Action: string | string[] }) => Action)
+      .filter((action: string) => action.startsWith('s3:'))
+    return { actions, isTold: 'REPORTS_BUCKET' in (lambda?.Properties.Environment.Variables ?? {}) }
+  }
+
+  const withUses = (uses: Record<string, ReportsUse>) => {
+    const rows = functionRows.filter(({ name }) => name in uses)
+    const before = rows.map(({ usesReports }) => usesReports)
+    for (const row of rows) Object.assign(row, { usesReports: uses[row.name] })
+    const { service } = synthesize('production')
+    for (const [n, row] of rows.entries()) Object.assign(row, { usesReports: before[n] })
+    return service
+  }
+
+  test('is closed to the public, encrypted, versioned, retained, and asked over TLS alone', () => {
+    data.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [
+            { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+          ],
+        },
+        VersioningConfiguration: { Status: 'Enabled' },
+        LifecycleConfiguration: {
+          Rules: [
+            { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
+          ],
+        },
+      },
+    })
+    data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          }),
+        ]),
+      },
+    })
+  })
+
+  test('is opened by one word in the row of a function: to read, or to write', () => {
+    const template = withUses({ 'get-bank': 'read', sweep: 'write' })
+    expect(opened(template, 'get-bank')).toEqual({
+      isTold: true,
+      actions: ['s3:GetObject*', 's3:GetBucket*', 's3:List*'],
+    })
+    const { isTold, actions } = opened(template, 'sweep')
+    expect(isTold).toBe(true)
+    expect(actions).toContain('s3:PutObject')
+    expect(actions).not.toContainEqual(expect.stringMatching(/^s3:(?:Get|List|Delete)/))
+    expect(opened(template, 'list-banks')).toEqual({ isTold: false, actions: [] })
   })
 })
 

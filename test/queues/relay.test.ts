@@ -2,14 +2,25 @@ import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
+import { type Delivery, owed } from '../../shared/domain/delivery.ts'
+import { afterPage, automaticRecovery, type Recovery } from '../../shared/domain/recovery.ts'
+import { noteSlow } from '../../shared/domain/webhook-health.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import { sqs } from '../../shared/queues/send.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debit-item.ts'
-import { NOON, pendingDebit, still } from '../support/examples.ts'
+import { replaceDelivery } from '../../shared/store/deliveries.ts'
+import { readNewest } from '../../shared/store/event-feed.ts'
+import { openRecovery, putPage } from '../../shared/store/recoveries.ts'
+import { type Key, keys, read } from '../../shared/store/table.ts'
+import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+beforeAll(useFreshTable)
 
 for (const queue of Object.keys(messages)) {
   process.env[queueUrlVariable(queue)] = `https://sqs.test/${queue}`
@@ -51,73 +62,204 @@ const sent = () =>
 const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed'): Debit =>
   advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }) as Debit
 
-const debit = pendingDebit()
-const { reference } = debit.facts
+const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-test('a new debit: its two events in one message, its submission, its ten-minute clock', async () => {
-  expect(await run(record('1', toDebitItem(debit)))).toEqual({ batchItemFailures: [] })
-  expect(sent()).toEqual([
-    {
-      queue: 'webhooks-low',
-      message: { reference, n: 0, through: 1, attempt: 1 },
-      delay: 0,
-      group: 'demo',
-    },
-    { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
-    { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
-  ])
+/** Numbers of a debit's events, as they stand in the feed of its partner, newest first. */
+const inFeed = async ({ facts }: Debit): Promise<number[]> =>
+  (await readNewest(facts.partner, 1_000))
+    .filter(({ reference }) => reference === facts.reference)
+    .map(({ n }) => n)
+
+describe('a debit', () => {
+  const debit = pendingDebit()
+  const { reference } = debit.facts
+  const opened = record('1', toDebitItem(debit))
+
+  test('that is new: its two events in one message, its submission, its ten-minute clock', async () => {
+    expect(await run(opened)).toEqual({ batchItemFailures: [] })
+    expect(sent()).toEqual([
+      {
+        queue: 'webhooks-low',
+        message: { reference, n: 0, through: 1, attempt: 1 },
+        delay: 0,
+        group: 'demo',
+      },
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
+    ])
+    expect(await inFeed(debit)).toEqual([1, 0])
+  })
+
+  test('that moved: each event in the queue of its priority; processing sets the five-minute clock', async () => {
+    const processing = moved(debit, 'processing')
+    await run(record('1', toDebitItem(processing), toDebitItem(debit)))
+    await run(record('2', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)))
+    await run(record('3', toDebitItem(moved(processing, 'failed')), toDebitItem(processing)))
+    expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
+      ['webhooks-medium', { reference, n: 2, attempt: 1 }],
+      ['timeouts', { reference, phase: 'approval' }],
+      ['webhooks-high', { reference, n: 3, attempt: 1 }],
+      ['webhooks-high', { reference, n: 3, attempt: 1 }],
+    ])
+    expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
+  })
+
+  test('whose record comes again is announced again, and stands in the feed once', async () => {
+    await run(opened)
+    expect(sent()).toHaveLength(3)
+    expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
+  })
+
+  test('that only was looked at brings nothing', async () => {
+    const looked = { ...toDebitItem(debit), due: inSeconds(600).toISOString() }
+    expect(await run(record('1', looked, toDebitItem(debit)))).toEqual({ batchItemFailures: [] })
+    expect(sent()).toEqual([])
+  })
+
+  test('stands in the feed of its own partner alone, also without a webhook', async () => {
+    const other = pendingDebit({ partner: partnerId('other') })
+    await run(record('1', toDebitItem(other)))
+    expect(await readNewest(partnerId('other'), 10)).toEqual([
+      { reference: other.facts.reference, n: 1 },
+      { reference: other.facts.reference, n: 0 },
+    ])
+  })
 })
 
-test('each later event goes to the queue of its priority; processing sets the five-minute clock', async () => {
-  const processing = moved(debit, 'processing')
-  await run(record('1', toDebitItem(processing), toDebitItem(debit)))
-  await run(record('2', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)))
-  await run(record('3', toDebitItem(moved(processing, 'failed')), toDebitItem(processing)))
-  expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
-    ['webhooks-medium', { reference, n: 2, attempt: 1 }],
-    ['timeouts', { reference, phase: 'approval' }],
-    ['webhooks-high', { reference, n: 3, attempt: 1 }],
-    ['webhooks-high', { reference, n: 3, attempt: 1 }],
-  ])
-})
+/** What the table holds under a key, as an image of the stream shows it. */
+const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
 
-test('a failed attempt is followed by the next one, when it is due and not before', async () => {
-  const delivery = {
-    entity: 'delivery',
-    reference,
-    n: 3,
-    partner: 'demo',
-    event: 'completed',
-    status: 'failed',
-    attemptCount: 4,
-    attemptsMax: 11,
-    nextAttemptAt: new Date(NOON.getTime() + 16_001).toISOString(),
-    deliveredAt: null,
-    failedAt: null,
+describe('a delivery', () => {
+  const { reference, partner } = pendingDebit().facts
+  const event = { reference, partner, event: 'completed' as const, occurredAt: NOON }
+
+  /** The record as the store writes it, under a number of its own. */
+  let events = 0
+  const written = async (changes: Partial<Delivery>): Promise<object> => {
+    events += 1
+    const delivery = { ...owed({ ...event, n: 3 }, {}), ...changes }
+    await replaceDelivery(undefined, { ...delivery, n: events })
+    return { ...(await itemAt(keys.delivery(reference, events))), n: 3 }
   }
-  await run(record('1', delivery))
-  await run(record('2', { ...delivery, status: 'abandoned', nextAttemptAt: null }, delivery))
-  expect(sent()).toEqual([
-    {
-      queue: 'webhooks-high',
-      message: { reference, n: 3, attempt: 5 },
-      delay: 17,
-      group: 'demo',
-    },
-  ])
+  const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
+
+  test('that failed is tried again, when that is due and not before', async () => {
+    const before = await written(waiting)
+    await run(record('1', before))
+    const abandoned = await written({ ...waiting, status: 'abandoned', nextAttemptAt: null })
+    await run(record('2', abandoned, before))
+    expect(sent()).toEqual([
+      {
+        queue: 'webhooks-high',
+        message: { reference, n: 3, attempt: 5 },
+        delay: 17,
+        group: 'demo',
+      },
+    ])
+  })
+
+  test('that is asked for once more is tried at once, also in place of what was due', async () => {
+    const before = await written(waiting)
+    const asked = await written({ ...waiting, status: 'pending', nextAttemptAt: NOON })
+    await run(record('1', asked, before))
+    expect(sent()).toMatchObject([{ message: { reference, n: 3, attempt: 5 }, delay: 0 }])
+  })
+
+  test('that was overdue when it was written waits no longer', async () => {
+    await run(record('1', await written({ ...waiting, nextAttemptAt: inSeconds(-60) })))
+    expect(sent()).toMatchObject([{ delay: 0 }])
+  })
+
+  test('that only was looked at brings nothing', async () => {
+    const before = await written(waiting)
+    await run(record('1', { ...before, due: inSeconds(900).toISOString() }, before))
+    expect(sent()).toEqual([])
+  })
+})
+
+describe('a recovery', () => {
+  const partner = partnerId('demo')
+  const first = automaticRecovery({ partner, id: 'r-1', now: NOON })
+  const itemOf = ({ id }: Recovery): Promise<object> => itemAt(keys.recovery(partner, id))
+
+  test('has each page made when it is due, and none after the last', async () => {
+    await openRecovery(first)
+    const opened = await itemOf(first)
+    const second = afterPage(first, { cursor: 'c', taken: 50, isLast: false }, NOON)
+    await putPage(second)
+    const between = await itemOf(second)
+    await putPage(afterPage(second, { cursor: 'd', taken: 3, isLast: true }, NOON))
+    const done = await itemOf(first)
+    await run(record('1', opened))
+    await run(record('2', between, opened))
+    await run(record('3', done, between))
+    expect(sent()).toEqual([
+      { queue: 'recoveries', message: { partner, id: 'r-1', page: 0 }, delay: 0, group: 'demo' },
+      { queue: 'recoveries', message: { partner, id: 'r-1', page: 1 }, delay: 10, group: 'demo' },
+    ])
+  })
+})
+
+describe('events of a receiver that is slow', () => {
+  const slow = partnerId('slow')
+  beforeAll(async () => {
+    await changeHealth(slow, (health) => noteSlow(health, NOON))
+  })
+
+  test('wait apart, first attempts and later ones; nothing else does', async () => {
+    const debit = pendingDebit({ partner: slow })
+    const { reference } = debit.facts
+    await run(record('1', toDebitItem(debit)))
+    const event = { reference, n: 0, partner: slow, event: 'created' as const, occurredAt: NOON }
+    await replaceDelivery(undefined, {
+      ...owed(event, {}),
+      status: 'failed',
+      attemptCount: 1,
+      nextAttemptAt: inSeconds(2),
+    })
+    await run(record('2', await itemAt(keys.delivery(reference, 0))))
+    expect(sent()).toEqual([
+      {
+        queue: 'webhooks-sidelined',
+        message: { reference, n: 0, through: 1, attempt: 1 },
+        delay: 0,
+        group: 'slow',
+      },
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
+      {
+        queue: 'webhooks-sidelined',
+        message: { reference, n: 0, attempt: 2 },
+        delay: 2,
+        group: 'slow',
+      },
+    ])
+    expect(await inFeed(debit)).toEqual([1, 0])
+  })
 })
 
 test('a record whose messages SQS did not take is reported, and the others are done', async () => {
-  const other = pendingDebit()
+  const [one, other] = [pendingDebit(), pendingDebit()]
   calls
     .on(SendMessageBatchCommand)
     .resolvesOnce({ Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] })
     .resolves({})
-  const reply = await run(record('1', toDebitItem(debit)), record('2', toDebitItem(other)))
+  const reply = await run(record('1', toDebitItem(one)), record('2', toDebitItem(other)))
   expect(reply.batchItemFailures).toHaveLength(1)
+  expect(await inFeed(one)).toEqual([1, 0])
+  expect(await inFeed(other)).toEqual([1, 0])
 })
 
-test('what is no debit and no delivery is passed over', async () => {
+test('a record that the feed did not take is reported', async () => {
+  const { TABLE_NAME } = process.env
+  process.env.TABLE_NAME = 'no-such-table'
+  expect(await run(record('7', toDebitItem(pendingDebit())))).toEqual({
+    batchItemFailures: [{ itemIdentifier: '7' }],
+  })
+  process.env.TABLE_NAME = TABLE_NAME
+})
+
+test('what nothing follows from is passed over', async () => {
   expect(await run(record('1', { entity: 'partner' }))).toEqual({ batchItemFailures: [] })
   expect(sent()).toEqual([])
 })

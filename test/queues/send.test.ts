@@ -1,10 +1,15 @@
-import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/reference.ts'
-import { type Outgoing, send, sendAll, sqs } from '../../shared/queues/send.ts'
+import { hideFor, type Outgoing, send, sendAll, sendEvery, sqs } from '../../shared/queues/send.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
+process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
 
 const calls = mockClient(sqs)
 beforeEach(() => calls.reset())
@@ -44,4 +49,49 @@ test('what SQS did not take is told', async () => {
     .resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] })
   const all = [outgoing(1), outgoing(2), outgoing(3)]
   expect(await sendAll(all)).toEqual([all[1]])
+})
+
+const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
+
+test('whoever must have all of them sent is stopped by one that is not', async () => {
+  calls.on(SendMessageBatchCommand).resolves({})
+  await sendEvery([outgoing(), outgoing()])
+  calls.on(SendMessageBatchCommand).resolves(refuseSecond)
+  await expect(sendEvery([outgoing(), outgoing()])).rejects.toThrow('SQS refused 1 messages')
+})
+
+test('nothing to send takes no call', async () => {
+  await sendEvery([])
+  expect(calls.calls()).toEqual([])
+})
+
+test('each queue has its own calls, and one that refuses keeps nothing from the others', async () => {
+  const event: Outgoing = {
+    queue: 'webhooks-low',
+    message: { reference: 'DCS-20261121-ABC123' as Reference, n: 0, attempt: 1 },
+    group: 'demo',
+  }
+  calls.on(SendMessageBatchCommand).callsFake(({ QueueUrl }) => {
+    return QueueUrl.endsWith('submissions') ? refuseSecond : {}
+  })
+  const refused = outgoing(7)
+  expect(await sendAll([outgoing(), event, refused, event])).toEqual([refused])
+  const sizes = calls
+    .commandCalls(SendMessageBatchCommand)
+    .map(({ args }) => [args[0].input.QueueUrl, args[0].input.Entries?.length])
+  expect(sizes).toEqual([
+    ['https://sqs.test/submissions', 2],
+    ['https://sqs.test/webhooks-low', 2],
+  ])
+})
+
+test('a message in work is hidden in the queue that it came from', async () => {
+  calls.on(ChangeMessageVisibilityCommand).resolves({})
+  await hideFor('arn:aws:sqs:eu-west-1:123456789012:webhooks-low', 'receipt', 30)
+  const [call] = calls.commandCalls(ChangeMessageVisibilityCommand)
+  expect(call?.args[0].input).toEqual({
+    QueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/webhooks-low',
+    ReceiptHandle: 'receipt',
+    VisibilityTimeout: 30,
+  })
 })

@@ -6,6 +6,7 @@ import { CHARGE, chargeBody, type Reply, type Service } from './running-service.
 
 export type Provider = {
   id: string
+  credential: string
   send: (method: string, path: string) => Promise<Reply>
   /** @returns the reference of a new debit, of 1.00 */
   charge: (phone?: string) => Promise<string>
@@ -38,6 +39,7 @@ export const createProvider = async (service: Service, id: string): Promise<Prov
   printed(await service.operate('credential', 'issue', { provider: id, token: credential }))
   return {
     id,
+    credential,
     send: (method, path) => service.send(method, path, { credential }),
     charge: async (phone_number = FAILS_AT_ONCE) => {
       const { body } = await service.send('POST', CHARGE, {

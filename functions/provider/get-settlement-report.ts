@@ -1,0 +1,25 @@
+import { endpoint } from '../../shared/api/endpoint.ts'
+import { notFound } from '../../shared/api/operations.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { readReport } from '../../shared/reports/bucket.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { findPartnerBatch } from '../../shared/store/settlements.ts'
+
+/**
+ * The report of a batch, as it was written when the batch was sealed. One too large for a reply is
+ * named by an address instead, which is good for a quarter of an hour.
+ */
+export const getSettlementReport = (runtime: Runtime) =>
+  endpoint('get-settlement-report', runtime, async ({ path, caller, query }) => {
+    const batch = await findPartnerBatch(caller.partner.id, path.id)
+    if (!batch) return notFound('get-settlement-report')
+    if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+    const report = await readReport(batch, query.format)
+    if (!report) throw new Error(`The ${query.format} report of ${batch.id} is gone`)
+    if ('url' in report) return { data: report, headers: { Location: report.url }, status: 303 }
+    return query.format === 'csv'
+      ? { text: report.text, type: 'text/csv; charset=utf-8' }
+      : { data: JSON.parse(report.text) }
+  })
+
+export const handler = getSettlementReport(real)

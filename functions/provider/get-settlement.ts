@@ -1,0 +1,13 @@
+import { endpoint } from '../../shared/api/endpoint.ts'
+import { notFound } from '../../shared/api/operations.ts'
+import { batchView } from '../../shared/domain/settlement-view.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { findPartnerBatch } from '../../shared/store/settlements.ts'
+
+export const getSettlement = (runtime: Runtime) =>
+  endpoint('get-settlement', runtime, async ({ path, caller }) => {
+    const batch = await findPartnerBatch(caller.partner.id, path.id)
+    return batch ? { data: batchView(batch) } : notFound('get-settlement')
+  })
+
+export const handler = getSettlement(real)

@@ -1,0 +1,25 @@
+import { debitEvents, type PartnerEvent, settlementEvent } from '../domain/event.ts'
+import type { Reference } from '../domain/reference.ts'
+import { type BatchId, isBatchId } from '../domain/settlement.ts'
+import { findDebits } from '../store/debits.ts'
+import { findBatches } from '../store/settlements.ts'
+
+/** All events of debits and batches, by their references; of what does not exist there are none. */
+export const findEvents = async (references: readonly Reference[]): Promise<PartnerEvent[]> => {
+  const batchIds = references.filter(isBatchId) as string[] as BatchId[]
+  const [debits, batches] = await Promise.all([
+    findDebits(references.filter((reference) => !isBatchId(reference))),
+    findBatches(batchIds),
+  ])
+  return [
+    ...[...debits.values()].flatMap(debitEvents),
+    ...batches.flatMap((batch) => settlementEvent(batch) ?? []),
+  ]
+}
+
+/** One of them. */
+export const findEvent = async (
+  reference: Reference,
+  n: number,
+): Promise<PartnerEvent | undefined> =>
+  (await findEvents([reference])).find((event) => event.n === n)

@@ -1,0 +1,56 @@
+import { CURRENCY, formatAmount } from './money.ts'
+import type { Batch, Line, Totals } from './settlement.ts'
+import { type AmountForm, iso } from './transaction.ts'
+
+/** Settlement as partners and operators see it: batches, their lines, their sums. */
+
+/** Gross and fee are of the debits alone; what was taken back is in adjustments. */
+export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) => ({
+  count: totals.count,
+  debits: totals.debits,
+  gross: amountOf(totals.gross),
+  fee: amountOf(totals.fee),
+  adjustments: amountOf(totals.adjustments),
+  net: amountOf(totals.net),
+})
+
+/** Of a batch that is being built. */
+const unknownTotals = {
+  count: null,
+  debits: null,
+  gross: null,
+  fee: null,
+  adjustments: null,
+  net: null,
+}
+
+export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => ({
+  id: batch.id,
+  uuid: batch.uuid,
+  provider: batch.partner,
+  currency: batch.currency,
+  date: batch.date,
+  status: batch.status,
+  ...(batch.totals ? totalsView(batch.totals, amountOf) : unknownTotals),
+  created_at: iso(batch.createdAt),
+  sealed_at: iso(batch.sealedAt),
+  processed_at: iso(batch.processedAt),
+  completed_at: iso(batch.completedAt),
+  failed_at: iso(batch.failedAt),
+  failure: batch.failure,
+  bank_reference: batch.bankReference,
+  paid: batch.paid === null ? null : amountOf(batch.paid),
+  made_good_by: batch.madeGoodBy,
+})
+
+export const lineView = (line: Line) => ({
+  type: line.type,
+  reference: line.reference,
+  partner_reference: line.partnerReference,
+  bank_reference: line.bankReference,
+  completed_at: line.completedAt.toISOString(),
+  gross: formatAmount(line.gross),
+  fee: formatAmount(line.fee),
+  net: formatAmount(line.net),
+  currency: CURRENCY,
+})

@@ -1,0 +1,81 @@
+import * as v from 'valibot'
+import { BankIdentifier } from '../domain/bank.ts'
+import { FeeSchedule } from '../domain/fee-schedule.ts'
+import { formatAmount, pesewas } from '../domain/money.ts'
+import { type Partner, SettlementAccount } from '../domain/partner.ts'
+import { invalid, type Refusal } from '../domain/refusal.ts'
+import { kept, money, orNone, present, wholeNumber } from './options.ts'
+
+/** What a partner pays, and where it is paid to, as options of the operator command. */
+
+export const feeOptions = {
+  'fee-basis-points': v.optional(orNone(wholeNumber({ min: 0, max: 10_000 }))),
+  'fee-fixed': v.optional(orNone(money)),
+  'fee-minimum': v.optional(orNone(money)),
+  'fee-maximum': v.optional(orNone(money)),
+}
+
+export const settlementOptions = {
+  'settlement-bank': v.optional(BankIdentifier),
+  'settlement-account': v.optional(orNone(SettlementAccount.entries.accountNumber)),
+  'settlement-name': v.optional(SettlementAccount.entries.accountName),
+}
+
+type Given<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>
+
+/** The schedule after an update; none is left when each part of it was taken away. */
+export const feeScheduleAfter = (
+  before: FeeSchedule | undefined,
+  given: Given<typeof feeOptions>,
+): FeeSchedule | undefined | Refusal => {
+  const parts = present({
+    basisPoints: kept(before?.basisPoints, given['fee-basis-points']),
+    fixed: kept(before?.fixed, given['fee-fixed']),
+    minimum: kept(before?.minimum, given['fee-minimum']),
+    maximum: kept(before?.maximum, given['fee-maximum']),
+  })
+  if (Object.keys(parts).length === 0) return undefined
+  const schedule = v.safeParse(FeeSchedule, { basisPoints: 0, fixed: pesewas(0), ...parts })
+  return schedule.success
+    ? schedule.output
+    : invalid({ 'fee-minimum': ['must not be above the maximum'] })
+}
+
+/**
+ * The account after an update. It is given whole: a new bank beside the old number, or the other
+ * way round, would pay a stranger.
+ */
+export const settlementAccountAfter = (
+  before: SettlementAccount | undefined,
+  given: Given<typeof settlementOptions>,
+): SettlementAccount | undefined | Refusal => {
+  const options = Object.keys(settlementOptions) as (keyof typeof settlementOptions)[]
+  if (options.every((option) => given[option] === undefined)) return before
+  const { 'settlement-bank': bank, 'settlement-account': number, 'settlement-name': name } = given
+  if (number === null && bank === undefined && name === undefined) return undefined
+  if (bank && number && name) return { bank, accountNumber: number, accountName: name }
+  return invalid(
+    Object.fromEntries(
+      options.filter((option) => !given[option]).map((option) => [option, ['is required']]),
+    ),
+  )
+}
+
+export const feeScheduleView = ({ feeSchedule }: Partner) =>
+  feeSchedule
+    ? {
+        basis_points: feeSchedule.basisPoints,
+        fixed: formatAmount(feeSchedule.fixed),
+        minimum: feeSchedule.minimum === undefined ? null : formatAmount(feeSchedule.minimum),
+        maximum: feeSchedule.maximum === undefined ? null : formatAmount(feeSchedule.maximum),
+      }
+    : null
+
+export const settlementAccountView = ({ settlementAccount }: Partner) =>
+  settlementAccount
+    ? {
+        bank: settlementAccount.bank,
+        account_number: settlementAccount.accountNumber,
+        account_name: settlementAccount.accountName,
+      }
+    : null

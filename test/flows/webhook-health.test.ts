@@ -1,0 +1,149 @@
+import { expect, test, vi } from 'vitest'
+import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { partnerId } from '../support/examples.ts'
+import { createProvider, type Provider, type Shown } from '../support/provider.ts'
+import { type Answer, useReceiver } from '../support/receiver.ts'
+import { useService } from '../support/running-service.ts'
+
+/** How a webhook fares, as the operator is shown it, and what follows from it. */
+
+const service = useService()
+const receiver = useReceiver()
+
+const DAY_MS = 86_400_000
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+
+const healthy = {
+  health: 'healthy',
+  failing_since: null,
+  exhausted_since: null,
+  disabled_at: null,
+  recovered_at: null,
+  is_sidelined: false,
+}
+
+/** A provider whose receiver answers as it is told, created events alone. */
+const setUp = async (id: string, answer: Answer = 204) => {
+  let conduct = answer
+  const path = `/${id}`
+  const before = receiver.otherwise
+  receiver.otherwise = (received) => (received.path === path ? conduct : before(received))
+  const provider = await createProvider(service, id)
+  const options = { url: receiver.url(path), events: 'transaction.created' }
+  await provider.webhook('set', options)
+  return {
+    provider,
+    options,
+    answers: (answer: Answer) => {
+      conduct = answer
+    },
+    arrived: () => receiver.received.filter((one) => one.path === path).length,
+  }
+}
+
+const shows = (provider: Provider, expected: Shown) =>
+  vi.waitFor(async () => expect(await provider.webhook('show')).toMatchObject(expected), {
+    timeout: 10_000,
+    interval: 50,
+  })
+
+/** A debit whose first event comes to this status. */
+const debit = async (provider: Provider, status: string): Promise<string> => {
+  const reference = await provider.charge()
+  await provider.delivery(reference, 'created', status)
+  return reference
+}
+
+/** As if every attempt had failed since then, and something been abandoned. */
+const failingFor = (provider: Provider, days: number) => {
+  const since = new Date(Date.now() - days * DAY_MS)
+  const health = { failingSince: since, exhaustedSince: since }
+  return changeHealth(partnerId(provider.id), () => health)
+}
+
+/** One whose next attempt was the last failure that was still looked at. */
+const disabled = async (id: string) => {
+  const made = await setUp(id, 400)
+  await failingFor(made.provider, 5.01)
+  await debit(made.provider, 'abandoned')
+  await shows(made.provider, { health: 'disabled', disabled_at: TIME })
+  return made
+}
+
+test('failing from the first failure on, healthy again with the next success', async () => {
+  const { provider, answers } = await setUp('fails', 503)
+  expect(await provider.webhook('show')).toMatchObject(healthy)
+  const reference = await debit(provider, 'failed')
+  await shows(provider, { ...healthy, health: 'failing', failing_since: TIME })
+  answers(204)
+  await provider.delivery(reference, 'created', 'delivered')
+  await shows(provider, { ...healthy, recovered_at: TIME })
+})
+
+test('exhausted from the first abandonment on, and recovered with the next success', async () => {
+  const { provider, answers } = await setUp('exhausts', 400)
+  const abandoned = await debit(provider, 'abandoned')
+  await shows(provider, { health: 'exhausted', failing_since: TIME, exhausted_since: TIME })
+  answers(204)
+  await debit(provider, 'delivered')
+  await shows(provider, { ...healthy, recovered_at: TIME })
+  await provider.delivery(abandoned, 'created', 'delivered')
+})
+
+test.each([
+  [4.99, 'exhausted'],
+  [5.01, 'disabled'],
+])('after %s days of failures alone it is %s', async (days, health) => {
+  const { provider } = await setUp(`fails-${health}`, 400)
+  await failingFor(provider, days)
+  await debit(provider, 'abandoned')
+  await shows(provider, { health, failing_since: TIME })
+})
+
+test('disabled: nothing is sent, and what would have been is abandoned with 4001', async () => {
+  const { provider, answers, arrived } = await disabled('disabled')
+  answers(204)
+  const sent = arrived()
+  const reference = await debit(provider, 'abandoned')
+  expect(await provider.delivery(reference, 'created', 'abandoned')).toMatchObject({
+    attempt_count: 0,
+    failed_at: TIME,
+    next_attempt_at: null,
+    response_code: null,
+    reason: { code: 4001 },
+    attempts: [],
+  })
+  expect(arrived()).toBe(sent)
+})
+
+test('an attempt that was due when it was disabled is not made any more', async () => {
+  const { provider, answers, arrived } = await setUp('disabled-meanwhile', 503)
+  const reference = await debit(provider, 'failed')
+  answers(204)
+  await changeHealth(partnerId(provider.id), (now) => ({ ...now, disabledAt: new Date() }))
+  const record = await provider.delivery(reference, 'created', 'abandoned')
+  expect(record).toMatchObject({ attempt_count: 1, reason: { code: 4001 } })
+  expect(arrived()).toBe(1)
+})
+
+test.each(['enable', 'set'])(
+  'webhook %s: what is owed comes after the next success',
+  async (verb) => {
+    const { provider, options, answers } = await disabled(`renewed-by-${verb}`)
+    const missed = await debit(provider, 'abandoned')
+    answers(204)
+    await provider.webhook(verb, verb === 'set' ? options : {})
+    await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
+    await debit(provider, 'delivered')
+    await shows(provider, { ...healthy, recovered_at: TIME })
+    await provider.delivery(missed, 'created', 'delivered')
+  },
+)
+
+test('only a provider with a webhook has one to enable', async () => {
+  const { provider } = await setUp('removed')
+  expect(await provider.webhook('enable')).toMatchObject(healthy)
+  await provider.webhook('remove')
+  const reply = await service.operate('webhook', 'enable', { provider: provider.id })
+  expect(reply).toEqual({ error: 'this provider has no webhook' })
+})

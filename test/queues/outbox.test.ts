@@ -1,0 +1,144 @@
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { advance, type Debit } from '../../shared/domain/debit.ts'
+import { type Delivery, owed } from '../../shared/domain/delivery.ts'
+import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
+import type { Status } from '../../shared/domain/lifecycle.ts'
+import { afterPage, automaticRecovery } from '../../shared/domain/recovery.ts'
+import { debitEvent } from '../../shared/domain/event.ts'
+import { messages } from '../../shared/queues/messages.ts'
+import {
+  announce,
+  clock,
+  nextAttempt,
+  nextPage,
+  sidelined,
+  submission,
+} from '../../shared/queues/outbox.ts'
+import type { Outgoing } from '../../shared/queues/send.ts'
+import { NOON, pendingDebit } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { rowsOf } from '../support/rows.ts'
+
+const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const pending = pendingDebit()
+const { reference, partner } = pending.facts
+
+const moved = (debit: Debit, to: Status): Debit =>
+  granted(advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }))
+
+const processing = moved(pending, 'processing')
+const failed = moved(processing, 'failed')
+const reversed = moved(moved(processing, 'completed'), 'reversed')
+
+/** As its consumer takes it. */
+const taken = ({ queue, message }: Outgoing): unknown => v.parse(messages[queue], message)
+
+describe('the first attempts at events', () => {
+  const rows = rowsOf(`
+    created     0  low
+    pending     1  low
+    processing  2  medium
+    completed   3  high
+    reversed    4  medium
+  `)
+
+  test.each(rows)('%s, event %i: priority %s', (name, n, priority) => {
+    const number = Number(n)
+    expect(reversed.history[number]?.type).toBe(name)
+    expect(announce([debitEvent(reversed, number)])).toEqual({
+      queue: `webhooks-${priority}`,
+      message: { reference, n: number, attempt: 1 },
+      group: partner,
+    })
+  })
+
+  test('a failure has a high priority', () => {
+    expect(announce([debitEvent(failed, 3)]).queue).toBe('webhooks-high')
+  })
+
+  test('of one write go in one message, with the priority of the last', () => {
+    const both = announce([debitEvent(processing, 1), debitEvent(processing, 2)])
+    expect(both).toEqual({
+      queue: 'webhooks-medium',
+      message: { reference, n: 1, through: 2, attempt: 1 },
+      group: partner,
+    })
+    expect(taken(both)).toEqual(both.message)
+  })
+
+  test('that did not happen are a mistake of ours', () => {
+    expect(() => debitEvent(pending, 2)).toThrow(`${reference} has no event 2`)
+  })
+})
+
+test('a submission says whether there was one before, and goes in the group of its bank', () => {
+  const first = submission(pending, { again: false })
+  expect(first).toEqual({ queue: 'submissions', message: { reference }, group: 'GCB' })
+  const again = submission(pending, { again: true })
+  expect(again).toMatchObject({ message: { reference, again: true } })
+  for (const outgoing of [first, again]) expect(taken(outgoing)).toEqual(outgoing.message)
+})
+
+test.each(['approval', 'processing'] as const)('a clock is named by its phase: %s', (phase) => {
+  const outgoing = clock(pending, phase)
+  expect(outgoing).toEqual({ queue: 'timeouts', message: { reference, phase }, group: partner })
+  expect(taken(outgoing)).toEqual(outgoing.message)
+})
+
+describe('the next attempt', () => {
+  const delivery = (event: EventName, changes: Partial<Delivery> = {}): Delivery => ({
+    ...owed({ reference, n: 2, partner, event, occurredAt: NOON }, {}),
+    status: 'failed',
+    attemptCount: 3,
+    nextAttemptAt: inSeconds(8.5),
+    ...changes,
+  })
+
+  test.each(Object.keys(eventTypes) as EventName[])('goes where the first one went: %s', (name) => {
+    const [outgoing, ...others] = nextAttempt(delivery(name), NOON)
+    expect(others).toEqual([])
+    expect(outgoing).toEqual({
+      queue: `webhooks-${eventTypes[name].priority}`,
+      message: { reference, n: 2, attempt: 4 },
+      group: partner,
+      delaySeconds: 8.5,
+    })
+    expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
+  })
+
+  test('that is overdue waits no longer', () => {
+    const [outgoing] = nextAttempt(delivery('failed', { nextAttemptAt: inSeconds(-1) }), NOON)
+    expect(outgoing?.delaySeconds).toBe(0)
+  })
+
+  test('is asked for by no record that has none to come', () => {
+    for (const status of ['pending', 'delivered', 'abandoned'] as const) {
+      expect(nextAttempt(delivery('failed', { status, nextAttemptAt: null }), NOON)).toEqual([])
+    }
+  })
+
+  test('of a slow receiver is the same message, in the queue of such', () => {
+    for (const about of nextAttempt(delivery('failed'), NOON)) {
+      expect(sidelined(about)).toEqual({ ...about, queue: 'webhooks-sidelined' })
+      expect(taken(sidelined(about))).toEqual(about.message)
+    }
+  })
+})
+
+test('the next page of a recovery, when it is due; none once it is done', () => {
+  const first = automaticRecovery({ partner, id: 'r-1', now: NOON })
+  const page = { cursor: 'c-1', taken: 50, isLast: false }
+  const second = afterPage(first, page, NOON)
+  const [outgoing] = nextPage(second, NOON)
+  expect(outgoing).toEqual({
+    queue: 'recoveries',
+    message: { partner, id: 'r-1', page: 1 },
+    group: partner,
+    delaySeconds: 10,
+  })
+  expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
+  expect(nextPage(second, inSeconds(11))).toMatchObject([{ delaySeconds: 0 }])
+  expect(nextPage(afterPage(second, { ...page, isLast: true }, NOON), NOON)).toEqual([])
+})
