@@ -13,14 +13,16 @@ export type QueueRow = {
 
 const DAY_SECONDS = 86_400
 
+const isFrequent = (expression: string): boolean => expression.startsWith('rate(')
+
 export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
   const { from, timeoutSeconds, every } = jobRow(job)
   if (!('queues' in from)) return []
   return from.queues.map((name) => ({
     name,
     visibilitySeconds: 6 * timeoutSeconds,
-    // What comes again and again by itself need not wait long.
-    retentionSeconds: every ? 600 : 4 * DAY_SECONDS,
+    // What comes again in a minute need not wait long.
+    retentionSeconds: every?.some(isFrequent) ? 600 : 4 * DAY_SECONDS,
     // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
     // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.

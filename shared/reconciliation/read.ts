@@ -2,7 +2,7 @@ import type { Debit, Facts } from '../domain/debit.ts'
 import { statuses } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import type { Batch, Line } from '../domain/settlement.ts'
+import { type Batch, isBatchId, type Line } from '../domain/settlement.ts'
 import { fromLineItem } from '../store/batch-item.ts'
 import { fromDebitItem } from '../store/debit-item.ts'
 import { createdPages } from '../store/debit-lists.ts'
@@ -47,7 +47,8 @@ export async function* toldOnDay(
   const day = date.replaceAll('-', '')
   for await (const page of feedPages(partner, from)) {
     const fresh = page
-      .filter(({ reference, n }) => n === 0 && reference.split('-')[1] === day)
+      .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
+      .filter(({ reference }) => reference.split('-')[1] === day)
       .map(({ reference }) => reference)
       .filter((reference) => !known.has(reference))
     for (const reference of fresh) known.add(reference)

@@ -38,6 +38,7 @@ const expected: Record<string, object> = {
   'deliver-sidelined-webhook': { batchItemFailures: [] },
   'recover-deliveries': { batchItemFailures: [] },
   sweep: { batchItemFailures: [] },
+  'reconcile-day': { batchItemFailures: [] },
   'list-deliveries': { statusCode: 404 },
   'redeliver-event': { statusCode: 404 },
   'list-events': { statusCode: 200 },
@@ -48,6 +49,8 @@ const expected: Record<string, object> = {
   'manage-customer': { result: { customer: 'Akosua Adjei' } },
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
+  'manage-reconciliation': { result: { date: '2026-11-21', differences: expect.any(Number) } },
+  'manage-exception': { result: [] },
   'manage-debit': { error: 'no such debit' },
 }
 
