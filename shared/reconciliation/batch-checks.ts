@@ -16,29 +16,34 @@ export type SeenLine = {
   original: Line | undefined
 }
 
-/** Lines of what never was completed are for invariant 23. */
-export const isOfItsBatch = ({ batch, line, debit }: SeenLine): Verdict => {
+/** Clocks differ, and a reversal has its time before it is written. */
+const SKEW_MS = 60_000
+
+/** When its line was written is not known, but not before the batch came to be. */
+const wasReversedBefore = ({ batch, debit }: SeenLine): boolean => {
+  const reversedAt = timeOf(debit, 'reversed')
+  return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
+}
+
+export const isOfCompleted = (seen: SeenLine): Verdict => {
+  const { batch, line, debit } = seen
+  if (line.type !== 'debit') return nothing
+  return verdict({
+    [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
+    [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversedBefore(seen),
+  })
+}
+
+/** A line of what never was completed, or was reversed before, is for invariant 23. */
+export const isOfItsBatch = (seen: SeenLine): Verdict => {
+  const { batch, line, debit } = seen
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return nothing
+  if (wasReversedBefore(seen)) return nothing
   return verdict({
     [`${batch.id} has a line of it, but it is settled in ${debit.settledIn ?? 'none'}`]:
       debit.settledIn !== batch.id,
     [`${batch.id} of ${batch.partner} has a line of it`]: batch.partner !== debit.facts.partner,
     [`${batch.id} is in ${batch.currency}`]: batch.currency !== 'GHS',
-  })
-}
-
-/** Clocks differ, and a reversal has its time before it is written. */
-const SKEW_MS = 60_000
-
-/** When its line was written is not known, but not before the batch came to be. */
-export const isOfCompleted = ({ batch, line, debit }: SeenLine): Verdict => {
-  if (line.type !== 'debit') return nothing
-  const reversedAt = timeOf(debit, 'reversed')
-  const wasReversed =
-    reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
-  return verdict({
-    [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
-    [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversed,
   })
 }
 
