@@ -62,10 +62,15 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
   const made = { at, milliseconds, address, sentAs: sentType(event.type, webhook) }
-  const after = await writeOutcome({ found, record, outcome, made }, runtime)
+  const draw = [runtime.random(), runtime.random()] as const
+  const { status } = recordAttempt(record, outcome, made, draw)
+  const turned = { partner, health, made, succeeded: succeeded(outcome) }
+  // Before the record, which ends the attempt: whoever is lost in between makes it again.
+  await noteOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
+  const after = await writeOutcome({ found, record, outcome, made, draw })
   tellAttempt(after, { tried: true })
-  const turned = { succeeded: succeeded(outcome), abandoned: after.status === 'abandoned' }
-  await noteOutcome({ partner, health, made, ...turned }, runtime)
+  // And after it, as the webhook may have recovered in between and taken up what it then owed.
+  if (after.status === 'abandoned') await noteOutcome({ ...turned, abandoned: true }, runtime)
   return pace === 'quick' ? 'done' : 'done slowly'
 }
 
@@ -91,24 +96,37 @@ type Made = {
   record: Delivery
   outcome: Outcome
   made: Try
+  draw: readonly [number, number]
 }
 
 /** @returns the record as it is now, which another worker may have written */
-const writeOutcome = async (
-  { found, record, outcome, made }: Made,
-  runtime: Pick<Runtime, 'random'>,
-): Promise<Delivery> => {
-  const draw = [runtime.random(), runtime.random()] as const
-  const after = recordAttempt(record, outcome, made, draw)
+const writeOutcome = async ({ found, record, ...tried }: Made): Promise<Delivery> => {
+  const after = recordAttempt(record, tried.outcome, tried.made, tried.draw)
   if (await replaceDelivery(found, after)) return after
-  const now = await findDelivery(record.reference, record.n)
-  if (!now) throw new Error(`The delivery of event ${record.n} of ${record.reference} is gone`)
+  const now = await readAgain(record)
   if (now.attemptCount === record.attemptCount && !isSettled(now)) {
     // Only a redelivery was asked for meanwhile: this attempt is it.
-    return writeOutcome({ found: now, record: now, outcome, made }, runtime)
+    return writeOutcome({ found: now, record: now, ...tried })
   }
   // Another worker had the same attempt. What was received is not to be sent again.
-  if (after.status !== 'delivered' || now.deliveredAt) return now
-  const settled = received(now, after.deliveredAt ?? made.at)
-  return (await replaceDelivery(now, settled)) ? settled : now
+  return after.deliveredAt ? writeReceived(now, after.deliveredAt) : now
+}
+
+const readAgain = async ({ reference, n }: Delivery): Promise<Delivery> => {
+  const now = await findDelivery(reference, n)
+  if (!now) throw new Error(`The delivery of event ${n} of ${reference} is gone`)
+  return now
+}
+
+const RACES_MAX = 5
+
+const writeReceived = async (record: Delivery, at: Date): Promise<Delivery> => {
+  let now = record
+  for (let race = 1; race <= RACES_MAX; race += 1) {
+    if (now.deliveredAt) return now
+    const settled = received(now, at)
+    if (await replaceDelivery(now, settled)) return settled
+    now = await readAgain(record)
+  }
+  throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times meanwhile`)
 }

@@ -76,18 +76,20 @@ export const noteOutcome = async (
 ): Promise<void> => {
   const at = runtime.now()
   const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
-  // A success on a webhook that was well turns nothing. A failure is judged by what stands: the
-  // webhook may have answered others since this attempt began.
-  if (succeeded && noteAttempt(health, noted) === health) return
-  let before = health
-  const after = await changeHealth(partner, async (now) => {
-    before = now
-    // Before it is forgotten that anything was abandoned.
-    if (succeeded && now.exhaustedSince) {
-      const id = `automatic-${now.exhaustedSince.getTime()}`
-      await openRecovery(automaticRecovery({ partner, id, now: at }))
-    }
-    return noteAttempt(now, noted)
-  })
-  tellHealth(partner, before, after, at)
+  // By what was read before, most attempts turn nothing; that something is owed must be sure.
+  const mayTurn = abandoned || noteAttempt(health, noted) !== health
+  const after = mayTurn ? await turn(partner, noted) : health
+  tellHealth(partner, health, after, at)
 }
+
+/** By what stands now: another attempt may have been the last of its delivery meanwhile. */
+const turn = (partner: PartnerId, noted: Noted): Promise<WebhookHealth> =>
+  changeHealth(partner, async (health) => {
+    const { exhaustedSince } = health
+    if (noted.succeeded && exhaustedSince) {
+      const id = `automatic-${exhaustedSince.getTime()}`
+      // Before it is forgotten that anything is owed.
+      await openRecovery(automaticRecovery({ partner, id, now: noted.at }))
+    }
+    return noteAttempt(health, noted)
+  })

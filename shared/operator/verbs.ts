@@ -34,7 +34,9 @@ export const operatorHandler =
   }
 
 const explain = ({ error, details }: Refusal): string => {
-  if (typeof details !== 'object') return details ?? error.message
+  if (typeof details !== 'object') {
+    return details === undefined ? `${error.message} (${error.code})` : `${details} (${error.code})`
+  }
   return Object.entries(details)
     .map(([option, messages]) => `--${option}: ${[messages].flat().join('; ')}`)
     .join(', ')

@@ -42,8 +42,40 @@ const newestPages = async (partner: PartnerId, count: number): Promise<Page[]> =
 
 const RACES_MAX = 20
 
+type Gathered = { entries: FeedEntry[]; written: Promise<void> }
+
+// A batch of the stream brings many events of one partner at once: what comes while a page is
+// being written goes with the next write, instead of racing for the page.
+const gathered = new Map<PartnerId, Gathered>()
+const writing = new Map<PartnerId, Promise<void>>()
+
 /** Adds events at the end, but for those that stand there already. */
-export const appendToFeed = async (
+export const appendToFeed = (
+  partner: PartnerId,
+  entries: readonly FeedEntry[],
+  now: Date,
+): Promise<void> => {
+  const open = gathered.get(partner)
+  if (open) {
+    open.entries.push(...entries)
+    return open.written
+  }
+  const ours = [...entries]
+  const written = (writing.get(partner) ?? Promise.resolve())
+    .catch(() => undefined)
+    .then(() => {
+      gathered.delete(partner)
+      const write = append(partner, ours, now).finally(() => {
+        if (writing.get(partner) === write) writing.delete(partner)
+      })
+      writing.set(partner, write)
+      return write
+    })
+  gathered.set(partner, { entries: ours, written })
+  return written
+}
+
+const append = async (
   partner: PartnerId,
   entries: readonly FeedEntry[],
   now: Date,

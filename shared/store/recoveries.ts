@@ -44,9 +44,16 @@ const write = (recovery: Recovery, condition: object): Promise<boolean> =>
     ),
   )
 
-/** @returns false when one of this id was opened before */
+/**
+ * One that is done is opened anew: whoever was to say so was lost, and more may be owed since.
+ * @returns false when one of this id is running
+ */
 export const openRecovery = (recovery: Recovery): Promise<boolean> =>
-  write(recovery, { ConditionExpression: 'attribute_not_exists(pk)' })
+  write(recovery, {
+    ConditionExpression: 'attribute_not_exists(pk) OR #status = :done',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':done': 'done' },
+  })
 
 /** @returns false when another worker did this page */
 export const putPage = (recovery: Recovery): Promise<boolean> =>

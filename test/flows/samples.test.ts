@@ -52,6 +52,13 @@ const expected: Record<string, object> = {
   'manage-reconciliation': { result: { date: '2026-11-21', differences: expect.any(Number) } },
   'manage-exception': { result: [] },
   'manage-debit': { error: 'no such debit' },
+  'list-settlements': { statusCode: 200 },
+  'get-settlement': { statusCode: 404 },
+  'get-settlement-report': { statusCode: 404 },
+  'open-settlement': { batchItemFailures: [] },
+  'build-batch': { batchItemFailures: [] },
+  'process-batch': { batchItemFailures: [] },
+  'manage-settlement': { result: [] },
 }
 
 describe('sample events', () => {

@@ -92,7 +92,7 @@ describe('the bucket of reports', () => {
   const withUses = (uses: Record<string, ReportsUse>) => {
     const rows = functionRows.filter(({ name }) => name in uses)
     const before = rows.map(({ usesReports }) => usesReports)
-    for (const row of rows) Object.assign(row, { usesReports: uses[row.name] })
+    for (const row of rows) Object.assign(row, { usesReports: [uses[row.name]] })
     const { service } = synthesize('production')
     for (const [n, row] of rows.entries()) Object.assign(row, { usesReports: before[n] })
     return service

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
 import { type Delivery, owed } from '../../shared/domain/delivery.ts'
+import { debitEvent } from '../../shared/domain/event.ts'
 import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/recovery.ts'
-import { debitEvent } from '../../shared/domain/event.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import {
   announce,
@@ -89,7 +89,7 @@ test.each(['approval', 'processing'] as const)('a clock is named by its phase: %
 
 describe('the next attempt', () => {
   const delivery = (event: EventName, changes: Partial<Delivery> = {}): Delivery => ({
-    ...owed({ reference, n: 2, partner, event, occurredAt: NOON }, {}),
+    ...owed({ reference, n: 2, partner, type: event, at: NOON }, {}),
     status: 'failed',
     attemptCount: 3,
     nextAttemptAt: inSeconds(8.5),

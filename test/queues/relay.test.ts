@@ -131,7 +131,7 @@ const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ??
 
 describe('a delivery', () => {
   const { reference, partner } = pendingDebit().facts
-  const event = { reference, partner, event: 'completed' as const, occurredAt: NOON }
+  const event = { reference, partner, type: 'completed' as const, at: NOON }
 
   /** The record as the store writes it, under a number of its own. */
   let events = 0
@@ -210,7 +210,7 @@ describe('events of a receiver that is slow', () => {
     const debit = pendingDebit({ partner: slow })
     const { reference } = debit.facts
     await run(record('1', toDebitItem(debit)))
-    const event = { reference, n: 0, partner: slow, event: 'created' as const, occurredAt: NOON }
+    const event = { reference, n: 0, partner: slow, type: 'created' as const, at: NOON }
     await replaceDelivery(undefined, {
       ...owed(event, {}),
       status: 'failed',
