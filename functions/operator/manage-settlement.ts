@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CURRENCY } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { BatchId, Day, dayOf } from '../../shared/domain/settlement.ts'
