@@ -80,7 +80,8 @@ const append = async (
   entries: readonly FeedEntry[],
   now: Date,
 ): Promise<void> => {
-  let left = entries.map(spelled)
+  // A batch may bring a record twice.
+  let left = [...new Set(entries.map(spelled))]
   let races = 0
   while (races < RACES_MAX) {
     const [newest, before] = await newestPages(partner, 2)
