@@ -1,8 +1,12 @@
 import type { Context } from 'aws-lambda'
 import { updateDebitTransaction } from '../../../functions/bank/update-debit-transaction.ts'
+import { buildBatches } from '../../../functions/jobs/build-batch.ts'
 import { deliverSidelinedWebhook } from '../../../functions/jobs/deliver-sidelined-webhook.ts'
 import { deliverWebhook } from '../../../functions/jobs/deliver-webhook.ts'
 import { expireDebit } from '../../../functions/jobs/expire-debit.ts'
+import { openSettlement } from '../../../functions/jobs/open-settlement.ts'
+import { processBatch } from '../../../functions/jobs/process-batch.ts'
+import { reconcileDay } from '../../../functions/jobs/reconcile-day.ts'
 import { recoverDeliveries } from '../../../functions/jobs/recover-deliveries.ts'
 import { relay } from '../../../functions/jobs/relay.ts'
 import { reportSandboxOutcome } from '../../../functions/jobs/report-sandbox-outcome.ts'
@@ -29,6 +33,10 @@ export const functionsOf = (runtime: Runtime) =>
     'deliver-webhook': deliverWebhook(runtime),
     'deliver-sidelined-webhook': deliverSidelinedWebhook(runtime),
     'recover-deliveries': recoverDeliveries(runtime),
+    'open-settlement': openSettlement(runtime),
+    'build-batch': buildBatches(runtime),
+    'process-batch': processBatch(runtime),
+    'reconcile-day': reconcileDay(runtime),
     sweep: sweep(runtime),
     charge: charge(runtime),
     'update-debit-transaction': updateDebitTransaction(runtime),

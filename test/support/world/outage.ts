@@ -21,7 +21,7 @@ const MADE = { at: NOON, milliseconds: 5, address: null, sentAs: '' }
 const putAbandoned = async ({ facts, history }: Debit): Promise<void> => {
   const { reference, partner } = facts
   const records = history.map(({ type, at }, n) => {
-    const event = { reference, n, partner, event: type, occurredAt: at }
+    const event = { reference, n, partner, type, at }
     const none = { kind: 'unreached', cause: 'refused' } as const
     return recordAttempt(owed(event, { attemptsMax: 1 }), none, MADE, [0, 0])
   })
