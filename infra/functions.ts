@@ -33,7 +33,7 @@ const operators: Record<string, Partial<FunctionRow>> = {
   'manage-webhook': {},
   'manage-delivery': {},
   'manage-debit': {},
-  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements'] },
+  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements', 'payments'] },
 }
 
 const SEALERS = new Set([
