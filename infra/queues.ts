@@ -16,11 +16,12 @@ const DAY_SECONDS = 86_400
 export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
   const { from, timeoutSeconds, every } = jobRow(job)
   if (!('queues' in from)) return []
+  const isEachMinute = every?.includes('rate(1 minute)')
   return from.queues.map((name) => ({
     name,
     visibilitySeconds: 6 * timeoutSeconds,
-    // What comes again and again by itself need not wait long.
-    retentionSeconds: every ? 600 : 4 * DAY_SECONDS,
+    // What comes each minute is stale after two.
+    retentionSeconds: isEachMinute ? 120 : 4 * DAY_SECONDS,
     // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
     // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { refusalReply } from '../../shared/api/envelope.ts'
-import { resourceAt } from '../../shared/api/operations.ts'
+import { resourceAt } from '../../shared/api/resources.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { untouched } from '../../shared/store/windows.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { resourceAt } from '../../shared/api/operations.ts'
+import { resourceAt } from '../../shared/api/resources.ts'
 import { UNMATCHED } from '../functions.ts'
 
 /** A request as the function that answers it, and the event that API Gateway would hand over. */

@@ -21,6 +21,12 @@ export const BatchId = v.pipe(
 )
 export type BatchId = v.InferOutput<typeof BatchId>
 
+/** What a caller's text names as a batch; undefined: it can be none. */
+export const readBatchId = (text: string | undefined): BatchId | undefined => {
+  const named = v.safeParse(BatchId, text)
+  return named.success ? named.output : undefined
+}
+
 /** Whether a reference is that of a batch, and not of a debit. */
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 

@@ -35,7 +35,7 @@ export const operatorHandler =
 
 const explain = ({ error, details }: Refusal): string => {
   if (typeof details !== 'object') {
-    return details === undefined ? `${error.message} (${error.code})` : `${details} (${error.code})`
+    return details ?? `${error.message} (${error.code})`
   }
   return Object.entries(details)
     .map(([option, messages]) => `--${option}: ${[messages].flat().join('; ')}`)

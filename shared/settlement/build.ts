@@ -7,16 +7,8 @@ import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
-import {
-  addLines,
-  type Building,
-  type Entry,
-  findBatch,
-  findLines,
-  findOpenBatch,
-  LINES_PER_WRITE,
-  replaceBatch,
-} from '../store/settlements.ts'
+import { addLines, type Entry, findLines, LINES_PER_WRITE } from '../store/settlement-lines.ts'
+import { type Building, findBatch, findOpenBatch, replaceBatch } from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'

@@ -1,6 +1,7 @@
 import { type Batch, type BatchId, totalsOf, withTotals } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
-import { findBatch, linesOf, replaceBatch } from '../store/settlements.ts'
+import { linesOf } from '../store/settlement-lines.ts'
+import { findBatch, replaceBatch } from '../store/settlements.ts'
 import { writeReports } from './reports.ts'
 
 /**

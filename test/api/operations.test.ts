@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  notFound,
-  type OperationName,
-  operations,
-  resourceAt,
-} from '../../shared/api/operations.ts'
+import { notFound, type OperationName, operations } from '../../shared/api/operations.ts'
+import { resourceAt } from '../../shared/api/resources.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const PROVIDER = '/api/v1/payment-providers'

@@ -222,7 +222,7 @@ test('mobile_api is shown to providers as mobile_app, and the others as they are
   expect(shown).toEqual(['ussd', 'mobile_app', 'web', 'direct', null])
 })
 
-describe('the six events', () => {
+describe('the events', () => {
   test('have the published priorities and retries', () => {
     const rows = rowsOf(`
       created     transaction.created     low     2
@@ -231,6 +231,7 @@ describe('the six events', () => {
       completed   transaction.completed   high    10
       failed      transaction.failed      high    10
       reversed    transaction.reversed    medium  5
+      settled     settlement.completed    medium  5
     `)
     const names = Object.keys(eventTypes) as EventName[]
     const listed = names.map((name) => {

@@ -132,6 +132,7 @@ describe('charge', () => {
       currency: 'GHS',
       created_at: expect.any(String),
       completed_at: expect.any(String),
+      settlement: null,
       response: {
         uuid: response.uuid,
         status: 'completed',

@@ -198,6 +198,9 @@ const limits = `
   list-debit-transactions   200         60
   update-debit-transaction  30          10
   debit-callback            200         60
+  list-settlements          200         60
+  get-settlement            200         60
+  get-settlement-report     200         60
   list-deliveries           200         60
   redeliver-event           200         60
   list-events               200         60

@@ -48,7 +48,7 @@ const expected: Record<string, object> = {
   'manage-customer': { result: { customer: 'Akosua Adjei' } },
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
-  'manage-debit': { error: 'no such debit' },
+  'manage-debit': { error: 'no such debit (1404)' },
   'list-settlements': { statusCode: 200 },
   'get-settlement': { statusCode: 404 },
   'get-settlement-report': { statusCode: 404 },

@@ -90,7 +90,8 @@ describe('a receiver that is down', () => {
       attempt_count: 1,
       max_attempts: 2,
       response_code: null,
-      cause: 'refused',
+      reason: { code: 4001 },
+      attempts: [{ attempt: 1, error_class: 'connect', cause: 'refused' }],
       next_attempt_at: expect.any(String),
     })
     const abandoned = await Promise.all(

@@ -114,18 +114,27 @@ test('reduced payload, other names and a prefix: only how an event is written ch
   })
 })
 
-test('show tells everything but the secret', async () => {
+test('show tells everything but the secret, and how it fares', async () => {
   const { secret = '', ...settings } = await set({ payload: 'reduced' })
   const { result } = await operate('show')
-  expect(result).toEqual({ ...settings, has_secret: true })
+  expect(result).toEqual({
+    ...settings,
+    has_secret: true,
+    health: 'healthy',
+    failing_since: null,
+    exhausted_since: null,
+    disabled_at: null,
+    recovered_at: null,
+    is_sidelined: false,
+  })
   expect(JSON.stringify(result)).not.toContain(secret)
 })
 
 test('a webhook that was removed is gone, and gets another secret when it is set again', async () => {
   const { secret } = await set()
   expect((await operate('remove')).result).toEqual({ removed: true })
-  expect((await operate('remove')).error).toBe('this provider has no webhook')
-  expect((await operate('show')).error).toBe('this provider has no webhook')
+  expect((await operate('remove')).error).toBe('this provider has no webhook (1404)')
+  expect((await operate('show')).error).toBe('this provider has no webhook (1404)')
   expect((await set()).secret).not.toBe(secret)
 })
 

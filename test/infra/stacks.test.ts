@@ -161,7 +161,9 @@ describe('the key that seals the secrets of partners and banks', () => {
         'deliver-sidelined-webhook',
         'deliver-webhook',
         'manage-bank',
+        'manage-settlement',
         'manage-webhook',
+        'process-batch',
         'submit-to-bank',
         'test-webhook',
       ]),
@@ -275,6 +277,7 @@ describe('queues', () => {
   })
 
   test('the stream has one reader, from its beginning, that puts aside what fails', () => {
+    const entities = ['debit', 'delivery', 'recovery', 'batch', 'late-completion']
     service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,
@@ -283,24 +286,24 @@ describe('queues', () => {
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
       FilterCriteria: {
         Filters: [
-          { Pattern: '{"dynamodb":{"NewImage":{"entity":{"S":["debit","delivery","recovery"]}}}}' },
+          { Pattern: JSON.stringify({ dynamodb: { NewImage: { entity: { S: entities } } } }) },
         ],
       },
     })
   })
 })
 
-describe('the sweep', () => {
+describe('what a schedule of its own sets off', () => {
   const logicalId = (type: string, name: string): string =>
     Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
 
-  test('is set off each minute by a schedule that may fill its queue', () => {
-    expect(recurring).toEqual([{ name: 'sweep', queue: 'sweeps', every: 'rate(1 minute)' }])
-    const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', 'sweeps'), 'Arn'] }
+  test.each(recurring)('$name: $expression into $queue, which it may fill', (row) => {
+    const name = row.queue.replaceAll('-', '')
+    const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', name), 'Arn'] }
     const role = logicalId('AWS::IAM::Role', 'ScheduleRole')
-    service.resourceCountIs('AWS::Scheduler::Schedule', 1)
     service.hasResourceProperties('AWS::Scheduler::Schedule', {
-      ScheduleExpression: 'rate(1 minute)',
+      ScheduleExpression: row.expression,
+      ScheduleExpressionTimezone: 'UTC',
       FlexibleTimeWindow: { Mode: 'OFF' },
       Target: { Arn: queue, RoleArn: { 'Fn::GetAtt': [role, 'Arn'] }, Input: '{}' },
     })
@@ -314,13 +317,15 @@ describe('the sweep', () => {
     })
   })
 
-  test('has a run only that begins within two minutes of its time', () => {
-    const row = queueRows.find(({ name }) => name === 'sweeps')
-    expect(row?.retentionSeconds).toBe(120)
+  test('nothing else', () => {
+    service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
   })
 
-  test('ends within its minute', () => {
+  test('the sweep each minute: it ends within its own, and none begins ten minutes late', () => {
+    const ofSweep = recurring.filter(({ queue }) => queue === 'sweeps')
+    expect(ofSweep.map(({ expression }) => expression)).toEqual(['rate(1 minute)'])
     expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
+    expect(queueRows.find(({ name }) => name === 'sweeps')?.retentionSeconds).toBe(600)
   })
 })
 

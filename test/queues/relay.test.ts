@@ -48,16 +48,19 @@ const record = (SequenceNumber: string, next: object, old?: object): DynamoDBRec
 const run = (...Records: DynamoDBRecord[]) =>
   relay(still())({ Records } as DynamoDBStreamEvent, {} as Context)
 
-/** What was sent, as `queue message`, with its delay and its group. */
+/** What was sent, queue by queue: no order is kept between two of them. */
 const sent = () =>
-  calls.commandCalls(SendMessageBatchCommand).flatMap(({ args }) =>
-    (args[0].input.Entries ?? []).map((entry) => ({
-      queue: args[0].input.QueueUrl?.split('/').at(-1),
-      message: JSON.parse(entry.MessageBody ?? ''),
-      delay: entry.DelaySeconds,
-      group: entry.MessageGroupId,
-    })),
-  )
+  calls
+    .commandCalls(SendMessageBatchCommand)
+    .flatMap(({ args }) =>
+      (args[0].input.Entries ?? []).map((entry) => ({
+        queue: args[0].input.QueueUrl?.split('/').at(-1) ?? '',
+        message: JSON.parse(entry.MessageBody ?? ''),
+        delay: entry.DelaySeconds,
+        group: entry.MessageGroupId,
+      })),
+    )
+    .sort((one, other) => one.queue.localeCompare(other.queue))
 
 const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed'): Debit =>
   advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }) as Debit
@@ -78,14 +81,14 @@ describe('a debit', () => {
   test('that is new: its two events in one message, its submission, its ten-minute clock', async () => {
     expect(await run(opened)).toEqual({ batchItemFailures: [] })
     expect(sent()).toEqual([
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
       {
         queue: 'webhooks-low',
         message: { reference, n: 0, through: 1, attempt: 1 },
         delay: 0,
         group: 'demo',
       },
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
-      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
     ])
     expect(await inFeed(debit)).toEqual([1, 0])
   })
@@ -96,10 +99,10 @@ describe('a debit', () => {
     await run(record('2', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)))
     await run(record('3', toDebitItem(moved(processing, 'failed')), toDebitItem(processing)))
     expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
-      ['webhooks-medium', { reference, n: 2, attempt: 1 }],
       ['timeouts', { reference, phase: 'approval' }],
       ['webhooks-high', { reference, n: 3, attempt: 1 }],
       ['webhooks-high', { reference, n: 3, attempt: 1 }],
+      ['webhooks-medium', { reference, n: 2, attempt: 1 }],
     ])
     expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
   })
@@ -219,14 +222,14 @@ describe('events of a receiver that is slow', () => {
     })
     await run(record('2', await itemAt(keys.delivery(reference, 0))))
     expect(sent()).toEqual([
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
       {
         queue: 'webhooks-sidelined',
         message: { reference, n: 0, through: 1, attempt: 1 },
         delay: 0,
         group: 'slow',
       },
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
-      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
       {
         queue: 'webhooks-sidelined',
         message: { reference, n: 0, attempt: 2 },

@@ -1,0 +1,133 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import type { Debit } from '../domain/debit.ts'
+import type { Reference } from '../domain/reference.ts'
+import type { Batch, BatchId, Line } from '../domain/settlement.ts'
+import type { Runtime } from '../runtime.ts'
+import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
+import type { Building } from './settlements.ts'
+import { keys, queryPages, readMany, table, tableName } from './table.ts'
+import { watched } from './watch.ts'
+
+/** A line, and the debit that it is about as it was read. */
+export type Entry = { debit: Debit; line: Line }
+
+/** Two writes for each, and one for the batch: a transaction takes a hundred. */
+export const LINES_PER_WRITE = 45
+
+// The batch comes first; then for each entry its line and its debit.
+const BATCH = 0
+
+export type Added =
+  | { kind: 'added' }
+  /** It takes no lines any more, or another run has opened it: find the one that does. */
+  | { kind: 'not open' }
+  /** These debits are not as they were read: they are settled already, or were reversed. */
+  | { kind: 'changed'; references: Reference[] }
+
+/**
+ * Adds lines to an open batch and marks their debits: all or nothing. A batch comes to be with
+ * its first lines.
+ */
+export const addLines = async (
+  { batch, isNew }: Building,
+  entries: readonly Entry[],
+  runtime: Pick<Runtime, 'random' | 'pause' | 'now'>,
+): Promise<Added> => {
+  const TransactItems = [
+    isNew ? opening(batch) : stillOpen(batch),
+    ...entries.flatMap((entry) => [
+      lineWrite(batch, entry),
+      markWrite(batch, entry, runtime.now()),
+    ]),
+  ]
+  try {
+    await withConflictRetries(runtime, () =>
+      table.send(new TransactWriteCommand({ TransactItems })),
+    )
+    return { kind: 'added' }
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    const failed = failedConditions(error)
+    if (failed[BATCH]) return { kind: 'not open' }
+    const changed = entries.filter((_, n) => failed[1 + 2 * n] || failed[2 + 2 * n])
+    if (changed.length === 0) throw error
+    return { kind: 'changed', references: changed.map(({ line }) => line.reference) }
+  }
+}
+
+const opening = (batch: Batch) => ({
+  Put: {
+    TableName: tableName(),
+    Item: toBatchItem(batch),
+    ConditionExpression: 'attribute_not_exists(pk)',
+  },
+})
+
+const stillOpen = ({ id }: Batch) => ({
+  ConditionCheck: {
+    TableName: tableName(),
+    Key: keys.batch(id),
+    ConditionExpression: 'sealedAt = :not',
+    ExpressionAttributeValues: { ':not': null },
+  },
+})
+
+const lineWrite = ({ id }: Batch, { line }: Entry) => ({
+  Put: {
+    TableName: tableName(),
+    Item: toLineItem(id, line),
+    ConditionExpression: 'attribute_not_exists(pk)',
+  },
+})
+
+/** What was completed just now is looked after by the sweep yet, as it was where it waited. */
+const FRESH_MS = 300_000
+
+const markWrite = ({ id }: Batch, { debit, line }: Entry, now: Date) => {
+  const { facts, status, version, history } = debit
+  const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
+  const last = history.at(-1)?.at ?? now
+  const look =
+    now.getTime() - last.getTime() < FRESH_MS ? watched(facts.reference, last) : undefined
+  return {
+    Update: {
+      TableName: tableName(),
+      Key: keys.debit(facts.reference),
+      UpdateExpression: `SET ${mark} = :batch, #version = :next${
+        look ? ', #work = :work, due = :due' : ' REMOVE #work, due'
+      }`,
+      ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
+      ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
+      ExpressionAttributeValues: {
+        ':batch': id,
+        ':status': status,
+        ':version': version,
+        ':next': version + 1,
+        ...(look ? { ':work': look.work, ':due': look.due } : {}),
+      },
+    },
+  }
+}
+
+/** The lines of a batch, strongly consistent; the adjustments come first. */
+export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
+  const pages = queryPages({
+    KeyConditionExpression: 'pk = :pk',
+    FilterExpression: 'entity = :line',
+    ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
+    ConsistentRead: true,
+  })
+  for await (const page of pages) yield* page.map(fromLineItem)
+}
+
+/** The lines that debits have in the batches they were settled in, by reference. */
+export const findLines = async (
+  wanted: readonly { batch: BatchId; reference: Reference }[],
+): Promise<Map<Reference, Line>> => {
+  const items = await readMany(
+    wanted.map(({ batch, reference }) => keys.line(batch, 'debit', reference)),
+  )
+  return new Map(items.map(fromLineItem).map((line) => [line.reference, line]))
+}
