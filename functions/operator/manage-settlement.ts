@@ -22,6 +22,8 @@ const RUN_MS = 20_000
 
 const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
 
+const noSuchProvider = () => new Refusal(1404, { details: 'no such provider' })
+
 const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
 const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
@@ -32,6 +34,7 @@ export const handler = operatorHandler({
     if (environment.limits === 'production' && date > dayOf(real.now())) {
       return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
     }
+    if (provider && !(await findPartner(provider))) return noSuchProvider()
     const end = real.now().getTime() + RUN_MS
     const partners = provider ? [provider] : await listPartners()
     const ran = await runSettlement(
@@ -61,7 +64,7 @@ export const handler = operatorHandler({
   list: verb(
     options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
     async ({ provider, limit = NEWEST.otherwise }) => {
-      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      if (!(await findPartner(provider))) return noSuchProvider()
       return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
     },
   ),

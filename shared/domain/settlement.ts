@@ -30,11 +30,17 @@ export const readBatchId = (text: string | undefined): BatchId | undefined => {
 /** Whether a reference is that of a batch, and not of a debit. */
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
+/** 30 February is read as another day, and the thirteenth month as none. */
+const isOfCalendar = (text: string): boolean => {
+  const at = new Date(text)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
+}
+
 /** A day of the UTC calendar. */
 export const Day = v.pipe(
   v.string(),
   v.isoDate('must be a day like 2026-11-21'),
-  v.check((text) => new Date(text).toISOString().startsWith(text), 'must be a day of the calendar'),
+  v.check(isOfCalendar, 'must be a day of the calendar'),
   v.brand('Day'),
 )
 export type Day = v.InferOutput<typeof Day>
