@@ -5,7 +5,14 @@ import { abandon, owed, recordAttempt } from '../../shared/domain/delivery.ts'
 import { debitEvent } from '../../shared/domain/event.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { type BatchId, Day, totalsOf, withTotals } from '../../shared/domain/settlement.ts'
+import {
+  type Batch,
+  type BatchId,
+  Day,
+  openBatch,
+  totalsOf,
+  withTotals,
+} from '../../shared/domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement-line.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { openDebit } from '../../shared/store/charges.ts'
@@ -225,3 +232,22 @@ export const damage = async (
 export const LATER = new Date('2026-11-24T12:00:00.000Z')
 
 export const reconciled = (date: Day, now = LATER) => reconcile(date, { now: () => now })
+
+/** The invariants that do not hold, each with what is wrong. */
+export const differences = async (date: Day, now = LATER) => {
+  const { invariants: found } = await reconciled(date, now)
+  return found
+    .filter((one) => one.differences > 0)
+    .map(({ number, examples }) => ({ number, examples }))
+}
+
+/** A batch of the other provider that nothing of the service has built. */
+export const batchOf = (date: Day): Batch =>
+  openBatch({
+    id: `STL-${date.replaceAll('-', '')}-ZZZZZZ` as Batch['id'],
+    uuid: '0f7f4c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e' as Batch['uuid'],
+    partner: other,
+    date,
+    n: 9,
+    createdAt: at(date, '00:00:01'),
+  })
