@@ -33,6 +33,9 @@ const operators: Record<string, Partial<FunctionRow>> = {
   'manage-webhook': {},
   'manage-delivery': {},
   'manage-debit': {},
+  'manage-exception': {},
+  // A day is looked through from end to end.
+  'manage-reconciliation': { timeoutSeconds: 900 },
   'manage-settlement': { timeoutSeconds: 60, sends: ['settlements', 'payments'] },
 }
 

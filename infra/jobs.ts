@@ -96,6 +96,13 @@ export const jobs = {
     timeoutSeconds: 60,
     sends: [],
   },
+  // When the runs of the night are done.
+  'reconcile-day': {
+    from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
+    timeoutSeconds: 900,
+    sends: [],
+    every: ['cron(0 2 * * ? *)'],
+  },
   sweep: {
     from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 55,

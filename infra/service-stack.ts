@@ -17,8 +17,9 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
-import { METRICS_NAMESPACE, METRICS_SERVICE, type MetricName } from '../shared/metrics.ts'
+import { METRICS_NAMESPACE, METRICS_SERVICE } from '../shared/metrics.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
+import { alarmRows } from './alarms.ts'
 import { defineApi } from './api.ts'
 import { bundling } from './bundling.ts'
 import { functionName } from './commands/functions-client.ts'
@@ -46,7 +47,7 @@ export class ServiceStack extends Stack {
     super(scope, id, props)
     const queues = this.#defineQueues()
     const schedules = this.#defineSchedules(queues)
-    this.#alarmOnFailingWebhooks()
+    this.#alarmOnFigures()
     const functions = new Map(
       functionRows.map((row) => [
         row.name,
@@ -87,22 +88,23 @@ export class ServiceStack extends Stack {
     })
   }
 
-  /** A webhook is disabled after five days of failures alone; somebody should know before. */
-  #alarmOnFailingWebhooks(): void {
-    new Alarm(this, 'webhook-failing-alarm', {
-      alarmDescription: "Every attempt at a provider's webhook has failed for three days",
-      metric: new Metric({
-        namespace: METRICS_NAMESPACE,
-        metricName: 'WebhookFailingDays' satisfies MetricName,
-        dimensionsMap: { service: METRICS_SERVICE },
-        statistic: 'Maximum',
-        period: Duration.minutes(5),
-      }),
-      threshold: 3,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    })
+  #alarmOnFigures(): void {
+    for (const { name, description, metric, threshold } of alarmRows) {
+      new Alarm(this, `${name}-alarm`, {
+        alarmDescription: description,
+        metric: new Metric({
+          namespace: METRICS_NAMESPACE,
+          metricName: metric,
+          dimensionsMap: { service: METRICS_SERVICE },
+          statistic: 'Maximum',
+          period: Duration.minutes(5),
+        }),
+        threshold,
+        evaluationPeriods: 1,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      })
+    }
   }
 
   #defineSchedules(queues: Map<QueueName, Queue>) {

@@ -114,6 +114,14 @@ const doors: Record<string, string[]> = {
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  'shared/reconciliation/': [
+    'shared/reconciliation/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+    'shared/metrics.ts',
+  ],
   'shared/sweep/': [
     'shared/sweep/',
     'shared/domain/',

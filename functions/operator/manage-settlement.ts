@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CURRENCY } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { BatchId, Day, dayOf } from '../../shared/domain/settlement.ts'
@@ -30,37 +31,44 @@ const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
   batch instanceof Refusal ? batch : batchView(batch)
 
 export const handler = operatorHandler({
-  run: verb(options({ date: Day, provider: v.optional(PartnerId) }), async ({ date, provider }) => {
-    if (environment.limits === 'production' && date > dayOf(real.now())) {
-      return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
-    }
-    if (provider && !(await findPartner(provider))) return noSuchProvider()
-    const end = real.now().getTime() + RUN_MS
-    const partners = provider ? [provider] : await listPartners()
-    const ran = await runSettlement(
-      date,
-      partners,
-      worldOf(real),
-      () => real.now().getTime() >= end,
-    )
-    await sendEvery([
-      ...ran.left.map((partner) => building(partner, date)),
-      ...ran.due.map(({ id, partner }) => payment(id, partner)),
-    ])
-    const { built, paid, unpaid, left, due } = ran
-    if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
-    return {
-      date,
-      built: built.map((batch) => batchView(batch)),
-      paid: paid.map((batch) => batchView(batch)),
-      unpaid: unpaid.map(({ batch, reason }) => ({
-        batch,
-        ...reason.error,
-        details: reason.details,
-      })),
-      in_work: [...left, ...due.map(({ id }) => id)],
-    }
-  }),
+  run: verb(
+    options({
+      date: Day,
+      provider: v.optional(PartnerId),
+      currency: v.optional(v.string(), CURRENCY),
+    }),
+    async ({ date, provider, currency }) => {
+      if (currency !== CURRENCY) return new Refusal(5003)
+      if (environment.limits === 'production' && date > dayOf(real.now())) {
+        return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
+      }
+      if (provider && !(await findPartner(provider))) return noSuchProvider()
+      const end = real.now().getTime() + RUN_MS
+      const partners = provider ? [provider] : await listPartners()
+      const { built, paid, unpaid, left, due } = await runSettlement(
+        date,
+        partners,
+        worldOf(real),
+        () => real.now().getTime() >= end,
+      )
+      await sendEvery([
+        ...left.map((partner) => building(partner, date)),
+        ...due.map((batch) => payment(batch.id, batch.partner)),
+      ])
+      if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
+      return {
+        date,
+        built: built.map((batch) => batchView(batch)),
+        paid: paid.map((batch) => batchView(batch)),
+        unpaid: unpaid.map(({ batch, reason }) => ({
+          batch,
+          ...reason.error,
+          details: reason.details,
+        })),
+        in_work: [...left, ...due.map(({ id }) => id)],
+      }
+    },
+  ),
   list: verb(
     options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
     async ({ provider, limit = NEWEST.otherwise }) => {

@@ -63,6 +63,7 @@ type Settings = v.InferOutput<v.ObjectSchema<typeof settings, undefined>>
 const changed = (before: Webhook | undefined, wanted: Settings, secret: string): Webhook => ({
   url: wanted.url,
   secret: before?.secret ?? secret,
+  since: real.now(),
   timeoutSeconds: wanted.timeout ?? before?.timeoutSeconds ?? TIMEOUT_SECONDS.otherwise,
   connectionTimeoutSeconds:
     wanted['connection-timeout'] ??

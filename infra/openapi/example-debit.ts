@@ -25,13 +25,13 @@ import {
   addLine,
   BatchId,
   Day,
-  endPayment,
   noTotals,
   openBatch,
   startOf,
   withTotals,
 } from '../../shared/domain/settlement.ts'
 import { debitLine } from '../../shared/domain/settlement-line.ts'
+import { endPayment } from '../../shared/domain/settlement-payment.ts'
 import { batchView, lineView, totalsView } from '../../shared/domain/settlement-view.ts'
 import { transactionView } from '../../shared/domain/transaction.ts'
 

@@ -84,6 +84,7 @@ const start = async (
     reportsBucket: REPORTS_BUCKET,
   })
   Object.assign(process.env, {
+    OWN_HOSTS: new URL(gateway.address).host,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,

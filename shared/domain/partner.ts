@@ -21,6 +21,8 @@ export const Webhook = v.object({
   previous: v.optional(v.object({ secret: v.string(), until: v.date() })),
   /** Absent: all six. */
   events: v.optional(v.array(EventType)),
+  /** When it was last set: from then on its events are owed for certain. */
+  since: v.optional(v.date()),
   /** Total attempts; absent: by the priority of the event. */
   attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
   timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),

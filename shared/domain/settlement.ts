@@ -30,8 +30,8 @@ export const readBatchId = (text: string | undefined): BatchId | undefined => {
 /** Whether a reference is that of a batch, and not of a debit. */
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
 
-/** 30 February is read as another day, and the thirteenth month as none. */
-const isOfCalendar = (text: string): boolean => {
+/** What is no time at all is judged as well: a check follows whatever the one before it found. */
+const isInCalendar = (text: string): boolean => {
   const at = new Date(text)
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
 }
@@ -40,7 +40,7 @@ const isOfCalendar = (text: string): boolean => {
 export const Day = v.pipe(
   v.string(),
   v.isoDate('must be a day like 2026-11-21'),
-  v.check(isOfCalendar, 'must be a day of the calendar'),
+  v.check(isInCalendar, 'must be a day of the calendar'),
   v.brand('Day'),
 )
 export type Day = v.InferOutput<typeof Day>
@@ -186,80 +186,4 @@ export const withTotals = (batch: Batch, totals: Totals): Batch => ({
   ...batch,
   totals,
   outstanding: pesewas(Math.min(0, totals.net)),
-})
-
-/** Batches that are written together: all or none. */
-type Together = { batch: Batch; others: Batch[] }
-
-/**
- * A batch whose payment begins. Of those below zero it makes good as much as its net allows, in
- * their order; when nothing is left to pay it is completed at once.
- */
-export const beginPayment = (
-  batch: Batch,
-  { belowZero, account, at }: { belowZero: readonly Batch[]; account: SettlementAccount; at: Date },
-): Together => {
-  let left = batch.totals?.net ?? 0
-  const makesGood = belowZero.map(({ id, outstanding }) => {
-    const amount = Math.min(left, -outstanding)
-    left -= amount
-    return { batch: id, amount: pesewas(amount) }
-  })
-  const begun: Batch = {
-    ...batch,
-    status: 'processing',
-    paid: pesewas(left),
-    paidTo: account,
-    makesGood: makesGood.filter(({ amount }) => amount > 0),
-    processedAt: at,
-    failedAt: null,
-    failure: null,
-  }
-  const others = belowZero.map((one, n) => madeGood(one, makesGood[n]?.amount ?? 0))
-  return left > 0
-    ? { batch: begun, others }
-    : endPayment(begun, { bankReference: null, at }, others)
-}
-
-/** @param amount below nothing: it is outstanding again */
-const madeGood = (batch: Batch, amount: number): Batch => ({
-  ...batch,
-  status: 'pending',
-  outstanding: pesewas(batch.outstanding + amount),
-})
-
-/** A batch that was paid, and those of which nothing is outstanding any more. */
-export const endPayment = (
-  batch: Batch,
-  { bankReference, at }: { bankReference: string | null; at: Date },
-  others: readonly Batch[],
-): Together => ({
-  batch: { ...batch, status: 'completed', bankReference, completedAt: at },
-  others: others.map((one) =>
-    one.outstanding === 0
-      ? { ...one, status: 'completed', madeGoodBy: batch.id, completedAt: at }
-      : one,
-  ),
-})
-
-/** A batch that its bank will not pay. What it was to make good waits for another. */
-export const failPayment = (
-  batch: Batch,
-  { failure, at }: { failure: string; at: Date },
-  others: readonly Batch[],
-): Together => ({
-  batch: { ...batch, status: 'failed', failure, failedAt: at, makesGood: [] },
-  others: others.map((one) => {
-    const made = batch.makesGood.find(({ batch: id }) => id === one.id)
-    return madeGood(one, -(made?.amount ?? 0))
-  }),
-})
-
-/** A failed batch that is to be paid after all, by another instruction. */
-export const retryPayment = (batch: Batch, uuid: Uuid): Batch => ({
-  ...batch,
-  uuid,
-  status: 'pending',
-  paid: null,
-  paidTo: null,
 })

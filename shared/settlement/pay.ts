@@ -2,15 +2,13 @@ import type { SettlementConnector } from '../banks/settlement.ts'
 import type { ConnectorName } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Batch, BatchId, SettlementAccount } from '../domain/settlement.ts'
 import {
-  type Batch,
-  type BatchId,
   beginPayment,
   endPayment,
   failPayment,
   retryPayment,
-  type SettlementAccount,
-} from '../domain/settlement.ts'
+} from '../domain/settlement-payment.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'

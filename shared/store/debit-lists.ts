@@ -6,7 +6,7 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
 import { findDebits } from './debits.ts'
-import { keys, queryAll } from './table.ts'
+import { keys, queryAll, queryPages } from './table.ts'
 
 /**
  * Lists of debits, newest first. An index tells which debits there are, a little late; what they
@@ -82,6 +82,26 @@ export const listByStatusAfter = async (
   const wanted = found.slice(0, perPage)
   const debits = (await load(wanted)).filter((debit) => debit.status === status)
   return { debits, cursor: found.length > perPage ? (wanted.at(-1)?.byTime ?? null) : null }
+}
+
+/** Debits of a partner in one status by when they were created, oldest first, page by page. */
+export async function* createdPages(
+  partner: PartnerId,
+  status: Status,
+  { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
+): AsyncGenerator<Reference[]> {
+  const pages = queryPages({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :before',
+    ExpressionAttributeValues: {
+      ':list': keys.byStatus(partner, status),
+      ':from': from.toISOString(),
+      // Positions of that very millisecond begin with it and go on, so they are not among them.
+      ':before': before.toISOString(),
+    },
+    Limit: pageSize,
+  })
+  for await (const page of pages) yield page.map((item) => positionOf(item).reference)
 }
 
 /** The newest debits of a phone number at one bank: more than a person has, and a bound. */

@@ -2,7 +2,7 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { FeedEntry, FeedPosition } from '../domain/event-feed.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { expiresAt, held, keys, queryAll, table, tableName } from './table.ts'
+import { expiresAt, held, keys, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
  * The feed of a partner's events: pages of a bounded length, each a list that only grows, so
@@ -80,7 +80,8 @@ const append = async (
   entries: readonly FeedEntry[],
   now: Date,
 ): Promise<void> => {
-  let left = entries.map(spelled)
+  // A batch may bring a record twice.
+  let left = [...new Set(entries.map(spelled))]
   let races = 0
   while (races < RACES_MAX) {
     const [newest, before] = await newestPages(partner, 2)
@@ -199,6 +200,21 @@ export const readFeed = async (
 export const readNewest = async (partner: PartnerId, limit: number): Promise<FeedEntry[]> => {
   const pages = await newestPages(partner, Math.ceil(limit / PAGE_MAX) + 1)
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
+}
+
+/** What stands in the feed since a time, the newest first, page by page. */
+export async function* feedPages(partner: PartnerId, since: Date): AsyncGenerator<FeedEntry[]> {
+  const found = queryPages({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': pk(partner) },
+    ScanIndexForward: false,
+    ConsistentRead: true,
+  })
+  for await (const pages of found) {
+    const recent = (pages as Page[]).filter(({ lastAt }) => new Date(lastAt) >= since)
+    yield recent.flatMap(({ entries }) => entries.map(entryOf))
+    if (recent.length < pages.length) return
+  }
 }
 
 const LOOK_BACK = 20

@@ -4,7 +4,7 @@ import type { Cause, Debit } from '../domain/debit.ts'
 import type { Pesewas } from '../domain/money.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { keys, put, queryAll, readMany, withoutKeys } from './table.ts'
+import { keys, put, queryAll, queryPages, readMany, withoutKeys } from './table.ts'
 
 /**
  * A bank says that it debited a customer after the debit had failed here: somebody's money, which
@@ -50,13 +50,38 @@ export const listLateCompletions = async (limit: number): Promise<LateCompletion
     ScanIndexForward: false,
     Limit: limit,
   })
+  return (await load(found)).sort((one, other) => other.at.getTime() - one.at.getTime())
+}
+
+const load = async (found: readonly Record<string, unknown>[]): Promise<LateCompletion[]> => {
   const items = await readMany(found.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
-  return items
-    .map((item) => {
-      const { byStatus, byTime, at, ...late } = withoutKeys<
-        Omit<LateCompletion, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
-      >(item)
-      return { ...late, at: new Date(at) }
-    })
-    .sort((one, other) => other.at.getTime() - one.at.getTime())
+  return items.map((item) => {
+    const { byStatus, byTime, at, ...late } = withoutKeys<
+      Omit<LateCompletion, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
+    >(item)
+    return { ...late, at: new Date(at) }
+  })
+}
+
+const PAGE_SIZE = 100
+
+/** Those reported in a span of time, page by page. */
+export async function* lateCompletionPages({
+  from,
+  before,
+}: {
+  from: Date
+  before: Date
+}): AsyncGenerator<LateCompletion[]> {
+  const pages = queryPages({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :late AND byTime BETWEEN :from AND :before',
+    ExpressionAttributeValues: {
+      ':late': keys.lateCompletions,
+      ':from': from.toISOString(),
+      ':before': before.toISOString(),
+    },
+    Limit: PAGE_SIZE,
+  })
+  for await (const page of pages) yield load(page)
 }

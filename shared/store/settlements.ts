@@ -123,6 +123,16 @@ export const listBatches = async (
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
 
+/** The batches of a partner and a day. */
+export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<Batch[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :list AND begins_with(byTime, :date)',
+    ExpressionAttributeValues: { ':list': keys.batches(partner), ':date': `${date}#` },
+  })
+  return findBatches(found.map(({ pk }) => idFrom(pk)))
+}
+
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 
 /** Batches by their ids, in that order. */

@@ -3,8 +3,11 @@ import type { PartnerId, Webhook } from '../domain/partner.ts'
 import { seal, unseal } from './sealing.ts'
 import { held, keys, read, table, tableName, withoutKeys } from './table.ts'
 
-/** A webhook as it is kept: its secrets sealed, and a time as text. */
-type WebhookItem = Omit<Webhook, 'previous'> & { previous?: { secret: string; until: string } }
+/** A webhook as it is kept: its secrets sealed, and times as text. */
+type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
+  previous?: { secret: string; until: string }
+  since?: string
+}
 
 // Each lost race is another operator's success, and a partner has few of them.
 const RACES_MAX = 50
@@ -14,16 +17,24 @@ const findItem = async (id: PartnerId): Promise<WebhookItem | undefined> => {
   return item && withoutKeys<WebhookItem>(item)
 }
 
-const opened = async ({ previous, ...item }: WebhookItem, id: PartnerId): Promise<Webhook> => ({
+const opened = async (
+  { previous, since, ...item }: WebhookItem,
+  id: PartnerId,
+): Promise<Webhook> => ({
   ...item,
+  ...(since && { since: new Date(since) }),
   secret: await unseal(item.secret, id),
   ...(previous && {
     previous: { secret: await unseal(previous.secret, id), until: new Date(previous.until) },
   }),
 })
 
-const sealed = async ({ previous, ...webhook }: Webhook, id: PartnerId): Promise<WebhookItem> => ({
+const sealed = async (
+  { previous, since, ...webhook }: Webhook,
+  id: PartnerId,
+): Promise<WebhookItem> => ({
   ...webhook,
+  ...(since && { since: since.toISOString() }),
   secret: await seal(webhook.secret, id),
   ...(previous && {
     previous: { secret: await seal(previous.secret, id), until: previous.until.toISOString() },
@@ -95,6 +106,6 @@ export const findWebhookSettings = async (
 ): Promise<Omit<Webhook, 'secret' | 'previous'> | undefined> => {
   const item = await findItem(id)
   if (!item) return undefined
-  const { secret, previous, ...settings } = item
-  return settings
+  const { secret, previous, since, ...settings } = item
+  return { ...settings, ...(since && { since: new Date(since) }) }
 }

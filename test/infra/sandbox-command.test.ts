@@ -81,6 +81,8 @@ describe('the sandbox as a command', () => {
       port,
     ])
     expect(JSON.parse(invoked.stdout)).toMatchObject({ statusCode: 202 })
+    const reconciled = await operator('reconcile', '--date', '2026-11-21')
+    expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
     const java = childrenOf(child.pid)
     child.kill('SIGTERM')
     expect(await exited).toBe(0)

@@ -1,6 +1,7 @@
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, test } from 'vitest'
+import { alarmRows } from '../../infra/alarms.ts'
 import { DataStack } from '../../infra/data-stack.ts'
 import { functionRows, type ReportsUse } from '../../infra/functions.ts'
 import { gatewayResponses } from '../../infra/gateway-responses.ts'
@@ -321,29 +322,40 @@ describe('what a schedule of its own sets off', () => {
     service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
   })
 
-  test('the sweep each minute: it ends within its own, and none begins ten minutes late', () => {
+  test('the sweep each minute: it ends within its own, and none begins two minutes late', () => {
     const ofSweep = recurring.filter(({ queue }) => queue === 'sweeps')
     expect(ofSweep.map(({ expression }) => expression)).toEqual(['rate(1 minute)'])
     expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
-    expect(queueRows.find(({ name }) => name === 'sweeps')?.retentionSeconds).toBe(600)
+    expect(queueRows.find(({ name }) => name === 'sweeps')?.retentionSeconds).toBe(120)
   })
 })
 
-test('somebody is told of a webhook that fails for three days, two before it is disabled', () => {
-  service.resourcePropertiesCountIs(
-    'AWS::CloudWatch::Alarm',
-    {
-      Namespace: METRICS_NAMESPACE,
-      MetricName: 'WebhookFailingDays',
-      Dimensions: [{ Name: 'service', Value: METRICS_SERVICE }],
-      Statistic: 'Maximum',
-      Threshold: 3,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      TreatMissingData: 'notBreaching',
-    },
-    1,
-  )
-  service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 2)
+describe('somebody is told', () => {
+  test.each([
+    ['WebhookFailingDays', 3, 'two days before it is disabled'],
+    ['LateCompletion', 1, "of a customer's money"],
+    ['SettlementNotPaid', 1, 'of a batch that waits'],
+    ['SettlementFailed', 1, 'of a batch that its bank will not pay'],
+    ['ReconciliationDifferences', 1, 'of what does not fit together'],
+  ])('of %s from %i on: %s', (MetricName, Threshold) => {
+    service.resourcePropertiesCountIs(
+      'AWS::CloudWatch::Alarm',
+      {
+        Namespace: METRICS_NAMESPACE,
+        MetricName,
+        Dimensions: [{ Name: 'service', Value: METRICS_SERVICE }],
+        Statistic: 'Maximum',
+        Threshold,
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        TreatMissingData: 'notBreaching',
+      },
+      1,
+    )
+  })
+
+  test('of dead letters, of lost records, and of nothing else', () => {
+    service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 1 + alarmRows.length)
+  })
 })
 
 describe('the API', () => {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { FeedEntry, FeedPosition } from '../../shared/domain/event-feed.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
@@ -172,28 +172,34 @@ describe('what stands in the feed since a time', () => {
   })
 })
 
-describe('twenty writers at once', () => {
-  const WRITERS = 20
+describe('twenty workers at once', () => {
+  const WORKERS = 20
+
+  type Append = typeof appendToFeed
+
+  /** One that shares nothing with the others but the table, as another function does. */
+  const worker = async (): Promise<Append> => {
+    vi.resetModules()
+    return (await import('../../shared/store/event-feed.ts')).appendToFeed
+  }
 
   /** Each appends what a debit brings: two events at its opening, one at each move. */
-  const write = async (partner: PartnerId, writer: number): Promise<void> => {
+  const write = async (append: Append, partner: PartnerId, place: number): Promise<void> => {
     for (const ns of [[0, 1], [2], [3], [4]]) {
       for (const debit of [1, 2]) {
-        const number = writer * 100 + debit
-        await appendToFeed(
-          partner,
-          ns.map((n) => event(number, n)),
-          NOON,
-        )
+        const ours = ns.map((n) => event(place * 100 + debit, n))
+        await append(partner, ours, NOON)
       }
     }
   }
-  const written = Array.from({ length: WRITERS }, (_, writer) =>
-    [1, 2].flatMap((debit) => [0, 1, 2, 3, 4].map((n) => name(event(writer * 100 + debit, n)))),
+  const written = Array.from({ length: WORKERS }, (_, place) =>
+    [1, 2].flatMap((debit) => [0, 1, 2, 3, 4].map((n) => name(event(place * 100 + debit, n)))),
   ).flat()
 
   test('lose none of two hundred events, and no reader passes one by', async () => {
     const partner = partnerId('busy')
+    const workers: Append[] = []
+    for (let n = 0; n < WORKERS; n += 1) workers.push(await worker())
     let writing = true
     /** Follows by its cursor while they write, and once more when they are done. */
     const follow = async (limit: number): Promise<string[]> => {
@@ -209,7 +215,7 @@ describe('twenty writers at once', () => {
       }
     }
     const readers = [1, 3, 30, 100].map(follow)
-    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(partner, writer)))
+    await Promise.all(workers.map((append, place) => write(append, partner, place)))
     writing = false
     const order = (await entries(partner)).map(name)
     expect(order.toSorted()).toEqual(written.toSorted())
@@ -217,9 +223,8 @@ describe('twenty writers at once', () => {
   }, 60_000)
 
   test('leave each page full before the next one', async () => {
-    const found = await read(partnerId('busy'))
-    const last = Map.groupBy(found, ({ position }) => position.page)
-    expect([...last.values()].map((page) => page.length)).toEqual([30, 30, 30, 30, 30, 30, 20])
+    const pages = Map.groupBy(await read(partnerId('busy')), ({ position }) => position.page)
+    expect([...pages.values()].map((page) => page.length)).toEqual([30, 30, 30, 30, 30, 30, 20])
   })
 
   test('keep the events of one debit in their order', async () => {
@@ -227,5 +232,33 @@ describe('twenty writers at once', () => {
     for (const ours of Map.groupBy(found, ({ reference }) => reference).values()) {
       expect(ours.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4])
     }
+  })
+})
+
+describe('one worker with many events at once', () => {
+  test('is told of each when it stands there, and writes none of them twice', async () => {
+    const partner = partnerId('batch')
+    // The stream may bring a record twice in one batch.
+    const batch = [...events(1, 3), ...events(2, 100), event(5)]
+    await Promise.all(
+      batch.map(async (one) => {
+        await appendToFeed(partner, [one], NOON)
+        expect(await entries(partner)).toContainEqual(one)
+      }),
+    )
+    expect(await entries(partner)).toEqual(events(1, 100))
+  })
+
+  test('is told of each that was not written, and goes on', async () => {
+    const partner = partnerId('outage')
+    const { TABLE_NAME } = process.env
+    process.env.TABLE_NAME = 'no-such-table'
+    const lost = await Promise.allSettled(
+      events(1, 3).map((one) => appendToFeed(partner, [one], NOON)),
+    )
+    process.env.TABLE_NAME = TABLE_NAME
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await appendToFeed(partner, events(1, 3), NOON)
+    expect(await entries(partner)).toEqual(events(1, 3))
   })
 })

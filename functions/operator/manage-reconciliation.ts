@@ -1,0 +1,20 @@
+import { Day } from '../../shared/domain/settlement.ts'
+import { options } from '../../shared/operator/options.ts'
+import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { moneyView } from '../../shared/reconciliation/money.ts'
+import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { real } from '../../shared/runtime.ts'
+
+export const handler = operatorHandler({
+  /** What differs is in the document; nothing is changed. */
+  run: verb(options({ date: Day }), async ({ date }) => {
+    const { checkedAt, invariants, money, differences } = await reconcile(date, real)
+    return {
+      date,
+      checked_at: checkedAt.toISOString(),
+      differences,
+      completed_debits: moneyView(money),
+      invariants,
+    }
+  }),
+})

@@ -1,0 +1,134 @@
+import type { Debit } from '../domain/debit.ts'
+import type { Batch, Line } from '../domain/settlement.ts'
+import { nothing, type Verdict, verdict } from './invariants.ts'
+import { timeOf } from './seen.ts'
+import { isOpposite } from './settled.ts'
+import { inGhs, type Sums, whole } from './sums.ts'
+import { isLongAgo, type Terms } from './terms.ts'
+
+/** Batches and their lines, as they stand. */
+
+/** A line with the debit that it names, and for an adjustment the line that it takes back. */
+export type SeenLine = {
+  batch: Batch
+  line: Line
+  debit: Debit
+  original: Line | undefined
+}
+
+/** Clocks differ, and a reversal has its time before it is written. */
+const SKEW_MS = 60_000
+
+/** When its line was written is not known, but not before the batch came to be. */
+const wasReversedBefore = ({ batch, debit }: SeenLine): boolean => {
+  const reversedAt = timeOf(debit, 'reversed')
+  return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
+}
+
+export const isOfCompleted = (seen: SeenLine): Verdict => {
+  const { batch, line, debit } = seen
+  if (line.type !== 'debit') return nothing
+  return verdict({
+    [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
+    [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversedBefore(seen),
+  })
+}
+
+/** A line of what never was completed, or was reversed before, is for invariant 23. */
+export const isOfItsBatch = (seen: SeenLine): Verdict => {
+  const { batch, line, debit } = seen
+  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return nothing
+  if (wasReversedBefore(seen)) return nothing
+  return verdict({
+    [`${batch.id} has a line of it, but it is settled in ${debit.settledIn ?? 'none'}`]:
+      debit.settledIn !== batch.id,
+    [`${batch.id} of ${batch.partner} has a line of it`]: batch.partner !== debit.facts.partner,
+    [`${batch.id} is in ${batch.currency}`]: batch.currency !== 'GHS',
+  })
+}
+
+/** Lines are whole pesewas; an adjustment's net is what counts, so it must be as right. */
+export const addsUp = ({ batch, line }: SeenLine): Verdict => {
+  const { type, gross, fee, net } = line
+  const sign = type === 'debit' ? 1 : -1
+  return verdict(
+    {
+      [`its line in ${batch.id} is not in whole pesewas`]: ![gross, fee, net].every(
+        Number.isSafeInteger,
+      ),
+      [`its line in ${batch.id} has a net that is not its gross less its fee`]:
+        whole(net) !== whole(gross) - whole(fee),
+      [`its line in ${batch.id} has the wrong sign`]: [gross, fee, net].some(
+        (amount) => amount * sign < 0,
+      ),
+    },
+    // The batch is what is counted.
+    0,
+  )
+}
+
+export const takesBackOnce = ({ batch, line, debit, original }: SeenLine): Verdict => {
+  if (line.type !== 'adjustment') return nothing
+  return verdict({
+    [`is ${debit.status}, but ${batch.id} takes it back`]: debit.status !== 'reversed',
+    [`${batch.id} takes it back, but it says ${debit.adjustedIn ?? 'none'}`]:
+      debit.adjustedIn !== batch.id,
+    [`${batch.id} takes it back, and no line was given`]: original === undefined,
+    [`${batch.id} takes it back with other sums`]:
+      original !== undefined && !isOpposite(line, original),
+  })
+}
+
+/** Lines that came or went are for invariant 26; until it is sealed it has no sums. */
+export const isSummed = ({ totals }: Batch, sums: Sums): Verdict => {
+  if (!totals) return nothing
+  if (BigInt(totals.count) !== sums.count) return { ...nothing, checked: 1 }
+  const { gross, fee, adjustments, net } = totals
+  const says = (what: keyof Sums) =>
+    `its ${what} is ${inGhs(whole(totals[what]))}, but its lines come to ${inGhs(sums[what])}`
+  return verdict({
+    [says('gross')]: whole(gross) !== sums.gross,
+    [says('fee')]: whole(fee) !== sums.fee,
+    [says('adjustments')]: whole(adjustments) !== sums.adjustments,
+    [says('net')]: whole(net) !== sums.net,
+    'it counts other debits than it has': BigInt(totals.debits) !== sums.debits,
+    'its net is not gross less fee with the adjustments':
+      whole(net) !== whole(gross) - whole(fee) + whole(adjustments),
+  })
+}
+
+/** Its sums were taken when it was sealed: they tell whether anything came or went since. */
+export const staysAsItIs = (batch: Batch, sums: Sums, terms: Terms): Verdict => {
+  const { status, createdAt, sealedAt, totals, reportedAt } = batch
+  const isFinished = sealedAt !== null && totals !== null && reportedAt !== null
+  if (!totals || !isFinished) {
+    return verdict({
+      // Being built is right for the runs of one night.
+      'it was never finished': isLongAgo(createdAt, terms),
+      [`it is ${status}, but was never finished`]: status !== 'pending',
+    })
+  }
+  return verdict({
+    [`it was sealed with ${totals.count} lines and has ${sums.count}`]:
+      BigInt(totals.count) !== sums.count,
+    ...isPaidOnce(batch, totals.net),
+  })
+}
+
+const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
+  const { status, paid, makesGood, outstanding, bankReference, completedAt, processedAt } = batch
+  const made = makesGood.reduce((sum, { amount }) => sum + whole(amount), 0n)
+  const isBegun = net >= 0 && (status === 'processing' || status === 'completed')
+  const isCompleted = status === 'completed'
+  return {
+    'what is paid and what it makes good are not its net':
+      isBegun && whole(paid ?? 0) + made !== whole(net),
+    'it is completed, but was never paid':
+      isCompleted && net >= 0 && (!completedAt || !processedAt),
+    'it is completed, and no bank says so':
+      isCompleted && paid !== null && paid > 0 && bankReference === null,
+    'more is outstanding than its net is below zero':
+      outstanding > 0 || outstanding < Math.min(0, net),
+    'it is completed, but something is outstanding': isCompleted && outstanding !== 0,
+  }
+}

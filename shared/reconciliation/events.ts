@@ -1,0 +1,72 @@
+import type { Debit, Entry } from '../domain/debit.ts'
+import { type Delivery, isSubscribed } from '../domain/delivery.ts'
+import { nothing, together, type Verdict, verdict } from './invariants.ts'
+import type { SeenDebit, Subscription } from './seen.ts'
+import type { Terms } from './terms.ts'
+
+/** The records of what partners were told. */
+
+/**
+ * An event's id follows from debit and number, an attempt's from these and its own number: so a
+ * record must be of the event that its place says, and count each attempt once.
+ */
+export const isOfItsEvent = ({ debit, deliveries }: SeenDebit): Verdict =>
+  together(
+    debit.history.map((entry, n) => {
+      const record = deliveries[n]
+      return record ? isOf(debit, entry, n, record) : nothing
+    }),
+  )
+
+const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): Verdict =>
+  verdict({
+    [`the record of event ${n} is about another`]:
+      record.reference !== facts.reference || record.n !== n || record.partner !== facts.partner,
+    [`the record of event ${n} is of ${record.event}, not of ${type}`]: record.event !== type,
+    [`the record of event ${n} has another time`]: record.occurredAt.getTime() !== at.getTime(),
+    [`event ${n} was tried ${record.attemptCount} times, the last as number ${record.last?.number}`]:
+      (record.last?.number ?? 0) !== record.attemptCount,
+  })
+
+/** The longest way of attempts that end by themselves, each with the delay a receiver asks for. */
+const TO_COME_MS = 3_600_000
+
+export const isTold = (
+  { debit, deliveries }: SeenDebit,
+  { now }: Terms,
+  subscription: Subscription,
+): Verdict =>
+  together(
+    debit.history.map((entry, n) => {
+      const record = deliveries[n]
+      if (record) return hasEnded(record, now)
+      return isOwed(entry, subscription)
+        ? verdict({ [`event ${n} was never tried`]: isPast(entry.at, now) })
+        : nothing
+    }),
+  )
+
+/** What is yet to be tried, within its time, is right as it is. */
+const isPast = (due: Date, now: Date): boolean => now.getTime() - due.getTime() > TO_COME_MS
+
+/**
+ * What a partner did not take when it happened was not owed, and has no record. Only for what
+ * happened under the settings as they are is it known.
+ */
+const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>
+  subscription?.since !== undefined && at >= subscription.since && isSubscribed(subscription, type)
+
+const hasEnded = (record: Delivery, now: Date): Verdict => {
+  const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = record
+  const isOver = status === 'delivered' || status === 'abandoned'
+  return verdict({
+    [`event ${n} was tried ${attemptCount} times, of ${attemptsMax}`]: attemptCount > attemptsMax,
+    [`event ${n} is delivered, but no attempt says so`]:
+      status === 'delivered' && (deliveredAt === null || attemptCount === 0),
+    [`event ${n} is abandoned, but was delivered`]: status === 'abandoned' && deliveredAt !== null,
+    [`event ${n} is ${status}, but to be tried again`]: isOver && nextAttemptAt !== null,
+    [`event ${n} is ${status}, and nothing is to come`]: !isOver && nextAttemptAt === null,
+    [`event ${n} should have been tried at ${nextAttemptAt?.toISOString()}`]:
+      !isOver && nextAttemptAt !== null && isPast(nextAttemptAt, now),
+  })
+}

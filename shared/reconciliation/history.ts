@@ -1,0 +1,91 @@
+import type { Debit, Entry } from '../domain/debit.ts'
+import { together, type Verdict, verdict } from './invariants.ts'
+import { type SeenDebit, timesOf } from './seen.ts'
+import type { Terms } from './terms.ts'
+
+/** A debit's history, walked by a table of its own. */
+
+const OUTCOMES: ReadonlySet<string> = new Set(['completed', 'failed'])
+
+/**
+ * The clock of a debit may be a minute late to ring (hazard F33), and where it does not ring at
+ * all the sweep comes within another.
+ */
+const LATE_MS = 120_000
+
+const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
+
+/** Open debits are right as long as their clock runs. */
+export const endsInTime = ({ debit }: SeenDebit, { now, clocks }: Terms): Verdict => {
+  const times = timesOf(debit)
+  const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
+  const took = (times[end] ?? now.getTime()) - (times[0] ?? 0)
+  const isLate = took > clocks.processingSeconds * 1000 + LATE_MS
+  return verdict({
+    [end < 0 ? `has no outcome after ${seconds(took)}` : `took ${seconds(took)}`]: isLate,
+  })
+}
+
+const AFTER: Record<string, readonly string[]> = {
+  created: ['pending'],
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: ['reversed'],
+  failed: [],
+  reversed: [],
+}
+
+const pairsOf = ({ history }: Debit): [string, string][] =>
+  history.slice(1).map(({ type }, n) => [history[n]?.type ?? '', type])
+
+/** A second outcome is for invariant 6. */
+export const followsTheLifecycle = ({ debit }: SeenDebit): Verdict => ({
+  checked: 1,
+  wrong: pairsOf(debit)
+    .filter(([from, to]) => !(OUTCOMES.has(from) && OUTCOMES.has(to)))
+    .filter(([from, to]) => !AFTER[from]?.includes(to))
+    .map(([from, to]) => `${to} follows ${from}`),
+})
+
+export const hasOneOutcome = ({ debit: { history } }: SeenDebit): Verdict => {
+  const outcomes = history.map(({ type }) => type).filter((type) => OUTCOMES.has(type))
+  return verdict({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
+}
+
+/**
+ * Every write counts in the version: the charge is the first, and each one after it has left an
+ * event, the customer's approval, or the mark of a settlement.
+ */
+export const isWhole = ({ debit }: SeenDebit): Verdict => {
+  const { history, status, version, approval, settledIn, adjustedIn } = debit
+  const [created, pending] = history
+  const marks = [approval, settledIn, adjustedIn].filter((mark) => mark !== undefined).length
+  return verdict({
+    'does not begin with created and pending':
+      created?.type !== 'created' || pending?.type !== 'pending',
+    [`is ${status}, but its last event is ${history.at(-1)?.type}`]:
+      status !== history.at(-1)?.type,
+    [`was written ${version} times, but shows ${history.length - 1 + marks}`]:
+      version !== history.length - 1 + marks,
+  })
+}
+
+const KNOWN = /^(?:partner:.+|bank:.+|job:[a-z-]+|operator(?::.+)?)$/
+
+const isStranger = (by: string, { facts }: Debit): boolean =>
+  (by.startsWith('partner:') && by !== `partner:${facts.partner}`) ||
+  (by.startsWith('bank:') && by !== `bank:${facts.bank.identifier}`)
+
+const isTold = (entry: Pick<Entry, 'at' | 'by' | 'requestId'>, what: string, debit: Debit) =>
+  verdict({
+    [`${what} says not who did it`]: !KNOWN.test(entry.by),
+    [`${what} was done by ${entry.by}, whose debit it is not`]: isStranger(entry.by, debit),
+    [`${what} says not when it was done`]: !(entry.at.getTime() > 0),
+    [`${what} names no request`]: entry.requestId === '',
+  })
+
+export const saysWho = ({ debit }: SeenDebit): Verdict =>
+  together([
+    ...debit.history.map((entry) => isTold(entry, entry.type, debit)),
+    ...(debit.approval ? [isTold(debit.approval, 'approval', debit)] : []),
+  ])

@@ -1,0 +1,40 @@
+/** What must hold whatever fails, as far as the table alone can tell. The numbers are for ever. */
+export const invariants = {
+  1: 'An accepted charge exists as it was accepted',
+  4: 'A debit comes to its end in time',
+  5: 'A history follows the lifecycle',
+  6: 'A debit has one outcome',
+  9: 'References and uuids are well formed and name one debit',
+  10: "A provider's own reference names one debit",
+  12: 'Each change of a debit is one event',
+  13: 'A delivery record is of one event, and its attempts are told apart',
+  15: 'Each event that is owed ends as delivered or abandoned',
+  20: "A day's total is the sum of its debits and within the limit",
+  22: 'A completed debit has one line, in one batch of its provider',
+  23: 'Only what was completed has a line',
+  24: 'A batch is the sum of its lines',
+  25: 'What was completed is settled or waits for it',
+  26: 'A sealed batch stays as it is and is paid once',
+  27: 'A reversal after settlement takes back its line, once',
+  31: "A bank's completion of a failed debit is on record",
+  33: 'Each change says who made it, when, and by which request',
+} as const
+
+export type Invariant = keyof typeof invariants
+
+/** What one look came to: how many things were looked at, and what was wrong with them. */
+export type Verdict = { checked: number; wrong: readonly string[] }
+
+/** Nothing here for this invariant to say anything about. */
+export const nothing: Verdict = { checked: 0, wrong: [] }
+
+/** @param claims what is wrong, each with whether it is */
+export const verdict = (claims: Readonly<Record<string, boolean>>, checked = 1): Verdict => ({
+  checked,
+  wrong: Object.entries(claims).flatMap(([what, is]) => (is ? [what] : [])),
+})
+
+export const together = (verdicts: readonly Verdict[]): Verdict => ({
+  checked: verdicts.reduce((sum, { checked }) => sum + checked, 0),
+  wrong: verdicts.flatMap(({ wrong }) => wrong),
+})

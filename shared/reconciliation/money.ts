@@ -1,0 +1,31 @@
+import { type SeenDebit, timeOf } from './seen.ts'
+import { inGhs, whole } from './sums.ts'
+
+/** Where the money of the day's completed debits is; nothing is made or lost on the way. */
+export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
+
+export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }
+
+/** `reversed` is what was given back before it was settled. */
+export const withMoneyOf = (money: Money, { debit, line }: SeenDebit): Money => {
+  if (timeOf(debit, 'completed') === undefined) return money
+  const amount = whole(debit.facts.amount)
+  const where =
+    debit.settledIn !== undefined
+      ? 'settled'
+      : debit.status === 'reversed'
+        ? 'reversed'
+        : 'unsettled'
+  return {
+    ...money,
+    completed: money.completed + amount,
+    [where]: money[where] + (where === 'settled' && line ? whole(line.gross) : amount),
+  }
+}
+
+export const moneyView = (money: Money): Record<keyof Money, string> => ({
+  completed: inGhs(money.completed),
+  settled: inGhs(money.settled),
+  unsettled: inGhs(money.unsettled),
+  reversed: inGhs(money.reversed),
+})

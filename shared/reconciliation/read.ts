@@ -1,0 +1,179 @@
+import type { Debit, Facts } from '../domain/debit.ts'
+import { statuses } from '../domain/lifecycle.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import { type Batch, isBatchId, type Line } from '../domain/settlement.ts'
+import { fromLineItem } from '../store/batch-item.ts'
+import { fromDebitItem } from '../store/debit-item.ts'
+import { createdPages } from '../store/debit-lists.ts'
+import { fromDeliveryItem } from '../store/deliveries.ts'
+import { feedPages } from '../store/event-feed.ts'
+import { findLines, linesOf } from '../store/settlement-lines.ts'
+import { type Key, keys, read, readMany } from '../store/table.ts'
+import type { SeenLine } from './batch-checks.ts'
+import type { SeenDebit } from './seen.ts'
+import type { Terms } from './terms.ts'
+
+/** Reads what is to be looked at, a page at a time, so that a day of any length fits. */
+
+const PAGE_SIZE = 100
+
+/**
+ * The debits of a partner that were created on the day, each once. Their lists are read in the
+ * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
+ * @param known what was found before; a reference each, so a long day takes some megabytes
+ */
+export async function* createdOnDay(
+  partner: PartnerId,
+  { from, before }: Terms,
+  known: Set<Reference>,
+): AsyncGenerator<Reference[]> {
+  for (const status of statuses) {
+    const pages = createdPages(partner, status, { from, before, pageSize: PAGE_SIZE })
+    for await (const page of pages) {
+      const fresh = page.filter((reference) => !known.has(reference))
+      for (const reference of fresh) known.add(reference)
+      yield fresh
+    }
+  }
+}
+
+/** The debits of the day that the feed of events tells of, and the lists did not. */
+export async function* toldOnDay(
+  partner: PartnerId,
+  { from, date }: Terms,
+  known: Set<Reference>,
+): AsyncGenerator<Reference[]> {
+  const day = date.replaceAll('-', '')
+  for await (const page of feedPages(partner, from)) {
+    const fresh = page
+      .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
+      .filter(({ reference }) => reference.split('-')[1] === day)
+      .map(({ reference }) => reference)
+      .filter((reference) => !known.has(reference))
+    for (const reference of fresh) known.add(reference)
+    yield [...new Set(fresh)]
+  }
+}
+
+/** Debits by the references they are kept under; what cannot be read is as good as gone. */
+export const readDebits = async (
+  references: readonly Reference[],
+): Promise<Map<Reference, Debit>> => {
+  const items = await readMany([...new Set(references)].map(keys.debit))
+  return new Map(
+    items.flatMap((item) => {
+      const debit = readable(item)
+      return debit ? [[String(item.pk).replace('DEBIT#', '') as Reference, debit]] : []
+    }),
+  )
+}
+
+const readable = (item: Record<string, unknown>): Debit | undefined => {
+  try {
+    return fromDebitItem(item)
+  } catch {
+    return undefined
+  }
+}
+
+type Found = ReadonlyMap<string, Record<string, unknown>>
+
+const at = ({ pk, sk }: Key): string => `${pk} ${sk}`
+
+const found = async (wanted: readonly Key[]): Promise<Found> =>
+  new Map(
+    (await readMany(wanted)).map((item) => [
+      at({ pk: String(item.pk), sk: String(item.sk) }),
+      item,
+    ]),
+  )
+
+const claimOf = ({ facts }: Debit): Key =>
+  keys.partnerReference(facts.partner, facts.partnerReference)
+
+const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
+  line: settledIn && keys.line(settledIn, 'debit', facts.reference),
+  adjustment: adjustedIn && keys.line(adjustedIn, 'adjustment', facts.reference),
+})
+
+/** Debits with all that is kept beside them, strongly consistent. */
+export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> => {
+  const wanted = debits.flatMap((debit) => {
+    const { line, adjustment } = lineKeys(debit)
+    const { reference, uuid } = debit.facts
+    return [
+      claimOf(debit),
+      keys.uuid(uuid),
+      ...debit.history.map((_, n) => keys.delivery(reference, n)),
+      ...[line, adjustment].filter((key) => key !== undefined),
+    ]
+  })
+  const items = await found(unique(wanted))
+  return debits.map((debit) => seen(debit, items))
+}
+
+/** Two debits with one claim or one uuid are just what is looked for. */
+const unique = (wanted: readonly Key[]): Key[] => [
+  ...new Map(wanted.map((key) => [at(key), key])).values(),
+]
+
+const seen = (debit: Debit, items: Found): SeenDebit => {
+  const { line, adjustment } = lineKeys(debit)
+  const lineAt = (key: Key | undefined): Line | undefined => {
+    const item = key && items.get(at(key))
+    return item && fromLineItem(item)
+  }
+  return {
+    debit,
+    claimedBy: items.get(at(claimOf(debit)))?.reference as Reference | undefined,
+    pointer: items.get(at(keys.uuid(debit.facts.uuid))) as Partial<Facts> | undefined,
+    deliveries: debit.history.map((_, n) => {
+      const item = items.get(at(keys.delivery(debit.facts.reference, n)))
+      return item && fromDeliveryItem(item)
+    }),
+    line: lineAt(line),
+    adjustment: lineAt(adjustment),
+  }
+}
+
+/** What the counter of a day says; undefined: there is none. */
+export const findDayTotal = async (
+  partner: PartnerId,
+  { date }: Terms,
+): Promise<number | undefined> =>
+  (await read<{ amountTotal?: number }>(keys.dayTotal(partner, date)))?.amountTotal
+
+/** The lines of a batch, in pages. */
+export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
+  let page: Line[] = []
+  for await (const line of linesOf(id)) {
+    page.push(line)
+    if (page.length === PAGE_SIZE) {
+      yield page
+      page = []
+    }
+  }
+  if (page.length > 0) yield page
+}
+
+/** Lines with their debits, and those whose debit is not there. */
+export const seeLines = async (
+  batch: Batch,
+  lines: readonly Line[],
+): Promise<{ seen: SeenLine[]; orphans: Line[] }> => {
+  const debits = await readDebits(lines.map(({ reference }) => reference))
+  const originals = await findLines(
+    lines.flatMap(({ type, reference }) => {
+      const settledIn = debits.get(reference)?.settledIn
+      return type === 'adjustment' && settledIn ? [{ batch: settledIn, reference }] : []
+    }),
+  )
+  return {
+    seen: lines.flatMap((line) => {
+      const debit = debits.get(line.reference)
+      return debit ? [{ batch, line, debit, original: originals.get(line.reference) }] : []
+    }),
+    orphans: lines.filter(({ reference }) => !debits.has(reference)),
+  }
+}

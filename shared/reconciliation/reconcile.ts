@@ -1,0 +1,189 @@
+import type { Debit } from '../domain/debit.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import type { Reference } from '../domain/reference.ts'
+import type { Batch, Day } from '../domain/settlement.ts'
+import type { Runtime } from '../runtime.ts'
+import { lateCompletionPages } from '../store/late-completions.ts'
+import { findPartner, listPartners } from '../store/partners.ts'
+import { listBatchesOfDay } from '../store/settlements.ts'
+import { unsettledPages } from '../store/watch.ts'
+import { findWebhookSettings } from '../store/webhooks.ts'
+import {
+  addsUp,
+  isOfCompleted,
+  isOfItsBatch,
+  isSummed,
+  staysAsItIs,
+  takesBackOnce,
+} from './batch-checks.ts'
+import { isCounted, shareOf } from './day-total.ts'
+import { debitChecks } from './debit-checks.ts'
+import { nothing, verdict } from './invariants.ts'
+import { isLate } from './late-completions.ts'
+import { type Money, noMoney, withMoneyOf } from './money.ts'
+import {
+  createdOnDay,
+  findDayTotal,
+  linePages,
+  readDebits,
+  seeDebits,
+  seeLines,
+  toldOnDay,
+} from './read.ts'
+import type { SeenDebit, Subscription } from './seen.ts'
+import { isSettledOnce, isTakenBackOnce } from './settled.ts'
+import { noSums, withLine } from './sums.ts'
+import { type Finding, newTally, type Tally } from './tally.ts'
+import { type Terms, termsOf } from './terms.ts'
+
+/**
+ * Holds a day against what must hold: its debits, what is kept beside them, its totals, and the
+ * batches that its run built. All of it is computed again from what stands in the table; nothing
+ * is mended, since whoever mends should know first how it came about.
+ */
+
+export type Reconciled = {
+  date: Day
+  checkedAt: Date
+  invariants: Finding[]
+  /** Of the debits that were created on the day. */
+  money: Money
+  differences: number
+}
+
+export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promise<Reconciled> => {
+  const terms = termsOf(date, now())
+  const tally = newTally()
+  let money = noMoney
+  await lookAtLateCompletions(terms, tally)
+  for (const partner of await listPartners()) {
+    money = await lookAtDebits(partner, terms, { tally, money })
+    await lookAtWaiting(partner, terms, tally)
+    await lookAtBatches(partner, terms, tally)
+  }
+  const invariants = tally.findings()
+  const differences = invariants.reduce((sum, one) => sum + one.differences, 0)
+  return { date, checkedAt: terms.now, invariants, money, differences }
+}
+
+const lookAtLateCompletions = async (terms: Terms, tally: Tally): Promise<void> => {
+  for await (const records of lateCompletionPages(terms)) {
+    const debits = await readDebits(records.map(({ reference }) => reference))
+    for (const record of records) {
+      const { partner: provider, reference: subject } = record
+      tally.add(31, { provider, subject }, isLate(record, debits.get(subject)))
+    }
+  }
+}
+
+/** The debits of the day, one by one and in their sum. */
+const lookAtDebits = async (
+  partner: PartnerId,
+  terms: Terms,
+  { tally, money: before }: { tally: Tally; money: Money },
+): Promise<Money> => {
+  const [first, subscription] = await Promise.all([
+    findDayTotal(partner, terms),
+    findWebhookSettings(partner),
+  ])
+  const known = new Set<Reference>()
+  let money = before
+  let sum = 0n
+  for (const pages of [createdOnDay(partner, terms, known), toldOnDay(partner, terms, known)]) {
+    for await (const references of pages) {
+      const debits = await findAll(references, partner, terms, tally)
+      for (const seen of await seeDebits(debits)) {
+        lookAtDebit(seen, terms, { tally, subscription })
+        money = withMoneyOf(money, seen)
+        sum += shareOf(seen.debit, terms)
+      }
+    }
+  }
+  const [last, settings] = await Promise.all([findDayTotal(partner, terms), findPartner(partner)])
+  const total = { sum, first, last, limit: settings?.dailyLimit }
+  tally.add(20, { provider: partner, subject: terms.date }, isCounted(total, terms))
+  return money
+}
+
+/** What was listed or told of was accepted once, so it must be there. */
+const findAll = async (
+  references: readonly Reference[],
+  provider: PartnerId,
+  { from, before }: Terms,
+  tally: Tally,
+): Promise<Debit[]> => {
+  const debits = await readDebits(references)
+  for (const subject of references) {
+    const wrong = debits.has(subject) ? nothing : verdict({ 'is not there': true })
+    tally.add(1, { provider, subject }, wrong)
+  }
+  return [...debits.values()].filter(({ history: [created] }) => {
+    const at = created?.at ?? from
+    return at >= from && at < before
+  })
+}
+
+const lookAtDebit = (
+  seen: SeenDebit,
+  terms: Terms,
+  { tally, subscription }: { tally: Tally; subscription: Subscription },
+): void => {
+  const { partner: provider, reference: subject } = seen.debit.facts
+  for (const [number, check] of debitChecks) {
+    tally.add(number, { provider, subject }, check(seen, terms, subscription))
+  }
+}
+
+const PAGE_SIZE = 100
+const BEGINNING = new Date(0)
+
+/** Debits of any day that wait for settlement though a run should have seen them. */
+const lookAtWaiting = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
+  const span = { from: BEGINNING, before: terms.settledBefore, pageSize: PAGE_SIZE }
+  for await (const references of unsettledPages(partner, span)) {
+    const debits = await readDebits(references)
+    for (const seen of await seeDebits([...debits.values()].filter(isOfAnotherDay(terms)))) {
+      const { partner: provider, reference: subject } = seen.debit.facts
+      tally.add(22, { provider, subject }, isSettledOnce(seen, terms))
+      tally.add(27, { provider, subject }, isTakenBackOnce(seen, terms))
+    }
+  }
+}
+
+/** Those of the day were looked at. */
+const isOfAnotherDay =
+  ({ from, before }: Terms) =>
+  ({ history: [created] }: Debit): boolean =>
+    !created || created.at < from || created.at >= before
+
+const lookAtBatches = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
+  for (const batch of await listBatchesOfDay(partner, terms.date)) {
+    await lookAtBatch(batch, terms, tally)
+  }
+}
+
+const lineChecks = [
+  [22, isOfItsBatch],
+  [23, isOfCompleted],
+  [24, addsUp],
+  [27, takesBackOnce],
+] as const
+
+const lookAtBatch = async (batch: Batch, terms: Terms, tally: Tally): Promise<void> => {
+  let sums = noSums
+  for await (const lines of linePages(batch)) {
+    sums = lines.reduce(withLine, sums)
+    const { seen, orphans } = await seeLines(batch, lines)
+    for (const one of seen) {
+      const of = { provider: batch.partner, subject: one.line.reference }
+      for (const [number, check] of lineChecks) tally.add(number, of, check(one))
+    }
+    for (const { reference: subject } of orphans) {
+      const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
+      tally.add(1, { provider: batch.partner, subject }, gone)
+    }
+  }
+  const of = { provider: batch.partner, subject: batch.id }
+  tally.add(24, of, isSummed(batch, sums))
+  tally.add(26, of, staysAsItIs(batch, sums, terms))
+}

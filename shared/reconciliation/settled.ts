@@ -1,0 +1,74 @@
+import type { Debit } from '../domain/debit.ts'
+import type { Line } from '../domain/settlement.ts'
+import { nothing, type Verdict, verdict } from './invariants.ts'
+import { type SeenDebit, timeOf } from './seen.ts'
+import type { Terms } from './terms.ts'
+
+/** What became of the money of a debit, as far as the debit itself says. */
+
+/** Completed and still so, without a line: right until a run could have seen it. */
+const isOverdue = (debit: Debit, { settledBefore }: Terms): boolean => {
+  const completedAt = timeOf(debit, 'completed')
+  const waits = debit.status === 'completed' && debit.settledIn === undefined
+  return waits && completedAt !== undefined && completedAt < settledBefore
+}
+
+/** One that was reversed before a run came needs no line. */
+export const isSettledOnce = ({ debit, line }: SeenDebit, terms: Terms): Verdict => {
+  if (timeOf(debit, 'completed') === undefined) return nothing
+  return verdict({
+    'is completed, and no run has settled it': isOverdue(debit, terms),
+    [`is settled in ${debit.settledIn}, which has no line of it`]:
+      debit.settledIn !== undefined && line === undefined,
+  })
+}
+
+/** Only the settled mark of a debit that never was completed; lines are seen from their batch. */
+export const isSettledRightly = ({ debit }: SeenDebit): Verdict => {
+  if (debit.settledIn === undefined) return nothing
+  return verdict({
+    [`is ${debit.status}, but settled in ${debit.settledIn}`]:
+      timeOf(debit, 'completed') === undefined,
+  })
+}
+
+/** A line that is missing is for invariant 22. */
+export const keepsItsAmount = ({ debit, line }: SeenDebit): Verdict => {
+  if (timeOf(debit, 'completed') === undefined) return nothing
+  return verdict({
+    [`is of ${debit.facts.amount} pesewas, but settled with ${line?.gross}`]:
+      line !== undefined && line.gross !== debit.facts.amount,
+  })
+}
+
+/** Reversed after its settlement, without the line taken back: right until a run could see it. */
+export const isTakenBackOnce = (seen: SeenDebit, { settledBefore }: Terms): Verdict => {
+  const { debit, line, adjustment } = seen
+  const { settledIn, adjustedIn, status } = debit
+  const reversedAt = timeOf(debit, 'reversed')
+  if (adjustedIn === undefined && (settledIn === undefined || reversedAt === undefined)) {
+    return nothing
+  }
+  if (adjustedIn === undefined) {
+    const isLate = reversedAt !== undefined && reversedAt < settledBefore
+    return verdict({ 'is reversed, and no run has taken its line back': isLate })
+  }
+  return verdict({
+    [`is ${status}, but taken back in ${adjustedIn}`]: status !== 'reversed',
+    [`is taken back in ${adjustedIn}, but was never settled`]: settledIn === undefined,
+    [`is taken back in ${adjustedIn}, before ${settledIn}`]:
+      settledIn !== undefined && !isLater(adjustedIn, settledIn),
+    [`is taken back in ${adjustedIn}, which has no line of it`]: adjustment === undefined,
+    [`is taken back in ${adjustedIn} with other sums`]:
+      line !== undefined && adjustment !== undefined && !isOpposite(adjustment, line),
+  })
+}
+
+const dateOf = (batch: string): string => batch.split('-')[1] ?? ''
+
+/** A day may have several batches: another one is later, if its day is not earlier. */
+const isLater = (one: string, than: string): boolean => one !== than && dateOf(one) >= dateOf(than)
+
+/** A sum of nothing has no sign. */
+export const isOpposite = (one: Line, other: Line): boolean =>
+  one.gross + other.gross === 0 && one.fee + other.fee === 0 && one.net + other.net === 0

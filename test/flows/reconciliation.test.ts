@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createProvider, type Provider, printed } from '../support/provider.ts'
+import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+
+/** What an operator asks of the books: do they fit, and whose money is astray. */
+
+const service = useService()
+
+const GCB = 'bt_sandbox_gcb'
+/** Accepted by the bank, then silent. */
+const SILENT = '+233244444444'
+
+const charge = async () => {
+  const { body } = await service.send('POST', CHARGE, {
+    credential: 'sk_sandbox_demo',
+    body: chargeBody({ phone_number: SILENT }),
+  })
+  return body.data as { reference: string; response: { uuid: string } }
+}
+
+const report = (uuid: string, body: object) =>
+  service.send('POST', updatePath(uuid), { credential: GCB, body })
+
+let provider: Provider
+beforeAll(async () => {
+  provider = await createProvider(service, 'books')
+})
+
+describe('the operator', () => {
+  test('reconciles a day of debits that came to their ends, and finds no difference', async () => {
+    const done = await charge()
+    await report(done.response.uuid, {
+      status: 'completed',
+      bank_reference: 'B-1',
+      approval_method: 'ussd',
+      fee: 1.5,
+    })
+    const declined = await charge()
+    await report(declined.response.uuid, {
+      status: 'failed',
+      bank_reference: 'B-2',
+      error_message: 'Insufficient funds',
+    })
+    const reversed = await charge()
+    await report(reversed.response.uuid, { status: 'completed', bank_reference: 'B-3' })
+    const { reference } = reversed
+    printed(await service.operate('debit', 'reverse', { reference, reason: 'Dispute' }))
+    await charge()
+    await provider.charge()
+    // The day that they were charged on, however late it is.
+    const date = reference.replace(/^DCS-(....)(..)(..)-.*$/, '$1-$2-$3')
+    const document = printed(await service.operate('reconciliation', 'run', { date }))
+    expect(document).toMatchObject({
+      date,
+      checked_at: expect.stringMatching(/Z$/),
+      differences: 0,
+      completed_debits: {
+        completed: '200.00',
+        settled: '0.00',
+        unsettled: '100.00',
+        reversed: '100.00',
+      },
+    })
+    expect(document.invariants).toHaveLength(18)
+    expect(document.invariants[0]).toEqual({
+      number: 1,
+      title: 'An accepted charge exists as it was accepted',
+      checked: 5,
+      differences: 0,
+      examples: [],
+    })
+  })
+
+  test('lists what banks took after it had failed, the newest first', async () => {
+    const { reference, response } = await charge()
+    const failure = { status: 'failed', bank_reference: 'B-4', error_message: 'Declined' }
+    await report(response.uuid, failure)
+    const completion = { status: 'completed', bank_reference: 'B-5', approval_method: 'ussd' }
+    const first = await report(response.uuid, { ...completion, fee: 0.5 })
+    const second = await report(response.uuid, { ...completion, bank_reference: 'B-6' })
+    const late = printed(await service.operate('exception', 'list', {}))
+    const alike = {
+      reference,
+      provider: 'demo',
+      bank: 'GCB',
+      amount: '100.00',
+      at: expect.stringMatching(/Z$/),
+      reported_by: 'bank:GCB',
+    }
+    expect(late).toEqual([
+      { ...alike, bank_reference: 'B-6', fee: null, request_id: second.body.meta.request_id },
+      { ...alike, bank_reference: 'B-5', fee: '0.50', request_id: first.body.meta.request_id },
+    ])
+    expect(printed(await service.operate('exception', 'list', { limit: '1' }))).toHaveLength(1)
+  })
+
+  test.each([
+    ['reconciliation', 'run', {}, '--date: is required'],
+    ['reconciliation', 'run', { date: '2026-02-30' }, '--date: '],
+    ['reconciliation', 'run', { date: 'yesterday' }, '--date: '],
+    ['exception', 'list', { limit: '0' }, '--limit: '],
+  ] as const)('%s %s %o is refused in one line', async (noun, verb, options, line) => {
+    const reply = await service.operate(noun, verb, options)
+    expect((reply as { error: string }).error).toContain(line)
+  })
+})

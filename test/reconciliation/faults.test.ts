@@ -1,0 +1,303 @@
+import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debit.ts'
+import type { Batch, Day } from '../../shared/domain/settlement.ts'
+import { debitLine } from '../../shared/domain/settlement-line.ts'
+import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
+import { toBatchItem, toLineItem } from '../../shared/store/batch-item.ts'
+import { putLateCompletion } from '../../shared/store/late-completions.ts'
+import { putPartner } from '../../shared/store/partners.ts'
+import { type Key, keys, put, table, tableName } from '../../shared/store/table.ts'
+import { demoPartner, NOON } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+import {
+  type ADay,
+  aDay,
+  at,
+  batchOf,
+  charged,
+  completed,
+  DAY_AFTER,
+  damage,
+  demo,
+  differences,
+  moved,
+  other,
+  TODAY,
+  TOMORROW,
+  told,
+} from './one-day.ts'
+
+/** Whatever is planted in the table itself is found, and by the one invariant that it breaks. */
+
+beforeEach(useFreshTable)
+
+/** One sealed batch with one line, and sums that fit it. */
+const plantBatch = async (debit: Debit, date: Day): Promise<void> => {
+  const line = { ...debitLine({ ...debit, history: withCompletion(debit) }, undefined) }
+  const sealedAt = at(date, '00:00:20')
+  const { gross, fee, net } = line
+  const totals = { count: 1, debits: 1, gross, fee, adjustments: 0 as typeof net, net }
+  const batch = { ...batchOf(date), sealedAt, reportedAt: sealedAt, totals }
+  await put(keys.batch(batch.id), 'batch', toBatchItem(batch))
+  await put(keys.line(batch.id, 'debit', line.reference), 'line', toLineItem(batch.id, line))
+}
+
+const withCompletion = ({ history }: Debit): Debit['history'] => [
+  ...history,
+  { type: 'completed', at: NOON, by: 'bank:GCB', requestId: 'r', changes: {} },
+]
+
+const debitKey = ({ facts }: Debit): Key => keys.debit(facts.reference)
+const lineKey = (batch: Batch['id'], { facts }: Debit): Key =>
+  keys.line(batch, 'debit', facts.reference)
+const recordOf = ({ facts, history }: Debit): Key =>
+  keys.delivery(facts.reference, history.length - 1)
+
+const remove = async (Key: Key): Promise<void> => {
+  await table.send(new DeleteCommand({ TableName: tableName(), Key }))
+}
+
+const appendEntry = (debit: Debit, type: string, by: string): Promise<void> =>
+  damage(
+    debitKey(debit),
+    'SET #history = list_append(#history, :entries), #status = :type, #version = #version + :one',
+    { entries: [{ type, at: NOON.getTime() + 700_000, by, rid: 'r' }], type, one: 1 },
+  )
+
+type Fault = [
+  number: Invariant,
+  what: string,
+  plant: (day: ADay) => Promise<unknown>,
+  looked?: { date?: Day; now?: Date },
+]
+
+const faults: Fault[] = [
+  [
+    1,
+    'another amount than was accepted',
+    ({ otherFailed }) =>
+      damage(keys.uuid(otherFailed.facts.uuid), 'SET amount = :amount', { amount: 1 }),
+  ],
+  [1, 'a debit that is gone', ({ otherFailed }) => remove(debitKey(otherFailed))],
+  [
+    1,
+    'a debit that cannot be read',
+    ({ otherFailed }) => damage(debitKey(otherFailed), 'SET metadata = :no', { no: '{' }),
+  ],
+  [
+    1,
+    'a line of a debit that is gone',
+    ({ otherSettled }) => remove(debitKey(otherSettled)),
+    { date: TOMORROW },
+  ],
+  [4, 'an open debit whose clocks have run out', () => charged({ partner: other })],
+  [
+    4,
+    'an outcome that came late',
+    async () => moved(await charged({ partner: other }), 'failed', at(TODAY, '12:12:01')),
+  ],
+  [
+    5,
+    'a reversal of what had failed',
+    ({ otherFailed }) => appendEntry(otherFailed, 'reversed', 'operator'),
+  ],
+  [
+    6,
+    'a failure after a completion',
+    ({ otherSettled }) => appendEntry(otherSettled, 'failed', 'bank:GCB'),
+  ],
+  [9, 'a uuid that points nowhere', ({ done }) => remove(keys.uuid(done.facts.uuid))],
+  [
+    9,
+    'a uuid of two debits',
+    ({ done, otherFailed }) =>
+      damage(debitKey(otherFailed), 'SET #uuid = :uuid', { uuid: done.facts.uuid }),
+  ],
+  [
+    9,
+    'a reference of another shape',
+    () => charged({ partner: other, reference: 'DCS-20261121-lower1' as never }).then(end),
+  ],
+  [
+    10,
+    "a provider's reference of another debit",
+    ({ done, declined: { facts } }) =>
+      damage(
+        keys.partnerReference(facts.partner, facts.partnerReference),
+        'SET #reference = :reference',
+        { reference: done.facts.reference },
+      ),
+  ],
+  [
+    12,
+    'a change without an event',
+    ({ done }) => damage(debitKey(done), 'SET #version = #version + :one', { one: 1 }),
+  ],
+  [
+    12,
+    'a status that no event led to',
+    ({ otherFailed }) => damage(debitKey(otherFailed), 'SET #status = :no', { no: 'pending' }),
+  ],
+  [
+    13,
+    'a record of another event',
+    ({ done }) => damage(recordOf(done), 'SET event = :event', { event: 'failed' }),
+  ],
+  [
+    13,
+    'an attempt that was not counted',
+    ({ done }) => damage(recordOf(done), 'SET attemptCount = :two', { two: 2 }),
+  ],
+  [15, 'an event that was never tried', ({ done }) => remove(recordOf(done))],
+  [
+    15,
+    'an attempt that is long overdue',
+    async () => {
+      const failing = await moved(await charged(), 'failed', at(TODAY, '12:02:00'))
+      await told(failing, [503])
+    },
+  ],
+  [
+    15,
+    'more attempts than are allowed',
+    ({ done }) => damage(recordOf(done), 'SET attemptsMax = :two', { two: 2 }),
+  ],
+  [
+    20,
+    'a total that is not the sum',
+    () => damage(keys.dayTotal(demo, TODAY), 'SET amountTotal = :no', { no: 1 }),
+  ],
+  [20, 'a total that is gone', () => remove(keys.dayTotal(demo, TODAY))],
+  [
+    20,
+    'a sum over the limit',
+    () => putPartner({ ...demoPartner, dailyLimit: 199_99 as typeof demoPartner.dailyLimit }),
+  ],
+  [
+    22,
+    'a completed debit that no run has settled',
+    async ({ done }) => {
+      await damage(debitKey(done), 'SET #version = #version - :one REMOVE settledIn', { one: 1 })
+    },
+  ],
+  [22, 'a line that is gone', ({ done, batch }) => remove(lineKey(batch, done))],
+  [22, 'a second line', ({ done }) => plantBatch(done, TODAY)],
+  [
+    22,
+    'a completed debit of another day that no run has settled',
+    () => completed({ partner: other }),
+    { date: DAY_AFTER },
+  ],
+  [23, 'a line of a failed debit', ({ otherFailed }) => plantBatch(otherFailed, TODAY)],
+  [
+    23,
+    'a line of a debit that was reversed before',
+    ({ takenBackEarly }) => plantBatch(takenBackEarly, TOMORROW),
+    { date: TOMORROW },
+  ],
+  [
+    24,
+    'a sum that is not that of its lines',
+    ({ batch }) => damage(keys.batch(batch), 'SET totals.fee = :fee', { fee: 7 }),
+    { date: TOMORROW },
+  ],
+  [
+    24,
+    'a line whose net is not its gross less its fee',
+    ({ batch, done }) => damage(lineKey(batch, done), 'SET net = :net', { net: 1 }),
+    { date: TOMORROW },
+  ],
+  [
+    25,
+    'another amount than was completed',
+    ({ batch, done }) => damage(lineKey(batch, done), 'SET gross = :gross', { gross: 99_99 }),
+  ],
+  [
+    26,
+    'a line that left a sealed batch',
+    ({ batch, done }) => remove(lineKey(batch, done)),
+    { date: TOMORROW },
+  ],
+  [
+    26,
+    'more paid than its net',
+    ({ batch }) =>
+      damage(keys.batch(batch), 'SET #status = :status, paid = :paid', {
+        status: 'processing',
+        paid: 999_99,
+      }),
+    { date: TOMORROW },
+  ],
+  [
+    27,
+    'a reversed debit whose line was not taken back',
+    ({ takenBack }) =>
+      damage(debitKey(takenBack), 'SET #version = #version - :one REMOVE adjustedIn', { one: 1 }),
+  ],
+  [
+    27,
+    'an adjustment that is gone',
+    ({ takenBack, below }) => remove(keys.line(below, 'adjustment', takenBack.facts.reference)),
+  ],
+  [
+    27,
+    'an adjustment of what was not reversed',
+    ({ takenBack }) =>
+      damage(debitKey(takenBack), 'SET #status = :status', { status: 'completed' }),
+    { date: DAY_AFTER },
+  ],
+  [
+    31,
+    'a late completion of what had not failed',
+    ({ done }) =>
+      putLateCompletion(
+        done,
+        { status: 'completed', bank_reference: 'B', approval_method: 'ussd' },
+        { at: NOON, by: 'bank:GCB', requestId: 'x' },
+      ),
+  ],
+  [
+    33,
+    'a change that names no request',
+    ({ done }) => damage(debitKey(done), 'REMOVE #history[0].rid'),
+  ],
+  [
+    33,
+    'a change by a bank whose debit it is not',
+    ({ done }) => damage(debitKey(done), 'SET #history[2].#by = :by', { by: 'bank:ECO' }),
+  ],
+]
+
+const everything = async () =>
+  (await table.send(new ScanCommand({ TableName: tableName(), ConsistentRead: true }))).Items
+
+/** Ends what was charged, so that its clocks are no fault. */
+const end = (debit: Debit) => moved(debit, 'failed', at(TODAY, '12:02:00'))
+
+describe('a fault in the table is found', () => {
+  test.each(faults)('by invariant %i: %s', async (number, _what, plant, looked = {}) => {
+    await plant(await aDay())
+    const found = await differences(looked.date ?? TODAY, looked.now)
+    expect(found.map((one) => one.number)).toEqual([number])
+    const [example] = found[0]?.examples ?? []
+    expect(example).toMatchObject({
+      provider: expect.stringMatching(/^(?:demo|other)$/),
+      subject: expect.stringMatching(/^(?:DCS|STL)-|^2026-11-/),
+      difference: expect.not.stringContaining('undefined'),
+    })
+  })
+
+  test('each invariant has a fault that it finds', () => {
+    const tried = new Set(faults.map(([number]) => number))
+    expect(Object.keys(invariants).map(Number)).toEqual([...tried].sort((a, b) => a - b))
+  })
+
+  test('and left as it was', async () => {
+    const { done } = await aDay()
+    await damage(debitKey(done), 'SET #version = #version + :one', { one: 1 })
+    const before = await everything()
+    expect(await differences(TODAY)).toHaveLength(1)
+    expect(await everything()).toEqual(before)
+  })
+})

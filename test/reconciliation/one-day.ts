@@ -1,0 +1,253 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
+import { advance, approve, type Changes, type Debit } from '../../shared/domain/debit.ts'
+import { abandon, owed, recordAttempt } from '../../shared/domain/delivery.ts'
+import { debitEvent } from '../../shared/domain/event.ts'
+import type { Status } from '../../shared/domain/lifecycle.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import {
+  type Batch,
+  type BatchId,
+  Day,
+  openBatch,
+  totalsOf,
+  withTotals,
+} from '../../shared/domain/settlement.ts'
+import { adjustmentLine, debitLine } from '../../shared/domain/settlement-line.ts'
+import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { openDebit } from '../../shared/store/charges.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { replaceDelivery } from '../../shared/store/deliveries.ts'
+import { appendToFeed } from '../../shared/store/event-feed.ts'
+import { putLateCompletion } from '../../shared/store/late-completions.ts'
+import { moveRead } from '../../shared/store/moves.ts'
+import { putPartner } from '../../shared/store/partners.ts'
+import { addLines, findLines, linesOf } from '../../shared/store/settlement-lines.ts'
+import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlements.ts'
+import { type Key, keys, put, table, tableName } from '../../shared/store/table.ts'
+import { demoPartner, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+
+/** A day of debits that came to all kinds of ends, written by those who write them. */
+
+export const TODAY = v.parse(Day, '2026-11-21')
+export const TOMORROW = v.parse(Day, '2026-11-22')
+export const DAY_AFTER = v.parse(Day, '2026-11-23')
+
+/** Takes events of completed and failed debits; has a daily limit. */
+export const demo = demoPartner.id
+/** Takes no events, and has no limit. */
+export const other = partnerId('other')
+
+export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
+
+const runtimeAt = (now: Date) => still({ now: () => now })
+
+/** A debit that was charged at noon. */
+export const charged = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
+  const isDemo = (facts.partner ?? demo) === demo
+  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts })
+  const by = `partner:${made.facts.partner}`
+  const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
+  const { partner, reference } = debit.facts
+  await openDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
+  const events = [0, 1].map((n) => ({ reference, n }))
+  await appendToFeed(partner, events, at(TODAY, '12:00:00'))
+  return debit
+}
+
+const LIMIT = pesewas(50_000_00)
+
+const whoMoves: Partial<Record<Status, string>> = { reversed: 'operator' }
+
+export const moved = async (
+  debit: Debit,
+  to: Status,
+  when: Date,
+  changes: Changes = {},
+): Promise<Debit> => {
+  const cause = { at: when, by: whoMoves[to] ?? 'bank:GCB', requestId: `to-${to}` }
+  return granted(await moveRead(debit, (now) => advance(now, { ...cause, to, changes }), still()))
+}
+
+export const approved = async (debit: Debit, when: Date): Promise<Debit> => {
+  const cause = { at: when, by: 'bank:GCB', requestId: 'approved' }
+  return granted(await moveRead(debit, (now) => approve(now, cause), still()))
+}
+
+export const completed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
+  const processing = await moved(await charged(facts), 'processing', at(TODAY, '12:00:02'))
+  return moved(processing, 'completed', at(TODAY, '12:01:00'), { fee: pesewas(1_50) })
+}
+
+export const failed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> =>
+  moved(await charged(facts), 'failed', at(TODAY, '12:10:30'), { errorMessage: 'No' })
+
+/** How an attempt of the last event of a debit came out. */
+export const told = async (debit: Debit, codes: readonly number[]): Promise<void> => {
+  let before: Parameters<typeof replaceDelivery>[0]
+  const n = debit.history.length - 1
+  const event = debitEvent(debit, n)
+  for (const code of codes) {
+    const made = { at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+    const after = recordAttempt(
+      before ?? owed(event, {}),
+      { kind: 'answered', code, body: '' },
+      made,
+      [0, 0],
+    )
+    await replaceDelivery(before, after)
+    before = after
+  }
+}
+
+/** A delivery that was given up before it was tried. */
+export const givenUp = async (debit: Debit): Promise<void> => {
+  const event = debitEvent(debit, debit.history.length - 1)
+  await replaceDelivery(undefined, abandon(owed(event, {}), 4001, event.at))
+}
+
+/** The batch of a day with the lines of completed debits, and with those taken back. */
+export const settled = async (
+  day: Day,
+  { give = [], takeBack = [] }: { give?: readonly Debit[]; takeBack?: readonly Debit[] },
+): Promise<BatchId> => {
+  const runtime = runtimeAt(at(day, '00:00:10'))
+  const now = await Promise.all(
+    [...give, ...takeBack].map(async ({ facts }) => (await findDebit(facts.reference)) as Debit),
+  )
+  const originals = await findLines(
+    now.flatMap(({ facts, settledIn }) =>
+      settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
+    ),
+  )
+  const entries = now.map((debit) => {
+    const original = originals.get(debit.facts.reference)
+    return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
+  })
+  const partner = now[0]?.facts.partner ?? demo
+  const building = await findOpenBatch(partner, day, runtime)
+  await addLines(building, entries, runtime)
+  await finished(building.batch.id, at(day, '00:00:20'))
+  return building.batch.id
+}
+
+const finished = async (id: BatchId, when: Date): Promise<void> => {
+  const [batch] = await findBatches([id])
+  if (!batch) throw new Error(`There is no batch ${id}`)
+  const sealed = { ...batch, sealedAt: when, reportedAt: when }
+  await replaceBatch(batch, withTotals(sealed, await totalsOf(linesOf(id))))
+}
+
+export const putProviders = async (): Promise<void> => {
+  await putPartner(demoPartner)
+  const { dailyLimit, ...unlimited } = demoPartner
+  await putPartner({ ...unlimited, id: other })
+  await put(keys.webhook(demo), 'webhook', {
+    url: 'https://example.com/',
+    secret: 'sealed',
+    timeoutSeconds: 30,
+    connectionTimeoutSeconds: 10,
+    events: ['transaction.completed', 'transaction.failed'],
+    since: at(TODAY, '00:00:00').toISOString(),
+  })
+}
+
+/** What the day comes to: a debit of each kind, and the batches. */
+export const aDay = async () => {
+  await putProviders()
+  const [done, declined, takenBackEarly, otherSettled, takenBack, otherFailed] = await Promise.all([
+    doneAfterAWhile(),
+    declinedAndLate(),
+    reversedUnsettled(),
+    completed({ partner: other }),
+    completed({ partner: other }),
+    failed({ partner: other }),
+  ])
+  const [batch, otherBatch] = await Promise.all([
+    settled(TOMORROW, { give: [done] }),
+    settled(TOMORROW, { give: [otherSettled, takenBack] }),
+  ])
+  await moved(takenBack, 'reversed', at(TOMORROW, '09:00:00'))
+  const below = await settled(DAY_AFTER, { takeBack: [takenBack] })
+  const debits = { done, declined, takenBackEarly, otherSettled, takenBack, otherFailed }
+  return { ...debits, batch, otherBatch, below }
+}
+
+/** Approved in between, and told at the third attempt. */
+const doneAfterAWhile = async (): Promise<Debit> => {
+  const processing = await moved(await charged(), 'processing', at(TODAY, '12:00:02'))
+  await approved(processing, at(TODAY, '12:00:30'))
+  const done = await moved(processing, 'completed', at(TODAY, '12:05:00'))
+  await told(done, [500, 503, 204])
+  return done
+}
+
+/** Its bank takes the money all the same; its provider would not hear of it. */
+const declinedAndLate = async (): Promise<Debit> => {
+  const declined = await failed()
+  await told(declined, [404])
+  const report = { status: 'completed', bank_reference: 'B-1', approval_method: 'ussd' } as const
+  const cause = { at: at(TODAY, '13:00:00'), by: 'bank:GCB', requestId: 'late' }
+  await putLateCompletion(declined, report, cause)
+  return declined
+}
+
+const reversedUnsettled = async (): Promise<Debit> => {
+  const done = await completed()
+  await givenUp(done)
+  return moved(done, 'reversed', at(TODAY, '18:00:00'))
+}
+
+export type ADay = Awaited<ReturnType<typeof aDay>>
+
+/** Changes an item as nobody of the service would. */
+export const damage = async (
+  Key: Key,
+  UpdateExpression: string,
+  values: Record<string, unknown> = {},
+): Promise<void> => {
+  const names = [...new Set(UpdateExpression.match(/#[a-z]+/gi) ?? [])]
+  await table.send(
+    new UpdateCommand({
+      TableName: tableName(),
+      Key,
+      UpdateExpression,
+      ConditionExpression: 'attribute_exists(pk)',
+      ...(names.length > 0
+        ? { ExpressionAttributeNames: Object.fromEntries(names.map((one) => [one, one.slice(1)])) }
+        : {}),
+      ...(Object.keys(values).length > 0
+        ? {
+            ExpressionAttributeValues: Object.fromEntries(
+              Object.entries(values).map(([name, value]) => [`:${name}`, value]),
+            ),
+          }
+        : {}),
+    }),
+  )
+}
+
+/** The days later when all that was to follow has followed. */
+export const LATER = new Date('2026-11-24T12:00:00.000Z')
+
+export const reconciled = (date: Day, now = LATER) => reconcile(date, { now: () => now })
+
+/** The invariants that do not hold, each with what is wrong. */
+export const differences = async (date: Day, now = LATER) => {
+  const { invariants: found } = await reconciled(date, now)
+  return found
+    .filter((one) => one.differences > 0)
+    .map(({ number, examples }) => ({ number, examples }))
+}
+
+/** A batch of the other provider that nothing of the service has built. */
+export const batchOf = (date: Day): Batch =>
+  openBatch({
+    id: `STL-${date.replaceAll('-', '')}-ZZZZZZ` as Batch['id'],
+    uuid: '0f7f4c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e' as Batch['uuid'],
+    partner: other,
+    date,
+    n: 9,
+    createdAt: at(date, '00:00:01'),
+  })

@@ -1,0 +1,61 @@
+import type { Context, SQSEvent } from 'aws-lambda'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { keys } from '../../shared/store/table.ts'
+import { still } from '../support/examples.ts'
+import { sampleEvent } from '../support/running-service.ts'
+import { useFreshTable } from '../support/tables.ts'
+import { aDay, at, damage, TOMORROW } from './one-day.ts'
+
+/** The nightly look at the day before: it tells what differs, in lines and as a figure. */
+
+process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
+process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+
+const written: string[] = []
+const spies = [
+  vi.spyOn(process.stdout, 'write').mockImplementation((part) => written.push(String(part)) > 0),
+  vi.spyOn(process.stderr, 'write').mockImplementation((part) => written.push(String(part)) > 0),
+]
+afterAll(() => {
+  for (const spy of spies) spy.mockRestore()
+})
+
+beforeAll(useFreshTable)
+
+/** What it has written at two in the night, line by line. */
+const lines = async () => {
+  written.length = 0
+  const { reconcileDay } = await import('../../functions/jobs/reconcile-day.ts')
+  const job = reconcileDay(still({ now: () => at(TOMORROW, '02:00:05') }))
+  const event = (await sampleEvent('reconcile-day')) as unknown as SQSEvent
+  expect(await job(event, {} as Context)).toEqual({ batchItemFailures: [] })
+  return written.flatMap((part) => part.trim().split('\n')).map((line) => JSON.parse(line))
+}
+
+test('yesterday: nothing to tell, and the figure is none', async () => {
+  const { done } = await aDay()
+  expect(await lines()).toEqual([
+    expect.objectContaining({ message: 'day reconciled', date: '2026-11-21', differences: 0 }),
+    expect.objectContaining({ ReconciliationDifferences: 0 }),
+  ])
+  await damage(keys.uuid(done.facts.uuid), 'SET amount = :amount', { amount: 1 })
+  expect(await lines()).toEqual([
+    expect.objectContaining({
+      level: 'ERROR',
+      message: 'reconciliation difference',
+      date: '2026-11-21',
+      invariant: 1,
+      checked: 6,
+      differences: 1,
+      examples: [
+        {
+          provider: 'demo',
+          subject: done.facts.reference,
+          difference: 'its amount is not the one that was accepted',
+        },
+      ],
+    }),
+    expect.objectContaining({ message: 'day reconciled', differences: 1 }),
+    expect.objectContaining({ ReconciliationDifferences: 1 }),
+  ])
+})

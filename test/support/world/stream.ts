@@ -1,0 +1,33 @@
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams'
+import type { DynamoDBRecord } from 'aws-lambda'
+import { jobs } from '../../../infra/jobs.ts'
+
+const wanted: readonly string[] = jobs.relay.from.stream
+
+/** The real stream of a table: each call gives what was written since the one before. */
+export const openStream = async (
+  endpoint: string,
+  StreamArn: string,
+): Promise<() => Promise<DynamoDBRecord[]>> => {
+  const client = new DynamoDBStreamsClient({ endpoint })
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId
+  let { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+  )
+  return async () => {
+    const { Records = [], NextShardIterator } = await client.send(
+      new GetRecordsCommand({ ShardIterator }),
+    )
+    if (!NextShardIterator) throw new Error('The stream has another shard')
+    ShardIterator = NextShardIterator
+    return (Records as DynamoDBRecord[]).filter(({ dynamodb }) =>
+      wanted.includes(dynamodb?.NewImage?.entity?.S ?? ''),
+    )
+  }
+}
