@@ -45,17 +45,16 @@ export const handler = operatorHandler({
       if (provider && !(await findPartner(provider))) return noSuchProvider()
       const end = real.now().getTime() + RUN_MS
       const partners = provider ? [provider] : await listPartners()
-      const ran = await runSettlement(
+      const { built, paid, unpaid, left, due } = await runSettlement(
         date,
         partners,
         worldOf(real),
         () => real.now().getTime() >= end,
       )
       await sendEvery([
-        ...ran.left.map((partner) => building(partner, date)),
-        ...ran.due.map(({ id, partner }) => payment(id, partner)),
+        ...left.map((partner) => building(partner, date)),
+        ...due.map((batch) => payment(batch.id, batch.partner)),
       ])
-      const { built, paid, unpaid, left, due } = ran
       if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
       return {
         date,

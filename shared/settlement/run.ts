@@ -1,6 +1,8 @@
+import { ConnectorFault } from '../banks/connector-fault.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement.ts'
+import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlements.ts'
 import { buildBatch } from './build.ts'
 import { payBatch, type World } from './pay.ts'
@@ -14,7 +16,7 @@ export type Ran = {
   unpaid: { batch: BatchId; reason: Refusal }[]
   /** Partners whose batches there was no time to build to their end. */
   left: PartnerId[]
-  /** Batches that there was no time to pay. */
+  /** Batches that there was no time to pay, or whose bank gave no answer. */
   due: Batch[]
 }
 
@@ -33,12 +35,23 @@ export const runSettlement = async (
     if (!built?.isDone) ran.left.push(partner)
   }
   for (const batch of payable) {
-    const paid = isOver() ? undefined : await payBatch(batch.id, world)
+    const paid = isOver() ? undefined : await payOrLeave(batch, world)
     if (paid === undefined) ran.due.push(batch)
     else if (paid instanceof Refusal) ran.unpaid.push({ batch: batch.id, reason: paid })
     else ran.paid.push(paid)
   }
   return ran
+}
+
+/** A bank that gives no answer keeps nobody else from being paid. */
+const payOrLeave = async ({ id, partner }: Batch, world: World) => {
+  try {
+    return await payBatch(id, world)
+  } catch (error) {
+    if (!(error instanceof ConnectorFault)) throw error
+    log.warn('batch left to its job', { batch: id, partner, error })
+    return undefined
+  }
 }
 
 /** A run for one partner pays nobody else. */

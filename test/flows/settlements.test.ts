@@ -13,7 +13,7 @@ import { type Reply, statusPath, useService } from '../support/running-service.t
 
 /** What a provider sees of its settlement. */
 
-const service = useService({ timeScale: 60 })
+const service = useService()
 
 const LIST = '/api/v1/payment-providers/settlements'
 const pathOf = (id: string) => `${LIST}/${id}`

@@ -24,8 +24,14 @@ const ACCOUNT = {
   'settlement-name': 'Payee Ltd',
 }
 
-/** The published number of a customer who approves. */
-const APPROVES = '+233241234567'
+/** The published number of a customer whose bank is then silent: the test reports in its place. */
+const SILENT = '+233244444444'
+
+const REPORT = {
+  status: 'completed',
+  bank_reference: 'GCB-0001',
+  approval_method: 'ussd',
+}
 
 export const createPayee = async (
   service: Service,
@@ -39,16 +45,23 @@ export const createPayee = async (
   const complete = async (amount: string): Promise<string> => {
     const { body } = await service.send('POST', CHARGE, {
       credential: provider.credential,
-      body: chargeBody({ phone_number: APPROVES, amount }),
+      body: chargeBody({ phone_number: SILENT, amount }),
     })
-    const { reference } = body.data
+    const { reference, response } = body.data
     await vi.waitFor(
       async () => {
         const { status } = await operate('debit', 'show', { reference })
-        if (status !== 'completed') throw new Error(`${reference} is ${status}`)
+        if (status !== 'processing') throw new Error(`${reference} is ${status}`)
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 15_000, interval: 20 },
     )
+    // The callback, of which a bank may make more in a minute than of updates.
+    const path = `/api/v1/banks/debit-transactions/${response.uuid}/callback`
+    const { status } = await service.send('POST', path, {
+      credential: 'bt_sandbox_gcb',
+      body: REPORT,
+    })
+    if (status !== 200) throw new Error(`The report of ${reference} was answered ${status}`)
     return reference
   }
 
