@@ -21,7 +21,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromBatchItem } from '../../shared/store/batch-item.ts'
 import { fromDebitItem } from '../../shared/store/debit-item.ts'
 import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
-import { appendToFeed } from '../../shared/store/event-feed.ts'
+import { type Append, gathering } from '../../shared/store/event-feed.ts'
 import { fromRecoveryItem } from '../../shared/store/recoveries.ts'
 import { isSlow } from '../../shared/store/webhook-health.ts'
 
@@ -31,30 +31,36 @@ import { isSlow } from '../../shared/store/webhook-health.ts'
  * twice and late; every consumer bears that.
  */
 export const relay = (runtime: Pick<Runtime, 'now'>) =>
-  streamReader(async ({ dynamodb }) => {
-    const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
-    const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
-    const now = runtime.now()
-    switch (item?.entity) {
-      case 'debit':
-        return followDebit(fromDebitItem(item), old && fromDebitItem(old), now)
-      case 'delivery':
-        return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), now)
-      case 'recovery':
-        return sendEvery(nextPage(fromRecoveryItem(item), now))
-      case 'batch':
-        return followBatch(fromBatchItem(item), old && fromBatchItem(old), now)
-      case 'late-completion':
-        return measure({ LateCompletion: 1 })
+  streamReader(() => {
+    const append = gathering()
+    return async ({ dynamodb }) => {
+      const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
+      const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
+      const turn = { now: runtime.now(), append }
+      switch (item?.entity) {
+        case 'debit':
+          return followDebit(fromDebitItem(item), old && fromDebitItem(old), turn)
+        case 'delivery':
+          return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), turn)
+        case 'recovery':
+          return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
+        case 'batch':
+          return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
+        case 'late-completion':
+          return measure({ LateCompletion: 1 })
+      }
     }
   })
 
+/** When a record is followed, and how the events of its batch get into the feed. */
+type Turn = { now: Date; append: Append }
+
 type Image = Parameters<typeof unmarshall>[0]
 
-const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): Promise<void> => {
+const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn): Promise<void> => {
   const added = debitEvents(debit).slice(before?.history.length ?? 0)
   await Promise.all([
-    tell(added, now),
+    tell(added, turn),
     sendEvery(
       added.flatMap(({ type }) => {
         if (type === 'pending') {
@@ -67,17 +73,20 @@ const followDebit = async (debit: Debit, before: Debit | undefined, now: Date): 
 }
 
 /** Events of one partner, for its feed and its webhook. */
-const tell = async ([first, ...others]: readonly PartnerEvent[], now: Date): Promise<void> => {
+const tell = async (
+  [first, ...others]: readonly PartnerEvent[],
+  { now, append }: Turn,
+): Promise<void> => {
   if (!first) return
   const announced = await inTheirLane(first.partner, [announce([first, ...others])], now)
-  await Promise.all([appendToFeed(first.partner, [first, ...others], now), sendEvery(announced)])
+  await Promise.all([append(first.partner, [first, ...others], now), sendEvery(announced)])
 }
 
 /** What the record waits for, if that is news. */
 const followDelivery = async (
   delivery: Delivery,
   before: Delivery | undefined,
-  now: Date,
+  { now }: Turn,
 ): Promise<void> => {
   const isKnown =
     before?.attemptCount === delivery.attemptCount &&
@@ -87,10 +96,10 @@ const followDelivery = async (
 }
 
 /** A run that left the rest to another, or a payment that is through. */
-const followBatch = async (batch: Batch, before: Batch | undefined, now: Date): Promise<void> => {
+const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn): Promise<void> => {
   if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
   const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
-  if (told) await tell([told], now)
+  if (told) await tell([told], turn)
 }
 
 const inTheirLane = async (

@@ -87,15 +87,19 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
     })
 }
 
-/** The handler of the function that reads the table's stream. */
-export const streamReader = (handle: (record: DynamoDBRecord) => Promise<void>) => {
-  const work = loggingFaults<DynamoDBRecord>(
-    ({ dynamodb }) => ({ sequence: dynamodb?.SequenceNumber }),
-    handle,
-  )
-  return (event: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> =>
-    processPartialResponse(event, work, new BatchProcessor(EventType.DynamoDBStreams), {
+/**
+ * The handler of the function that reads the table's stream.
+ * @param open what takes the records of one batch
+ */
+export const streamReader =
+  (open: () => (record: DynamoDBRecord) => Promise<void>) =>
+  (event: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> => {
+    const work = loggingFaults<DynamoDBRecord>(
+      ({ dynamodb }) => ({ sequence: dynamodb?.SequenceNumber }),
+      open(),
+    )
+    return processPartialResponse(event, work, new BatchProcessor(EventType.DynamoDBStreams), {
       context,
       throwOnFullBatchFailure: false,
     })
-}
+  }

@@ -42,44 +42,39 @@ const newestPages = async (partner: PartnerId, count: number): Promise<Page[]> =
 
 const RACES_MAX = 20
 
+/** Adds events at the end of a partner's feed, but for those that stand there already. */
+export type Append = (partner: PartnerId, entries: readonly FeedEntry[], now: Date) => Promise<void>
+
 type Gathered = { entries: FeedEntry[]; written: Promise<void> }
 
-// A batch of the stream brings many events of one partner at once: what comes while a page is
-// being written goes with the next write, instead of racing for the page.
-const gathered = new Map<PartnerId, Gathered>()
-const writing = new Map<PartnerId, Promise<void>>()
-
-/** Adds events at the end, but for those that stand there already. */
-export const appendToFeed = (
-  partner: PartnerId,
-  entries: readonly FeedEntry[],
-  now: Date,
-): Promise<void> => {
-  const open = gathered.get(partner)
-  if (open) {
-    open.entries.push(...entries)
-    return open.written
-  }
-  const ours = [...entries]
-  const written = (writing.get(partner) ?? Promise.resolve())
-    .catch(() => undefined)
-    .then(() => {
-      gathered.delete(partner)
-      const write = append(partner, ours, now).finally(() => {
-        if (writing.get(partner) === write) writing.delete(partner)
+/**
+ * Appends for one batch of the stream, which brings many events of one partner at once: what comes
+ * while a page is being written goes with the next write, instead of racing for the page.
+ */
+export const gathering = (): Append => {
+  const gathered = new Map<PartnerId, Gathered>()
+  const writing = new Map<PartnerId, Promise<void>>()
+  return (partner, entries, now) => {
+    const open = gathered.get(partner)
+    if (open) {
+      open.entries.push(...entries)
+      return open.written
+    }
+    const ours = [...entries]
+    const written = (writing.get(partner) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        gathered.delete(partner)
+        const write = appendToFeed(partner, ours, now)
+        writing.set(partner, write)
+        return write
       })
-      writing.set(partner, write)
-      return write
-    })
-  gathered.set(partner, { entries: ours, written })
-  return written
+    gathered.set(partner, { entries: ours, written })
+    return written
+  }
 }
 
-const append = async (
-  partner: PartnerId,
-  entries: readonly FeedEntry[],
-  now: Date,
-): Promise<void> => {
+export const appendToFeed: Append = async (partner, entries, now) => {
   // A batch may bring a record twice.
   let left = [...new Set(entries.map(spelled))]
   let races = 0
