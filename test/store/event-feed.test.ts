@@ -7,6 +7,7 @@ import type { Reference } from '../../shared/domain/reference.ts'
 import {
   appendToFeed,
   feedSince,
+  gathering,
   isInFeed,
   readFeed,
   readNewest,
@@ -240,9 +241,10 @@ describe('one worker with many events at once', () => {
     const partner = partnerId('batch')
     // The stream may bring a record twice in one batch.
     const batch = [...events(1, 3), ...events(2, 100), event(5)]
+    const append = gathering()
     await Promise.all(
       batch.map(async (one) => {
-        await appendToFeed(partner, [one], NOON)
+        await append(partner, [one], NOON)
         expect(await entries(partner)).toContainEqual(one)
       }),
     )
@@ -251,14 +253,13 @@ describe('one worker with many events at once', () => {
 
   test('is told of each that was not written, and goes on', async () => {
     const partner = partnerId('outage')
+    const append = gathering()
     const { TABLE_NAME } = process.env
     process.env.TABLE_NAME = 'no-such-table'
-    const lost = await Promise.allSettled(
-      events(1, 3).map((one) => appendToFeed(partner, [one], NOON)),
-    )
+    const lost = await Promise.allSettled(events(1, 3).map((one) => append(partner, [one], NOON)))
     process.env.TABLE_NAME = TABLE_NAME
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    await appendToFeed(partner, events(1, 3), NOON)
+    await append(partner, events(1, 3), NOON)
     expect(await entries(partner)).toEqual(events(1, 3))
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,7 +26,13 @@ export type Receiver = {
 }
 
 export const openReceiver = async (workers: Workers, now: () => number): Promise<Receiver> => {
+  // A port is soon somebody else's: what another process sends to the one it had is not ours.
+  const path = `/webhooks/${randomUUID()}`
   const server = createServer(async (request, response) => {
+    if (request.url !== path) {
+      response.writeHead(404).end()
+      return
+    }
     const post: Post = { at: now(), headers: request.headers, raw: await text(request), code: null }
     try {
       await workers.effectFromAfar('post', async () => {
@@ -41,7 +48,7 @@ export const openReceiver = async (workers: Workers, now: () => number): Promise
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     posts: [],
     conduct: () => 204,
     close: async () => {
