@@ -2,6 +2,7 @@ import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
 import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
+import type { Batch } from '../domain/settlement.ts'
 import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -114,6 +115,9 @@ const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void>
   await lookAgain(watched, doubled(expected.at, now))
 }
 
+/** A payment begins a day after its batch was opened, and its bank is not to be asked so late. */
+const begunAt = ({ processedAt, createdAt }: Batch): Date => processedAt ?? createdAt
+
 type Expected = { outgoing: Outgoing[]; at: Date }
 
 const expectedOf = async (
@@ -137,7 +141,7 @@ const expectedOf = async (
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
-      return batch && outgoing.length > 0 ? { outgoing, at: batch.createdAt } : undefined
+      return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch) } : undefined
     }
   }
 }

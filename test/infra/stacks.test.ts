@@ -147,6 +147,20 @@ describe('the bucket of reports', () => {
     expect(actions).not.toContainEqual(expect.stringMatching(/^s3:(?:Get|List|Delete)/))
     expect(opened(template, 'list-banks')).toEqual({ isTold: false, actions: [] })
   })
+
+  test('is written where batches are built, and read where reports are asked for', () => {
+    const uses = functionRows.flatMap(({ name }) => {
+      const { actions } = opened(service, name)
+      const may = (action: string) => actions.some((one) => one.startsWith(`s3:${action}Object`))
+      const use = ['Get', 'Put'].filter(may)
+      return use.length > 0 ? [[name, ...use]] : []
+    })
+    expect(uses.sort()).toEqual([
+      ['build-batch', 'Put'],
+      ['get-settlement-report', 'Get'],
+      ['manage-settlement', 'Get', 'Put'],
+    ])
+  })
 })
 
 describe('the key that seals the secrets of partners and banks', () => {
@@ -320,6 +334,19 @@ describe('what a schedule of its own sets off', () => {
 
   test('nothing else', () => {
     service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
+  })
+
+  test('settlement at midnight and twice after it: a run that waited for days is still made', () => {
+    const ofSettlement = recurring.filter(({ queue }) => queue === 'settlement-runs')
+    expect(ofSettlement.map(({ expression }) => expression)).toEqual([
+      'cron(0 0 * * ? *)',
+      'cron(20 0 * * ? *)',
+      'cron(0 1 * * ? *)',
+    ])
+    for (const queue of ['settlement-runs', 'settlements', 'payments']) {
+      const row = queueRows.find(({ name }) => name === queue)
+      expect(row?.retentionSeconds, queue).toBe(4 * 86_400)
+    }
   })
 
   test('the sweep each minute: it ends within its own, and none begins two minutes late', () => {
