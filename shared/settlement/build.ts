@@ -8,7 +8,13 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
 import { addLines, type Entry, findLines, LINES_PER_WRITE } from '../store/settlement-lines.ts'
-import { type Building, findBatch, findOpenBatch, replaceBatch } from '../store/settlements.ts'
+import {
+  type Building,
+  findBatch,
+  findOpenBatch,
+  listBatchesOfDay,
+  replaceBatch,
+} from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'
@@ -48,11 +54,16 @@ export const buildBatch = async (
       return { batches: [...batches], isDone: false }
     }
   }
-  if (!building.isNew) {
-    batches.add(building.batch.id)
-    await finishBatch(building.batch.id, runtime)
-  }
+  if (!building.isNew) batches.add(building.batch.id)
+  for (const id of await findUnfinished({ partner, date })) batches.add(id)
+  for (const id of batches) await finishBatch(id, runtime)
   return { batches: [...batches], isDone: true }
+}
+
+/** A run that ended after it had sealed a batch has left it to be summed and reported. */
+const findUnfinished = async ({ partner, date }: Wanted): Promise<BatchId[]> => {
+  const batches = await listBatchesOfDay(partner, date)
+  return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 
 /** The table's stream has it taken up again; should that be lost, the sweep does. */
