@@ -50,7 +50,7 @@ export const buildBatch = async (
     building = await addAll(building, entries, { partner, date }, runtime)
     if (!building.isNew) batches.add(building.batch.id)
     if (isOver()) {
-      await leaveToAnother(building)
+      await leaveToAnother(building, runtime)
       return { batches: [...batches], isDone: false }
     }
   }
@@ -67,10 +67,10 @@ const findUnfinished = async ({ partner, date }: Wanted): Promise<BatchId[]> => 
 }
 
 /** The table's stream has it taken up again; should that be lost, the sweep does. */
-const leaveToAnother = async ({ batch, isNew }: Building): Promise<void> => {
+const leaveToAnother = async ({ batch, isNew }: Building, runtime: Runtime): Promise<void> => {
   if (isNew) return
   const now = await findBatch(batch.id)
-  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 })
+  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 }, runtime)
 }
 
 /** A debit that waits, and its line where it is settled already. */

@@ -141,6 +141,6 @@ export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Ref
   if (!batch) return new Refusal(5404)
   if (batch.status !== 'failed') return new Refusal(5005)
   const again = retryPayment(batch, world.runtime.newId() as Batch['uuid'])
-  await replaceBatch(batch, again)
+  await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)
 }
