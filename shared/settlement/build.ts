@@ -117,6 +117,7 @@ const addAll = async (
         return { ...into, isNew: false }
       case 'not open':
         into = await findOpenBatch(partner, date, runtime)
+        left = left.filter(({ debit }) => debit.settledIn !== into.batch.id)
         break
       case 'changed': {
         const changed = new Set(added.references)
