@@ -137,7 +137,9 @@ const expectedOf = async (
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
-      return batch && outgoing.length > 0 ? { outgoing, at: batch.createdAt } : undefined
+      // A payment begins on the day after its batch was opened.
+      const at = batch?.processedAt ?? batch?.createdAt
+      return at && outgoing.length > 0 ? { outgoing, at } : undefined
     }
   }
 }
