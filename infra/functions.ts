@@ -36,7 +36,7 @@ const operators: Record<string, Partial<FunctionRow>> = {
   'manage-exception': {},
   // A day is looked through from end to end.
   'manage-reconciliation': { timeoutSeconds: 900 },
-  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements'] },
+  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements', 'payments'] },
 }
 
 const SEALERS = new Set([

@@ -34,6 +34,9 @@ const view = (debit: Debit) => {
   }
 }
 
+const notReversible = ({ status }: Debit) =>
+  new Refusal(3001, { details: `cannot transition from ${status} to reversed` })
+
 const unknown = () => new Refusal(3404, { details: 'no such debit' })
 
 export const handler = operatorHandler({
@@ -50,12 +53,11 @@ export const handler = operatorHandler({
       const cause = { at: real.now(), by: 'operator', requestId: real.newId() }
       const reversed = await moveDebit(
         debit,
-        (now) =>
-          advance(now, {
-            ...cause,
-            to: 'reversed',
-            changes: { metadata: { reversal_reason: reason } },
-          }),
+        (now) => {
+          const changes = { metadata: { reversal_reason: reason } }
+          const after = advance(now, { ...cause, to: 'reversed', changes })
+          return after instanceof Refusal ? notReversible(now) : after
+        },
         real,
       )
       return reversed instanceof Refusal ? reversed : view(reversed)

@@ -8,7 +8,7 @@ import { batchView } from '../../shared/domain/settlement-view.ts'
 import { oneOf } from '../../shared/domain/text.ts'
 import { options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
-import { building } from '../../shared/queues/outbox.ts'
+import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { readReport } from '../../shared/reports/bucket.ts'
 import { environment, real } from '../../shared/runtime.ts'
@@ -22,6 +22,10 @@ import { findBatch, listBatches } from '../../shared/store/settlements.ts'
 const RUN_MS = 20_000
 
 const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+
+const noSuchProvider = () => new Refusal(1404, { details: 'no such provider' })
+
+const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
 const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
   batch instanceof Refusal ? batch : batchView(batch)
@@ -38,33 +42,37 @@ export const handler = operatorHandler({
       if (environment.limits === 'production' && date > dayOf(real.now())) {
         return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
       }
+      if (provider && !(await findPartner(provider))) return noSuchProvider()
       const end = real.now().getTime() + RUN_MS
       const partners = provider ? [provider] : await listPartners()
-      const ran = await runSettlement(
+      const { built, paid, unpaid, left, due } = await runSettlement(
         date,
         partners,
         worldOf(real),
         () => real.now().getTime() >= end,
       )
-      await sendEvery(ran.left.map((partner) => building(partner, date)))
-      if (provider && ran.built.length === 0 && ran.left.length === 0) return new Refusal(5002)
+      await sendEvery([
+        ...left.map((partner) => building(partner, date)),
+        ...due.map((batch) => payment(batch.id, batch.partner)),
+      ])
+      if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
       return {
         date,
-        built: ran.built.map((batch) => batchView(batch)),
-        paid: ran.paid.map((batch) => batchView(batch)),
-        unpaid: ran.unpaid.map(({ batch, reason }) => ({
+        built: built.map((batch) => batchView(batch)),
+        paid: paid.map((batch) => batchView(batch)),
+        unpaid: unpaid.map(({ batch, reason }) => ({
           batch,
           ...reason.error,
           details: reason.details,
         })),
-        in_work: ran.left,
+        in_work: [...left, ...due.map(({ id }) => id)],
       }
     },
   ),
   list: verb(
     options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
     async ({ provider, limit = NEWEST.otherwise }) => {
-      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      if (!(await findPartner(provider))) return noSuchProvider()
       return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
     },
   ),

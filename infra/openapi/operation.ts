@@ -94,15 +94,15 @@ type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
   page: ObjectEntries
   headers: Record<string, string>
   file: string
+  elsewhere: Reply['data']
 }>
+
+const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {}, file }: Reply = replies[name]
-  const own = Object.entries(headers).map(([header, description]) => [
-    header,
-    { description, schema: { type: 'string' } },
-  ])
+  const { data, beside, page, headers = {}, file, elsewhere }: Reply = replies[name]
+  const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const example = successReply(exampleReplies[name], status, {
     requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
     at: NOON,
@@ -124,8 +124,15 @@ const success = (name: OperationName): Json => {
         },
       },
     },
+    ...(elsewhere ? { 303: redirection(elsewhere) } : {}),
   }
 }
+
+const redirection = (data: Reply['data']): Json => ({
+  description: 'Too large for a reply: to be fetched from another address',
+  headers: { ...headersOf(303), Location: text('The address, as in the body') },
+  content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
+})
 
 export const operationOf = (name: OperationName): Json => {
   const { caller, limit } = operations[name]

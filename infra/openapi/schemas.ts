@@ -120,7 +120,7 @@ export const schemaComponents: Json = {
 }
 
 /** The envelope of a success: `data`, what stands beside it, and `meta` with where a list stands. */
-export const envelopeOf = (data: Json, beside: Json | undefined, page: Json | undefined): Json => {
+export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
   const besides = (beside?.properties ?? {}) as Json
   const pages = page
     ? {

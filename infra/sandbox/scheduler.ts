@@ -25,7 +25,7 @@ type Timer = { stop: () => void }
 const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
 /** Minutes, hours, day of the month, month, day of the week; the year that follows is any. */
 const CRON = /^cron\(((?:\S+ ){4}\S+) \*\)$/
-const RATE = /^rate\((\d+) minutes?\)$/
+const RATE = /^rate\(([1-9]\d*) minutes?\)$/
 
 type Answer = { status: number; body: object; error?: string }
 

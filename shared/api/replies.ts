@@ -32,6 +32,8 @@ type Reply = {
   headers?: Record<string, string>
   /** The type of the file that may be asked for instead. */
   file?: string
+  /** Answered with 303 where it is too large for a reply: where it is to be fetched. */
+  elsewhere?: v.GenericSchema
 }
 
 const status = v.picklist(statuses)
@@ -231,5 +233,6 @@ export const replies = {
       totals: totalsShape,
     }),
     file: 'text/csv',
+    elsewhere: v.object({ url: v.pipe(v.string(), v.url()) }),
   },
 } as const satisfies Record<OperationName, Reply>

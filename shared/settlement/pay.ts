@@ -139,7 +139,8 @@ const writeTogether = async (
 export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
-  if (batch.status !== 'failed') return new Refusal(5005)
+  if (batch.status === 'completed') return new Refusal(5005)
+  if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
   const again = retryPayment(batch, world.runtime.newId() as Batch['uuid'])
   await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)

@@ -1,6 +1,8 @@
+import { ConnectorFault } from '../banks/connector-fault.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement.ts'
+import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlements.ts'
 import { buildBatch } from './build.ts'
 import { payBatch, type World } from './pay.ts'
@@ -12,8 +14,10 @@ export type Ran = {
   paid: Batch[]
   /** Batches that were due and could not be paid, and why. */
   unpaid: { batch: BatchId; reason: Refusal }[]
-  /** Partners for whom there was no time. */
+  /** Partners whose batches there was no time to build to their end. */
   left: PartnerId[]
+  /** Batches that there was no time to pay, or whose bank gave no answer. */
+  due: Batch[]
 }
 
 export const runSettlement = async (
@@ -22,18 +26,36 @@ export const runSettlement = async (
   world: World,
   isOver: () => boolean,
 ): Promise<Ran> => {
-  const ran: Ran = { built: [], paid: [], unpaid: [], left: [] }
+  const ran: Ran = { built: [], paid: [], unpaid: [], left: [], due: [] }
   // What was built on the day before, not what is built now.
-  const payable = await listPayable(startOf(date))
+  const payable = await payableOf(partners, date)
   for (const partner of partners) {
     const built = isOver() ? undefined : await buildBatch({ partner, date }, world.runtime, isOver)
     if (built) ran.built.push(...(await findBatches(built.batches)))
     if (!built?.isDone) ran.left.push(partner)
   }
-  for (const id of payable) {
-    const paid = await payBatch(id, world)
-    if (paid instanceof Refusal) ran.unpaid.push({ batch: id, reason: paid })
+  for (const batch of payable) {
+    const paid = isOver() ? undefined : await payOrLeave(batch, world)
+    if (paid === undefined) ran.due.push(batch)
+    else if (paid instanceof Refusal) ran.unpaid.push({ batch: batch.id, reason: paid })
     else ran.paid.push(paid)
   }
   return ran
+}
+
+/** A bank that gives no answer keeps nobody else from being paid. */
+const payOrLeave = async ({ id, partner }: Batch, world: World) => {
+  try {
+    return await payBatch(id, world)
+  } catch (error) {
+    if (!(error instanceof ConnectorFault)) throw error
+    log.warn('batch left to its job', { batch: id, partner, error })
+    return undefined
+  }
+}
+
+/** A run for one partner pays nobody else. */
+const payableOf = async (partners: readonly PartnerId[], date: Day): Promise<Batch[]> => {
+  const due = await findBatches(await listPayable(startOf(date)))
+  return due.filter(({ partner }) => partners.includes(partner))
 }

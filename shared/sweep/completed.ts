@@ -30,11 +30,11 @@ export const lookAfterCompleted = async (
   const start = progress.until.getTime()
   const end = new Date(Math.min(ripe, start + SPAN_MAX_MS))
   if (end <= progress.until) return
-  const from = new Date(start - OVERLAP_MS)
+  const span = { from: new Date(start - OVERLAP_MS), before: new Date(end.getTime() + 1) }
   const partners = (await listPartners()).filter((id) => !progress.next || id >= progress.next)
   for (const partner of partners) {
     if (isOver()) return putSweepProgress({ until: progress.until, next: partner })
-    await lookAfterPartner(partner, { from, before: end }, runtime)
+    await lookAfterPartner(partner, span, runtime)
   }
   await putSweepProgress({ until: end })
 }

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world/world.ts'
 
 /** A redelivery and a recovery on somebody's word, and a worker lost at any of their effects. */
 
-const EACH = 300_000
+const EACH = 600_000
 
 /** Of a debit that its bank has rejected: an event that the receiver has refused for good. */
 const refused = async (world: World) => {

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world/world.ts'
 
 /** A worker that is lost just before or after anything it does, in the whole life of a debit. */
 
-const EACH = 300_000
+const EACH = 600_000
 
 const life = {
   open: () => openWorld(),

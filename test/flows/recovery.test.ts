@@ -135,7 +135,7 @@ describe('delivery recover', () => {
   })
 
   test('of a provider without a webhook: 4404', async () => {
-    const error = 'Webhook not configured for partner'
+    const error = 'Webhook not configured for partner (4404)'
     expect(await recover('other', daysAgo(1))).toEqual({ error })
   })
 

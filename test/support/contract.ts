@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 
 type Described = {
   requestBody?: Json
-  responses: Record<string, { headers: Json }>
+  responses: Record<string, { headers: Json; content: Json }>
 }
 
 /**
@@ -48,8 +48,8 @@ const schemaAt = (...pointer: string[]): ValidateFunction => {
   return known
 }
 
-const responseSchema = (template: string, method: string, status: string) =>
-  schemaAt('paths', template, method, 'responses', status, 'content', JSON_TYPE, 'schema')
+const responseSchema = (template: string, method: string, status: string, type: string) =>
+  schemaAt('paths', template, method, 'responses', status, 'content', type, 'schema')
 
 const requestSchema = (...to: string[]) =>
   schemaAt(...to, 'requestBody', 'content', JSON_TYPE, 'schema')
@@ -57,7 +57,9 @@ const requestSchema = (...to: string[]) =>
 // Ahead of the first request: compiling holds up what runs beside it in this process.
 for (const [path, methods] of Object.entries(document.paths)) {
   for (const [method, { responses }] of Object.entries(methods)) {
-    for (const status of Object.keys(responses)) responseSchema(path, method, status)
+    for (const [status, { content }] of Object.entries(responses)) {
+      for (const type of Object.keys(content)) responseSchema(path, method, status, type)
+    }
   }
 }
 for (const event of Object.keys(document.webhooks)) requestSchema('webhooks', event, 'post')
@@ -85,6 +87,9 @@ export type Exchange = {
   body: unknown
 }
 
+const requestIdIn = (body: unknown): string =>
+  (body as { meta: { request_id: string } }).meta.request_id
+
 /** @throws when a reply, or the body that was taken, is not as the description has it */
 export const holdToContract = ({ method, path, sent, status, headers, body }: Exchange): void => {
   const what = `${method} ${path.slice(0, 100)}: ${status}`
@@ -99,13 +104,14 @@ export const holdToContract = ({ method, path, sent, status, headers, body }: Ex
     ? [method.toLowerCase(), methods[method.toLowerCase()]]
     : (Object.entries(methods)[0] ?? [])
   const response = described?.responses[status]
-  if (!response) throw new Error(`${what} is not described`)
-  hold(what, responseSchema(template, name, String(status)), body)
+  const type = headers.get('content-type')?.split(';')[0] ?? ''
+  if (!response?.content[type]) throw new Error(`${what} is not described as ${type}`)
+  hold(what, responseSchema(template, name, String(status), type), body)
   for (const header of Object.keys(response.headers)) {
     const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'
     if (!isOptional && !headers.has(header)) throw new Error(`${what} is without ${header}`)
   }
-  if (headers.get('x-request-id') !== (body as { meta: { request_id: string } }).meta.request_id) {
+  if (type === JSON_TYPE && headers.get('x-request-id') !== requestIdIn(body)) {
     throw new Error(`${what}: X-Request-ID is not meta.request_id`)
   }
   if (status < 300 && described?.requestBody) {

@@ -31,11 +31,14 @@ export const printed = (reply: OperatorReply): Shown => {
 export const deliveriesPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}/deliveries`
 
-export const createProvider = async (service: Service, id: string): Promise<Provider> => {
+export const createProvider = async (
+  service: Service,
+  id: string,
+  settings: Record<string, string> = {},
+): Promise<Provider> => {
   const credential = `sk_sandbox_${id.replaceAll('-', '_')}`
-  printed(
-    await service.operate('provider', 'create', { provider: id, name: id, 'daily-limit': 'none' }),
-  )
+  const options = { provider: id, name: id, 'daily-limit': 'none', ...settings }
+  printed(await service.operate('provider', 'create', options))
   printed(await service.operate('credential', 'issue', { provider: id, token: credential }))
   return {
     id,

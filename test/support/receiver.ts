@@ -28,12 +28,13 @@ export type Receiver = {
   close: () => Promise<void>
   /** Where it was before. */
   reopen: () => Promise<void>
-  /** Waits until so many events of a debit have come, and gives them by their sequence. */
+  /** Waits until so many events of a debit or a batch have come; gives them by their sequence. */
   events: (reference: string, count: number) => Promise<Received[]>
 }
 
-/** In the reduced payload it stands in `data` itself. */
-const referenceIn = ({ data }: Received['body']): string => (data.transaction ?? data).reference
+/** In the reduced payload it stands in `data` itself; a batch has its id. */
+const referenceIn = ({ data }: Received['body']): string =>
+  data.settlement?.id ?? (data.transaction ?? data).reference
 
 export const useReceiver = (): Receiver => {
   let port = 0

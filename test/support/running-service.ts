@@ -65,11 +65,12 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
           ...headers,
         },
         ...(body === undefined ? {} : { body: raw(body) }),
+        redirect: 'manual',
       })
       const reply = {
         status: response.status,
         headers: response.headers,
-        body: await response.json().catch(() => undefined),
+        body: await bodyOf(response),
       }
       exchanges.push({ method, path, sent: parsed(body), ...reply })
       return reply
@@ -79,6 +80,12 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
     invoke: (name, event) => running().functions.invoke(name, event),
   }
 }
+
+/** A file as its text, all else as JSON. */
+const bodyOf = async (response: Response): Promise<unknown> =>
+  response.headers.get('content-type')?.startsWith('text/')
+    ? response.text()
+    : response.json().catch(() => undefined)
 
 const parsed = (body: unknown): unknown => {
   try {

@@ -1,0 +1,217 @@
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { useHttpBank } from '../support/http-bank.ts'
+import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { printed, type Shown } from '../support/provider.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { useService } from '../support/running-service.ts'
+
+/** A batch from its bank to its provider: the payment, and the event that tells of it. */
+
+const service = useService()
+const receiver = useReceiver()
+const bank = useHttpBank()
+
+const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
+
+beforeAll(async () => {
+  const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
+  const options = { bank: 'HTB', name: 'Test Bank', connector: 'http', ...settings }
+  printed(await service.operate('bank', 'create', options))
+})
+
+/** A provider that is paid at the bank with an endpoint of its own, and its first batch. */
+const paidThere = async (id: string): Promise<{ payee: Payee; batch: Shown }> => {
+  const account = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
+  const payee = await createPayee(service, id, account)
+  await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
+  await payee.complete('100.00', '20.50')
+  return { payee, batch: (await payee.run(first)).built[0] }
+}
+
+const requestsFor = ({ uuid }: Shown) =>
+  bank.requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid))
+
+const feedOf = async (payee: Payee, event: string): Promise<Shown[]> => {
+  const { body } = await payee.send('GET', '/api/v1/payment-providers/events?per_page=100')
+  return body.data.filter((one: Shown) => one.event === event)
+}
+
+/** The one event of a batch, once the feed has it. */
+const told = (payee: Payee, { id }: Shown): Promise<Shown> =>
+  vi.waitFor(
+    async () => {
+      const events = await feedOf(payee, 'settlement.completed')
+      const ours = events.filter(({ data }) => data.settlement.id === id)
+      expect(ours).toHaveLength(1)
+      return ours[0]
+    },
+    { timeout: 15_000, interval: 100 },
+  )
+
+describe('a bank with an endpoint of its own', () => {
+  test('is told of a batch on the day after, and pays it once', async () => {
+    const { payee, batch } = await paidThere('paid-there')
+    expect(requestsFor(batch)).toEqual([])
+    const { paid } = await payee.run(second)
+    expect(paid).toMatchObject([
+      {
+        id: batch.id,
+        status: 'completed',
+        paid: '118.69',
+        bank_reference: `HTB-${batch.uuid.slice(0, 8)}`,
+      },
+    ])
+    await expect(payee.run(second)).rejects.toThrow('5002')
+    await expect(payee.batch('process', batch.id)).rejects.toThrow('5005')
+    expect(requestsFor(batch)).toMatchObject([
+      {
+        method: 'POST',
+        body: {
+          uuid: batch.uuid,
+          batch: batch.id,
+          amount: '118.69',
+          currency: 'GHS',
+          account_number: '7001007001',
+          account_name: 'Payee Ltd',
+        },
+      },
+    ])
+    expect(bank.payments.filter((uuid) => uuid === batch.uuid)).toHaveLength(1)
+    const [event] = await receiver.events(batch.id, 1)
+    expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
+  })
+
+  test('that takes its time is asked again, and pays once', async () => {
+    const { payee, batch } = await paidThere('takes-its-time')
+    bank.conducts.push('take its time')
+    expect((await payee.run(second)).paid).toMatchObject([{ id: batch.id, status: 'processing' }])
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
+    expect(requestsFor(batch).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(bank.payments.filter((uuid) => uuid === batch.uuid)).toHaveLength(1)
+  })
+
+  test('whose answer is lost is asked before it is told again, and pays once', async () => {
+    const { payee, batch } = await paidThere('answer-lost')
+    bank.conducts.push('accept, then break off')
+    // The run leaves it to the job, which asks.
+    expect(await payee.run(second)).toMatchObject({ paid: [], unpaid: [], in_work: [batch.id] })
+    await told(payee, batch)
+    expect(requestsFor(batch).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(bank.payments.filter((uuid) => uuid === batch.uuid)).toHaveLength(1)
+  })
+
+  test('that will not pay: failed with its reason, and no event; a retry is another payment', async () => {
+    const { payee, batch } = await paidThere('rejected-there')
+    bank.conducts.push('reject')
+    const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
+    expect((await payee.run(second)).paid).toMatchObject([failed])
+    await expect(payee.run(third)).rejects.toThrow('5002')
+    const { status, body } = await payee.send(
+      'GET',
+      `/api/v1/payment-providers/settlements/${batch.id}`,
+    )
+    expect([status, body.data.failure, body.data.completed_at]).toEqual([
+      200,
+      'No such account',
+      null,
+    ])
+    expect(bank.payments).not.toContain(batch.uuid)
+    const retried = await payee.batch('retry', batch.id)
+    expect(retried).toMatchObject({ status: 'completed', failure: null })
+    expect(bank.payments.filter((uuid) => uuid === retried.uuid)).toHaveLength(1)
+    // The feed has what happened in its order: nothing was told before this.
+    const { data } = await told(payee, batch)
+    expect(data.settlement.uuid).toBe(retried.uuid)
+    const sent = await receiver.events(batch.id, 1)
+    expect(sent.map(({ body: { data: told } }) => told.settlement.status)).toEqual(['completed'])
+  })
+})
+
+describe('settlement.completed', () => {
+  test('is signed, and has the batch with its amounts as numbers; its name is no variant', async () => {
+    const payee = await createPayee(service, 'subscribed')
+    const { secret } = await payee.webhook('set', {
+      url: receiver.url(),
+      events: 'settlement.completed,transaction.completed',
+      'event-names': 'debit_request',
+      payload: 'reduced',
+    })
+    const [reference = ''] = await payee.complete('100.00')
+    const [debited] = await receiver.events(reference, 1)
+    expect(debited?.body.event).toBe('debit_request.completed')
+    const [batch] = (await payee.run(first)).built
+    await payee.run(second)
+    const [sent] = await receiver.events(batch.id, 1)
+    if (!sent) throw new Error('one has come')
+    expect(sent.body).toEqual({
+      event: 'settlement.completed',
+      event_id: expect.stringMatching(/^evt_[0-9]+$/),
+      timestamp: sent.body.data.settlement.completed_at,
+      api_version: 'v1',
+      sequence: 0,
+      data: {
+        settlement: {
+          ...(await payee.batch('show', batch.id)),
+          gross: 100,
+          fee: 1.5,
+          adjustments: 0,
+          net: 98.5,
+          paid: 98.5,
+        },
+      },
+    })
+    expect(sent.raw).toContain('"gross":100.00,"fee":1.50,"adjustments":0.00,"net":98.50')
+    expect(sent.headers).toMatchObject({
+      'x-svc-event': 'settlement.completed',
+      'x-svc-event-id': sent.body.event_id,
+    })
+    const headers = sent.headers as Record<string, string>
+    expect(() => new Webhook(secret).verify(sent.raw, headers)).not.toThrow()
+    expect(await told(payee, batch)).toEqual(sent.body)
+  })
+
+  test('is delivered again on the word of its provider, under the same event id', async () => {
+    const payee = await createPayee(service, 'redelivers')
+    await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
+    await payee.complete('100.00')
+    const [batch] = (await payee.run(first)).built
+    await payee.run(second)
+    const [sent] = await receiver.events(batch.id, 1)
+    const id = sent?.body.event_id.replace('evt_', '')
+    await vi.waitFor(async () => {
+      const options = { reference: batch.id }
+      expect(printed(await service.operate('delivery', 'list', options))).toMatchObject([
+        { id: Number(id), event: 'settlement.completed', status: 'delivered', attempt_count: 1 },
+      ])
+    }, 5_000)
+    const path = `/api/v1/payment-providers/deliveries/${id}/redeliver`
+    const { status, body } = await payee.send('POST', path)
+    expect([status, body.data.event, body.data.reference]).toEqual([
+      202,
+      'settlement.completed',
+      batch.id,
+    ])
+    const [before, again] = await receiver.events(batch.id, 2)
+    expect(again?.raw).toBe(before?.raw)
+    const other = await createPayee(service, 'redelivers-not')
+    expect((await other.send('POST', path)).status).toBe(404)
+  })
+
+  test('is not sent to who has not asked for it, but stands in the feed', async () => {
+    const payee = await createPayee(service, 'not-subscribed')
+    await payee.webhook('set', { url: receiver.url() })
+    const [reference = ''] = await payee.complete('100.00')
+    const [batch] = (await payee.run(first)).built
+    await payee.run(second)
+    const { event_id } = await told(payee, batch)
+    const path = `/api/v1/payment-providers/deliveries/${event_id.slice(4)}/redeliver`
+    const { status, body } = await payee.send('POST', path)
+    expect([status, body.error.code]).toEqual([403, 4403])
+    // Of the same priority, and later.
+    await payee.reverse(reference)
+    await receiver.events(reference, 5)
+    const sent = receiver.received.map(({ body: { data } }) => data.settlement?.id)
+    expect(sent).not.toContain(batch.id)
+  })
+})
