@@ -8,7 +8,13 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
 import { addLines, type Entry, findLines, LINES_PER_WRITE } from '../store/settlement-lines.ts'
-import { type Building, findBatch, findOpenBatch, replaceBatch } from '../store/settlements.ts'
+import {
+  type Building,
+  findBatch,
+  findOpenBatch,
+  listBatchesOfDay,
+  replaceBatch,
+} from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'
@@ -44,22 +50,27 @@ export const buildBatch = async (
     building = await addAll(building, entries, { partner, date }, runtime)
     if (!building.isNew) batches.add(building.batch.id)
     if (isOver()) {
-      await leaveToAnother(building)
+      await leaveToAnother(building, runtime)
       return { batches: [...batches], isDone: false }
     }
   }
-  if (!building.isNew) {
-    batches.add(building.batch.id)
-    await finishBatch(building.batch.id, runtime)
-  }
+  if (!building.isNew) batches.add(building.batch.id)
+  for (const id of await findUnfinished({ partner, date })) batches.add(id)
+  for (const id of batches) await finishBatch(id, runtime)
   return { batches: [...batches], isDone: true }
 }
 
+/** A run that ended after it had sealed a batch has left it to be summed and reported. */
+const findUnfinished = async ({ partner, date }: Wanted): Promise<BatchId[]> => {
+  const batches = await listBatchesOfDay(partner, date)
+  return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
+}
+
 /** The table's stream has it taken up again; should that be lost, the sweep does. */
-const leaveToAnother = async ({ batch, isNew }: Building): Promise<void> => {
+const leaveToAnother = async ({ batch, isNew }: Building, runtime: Runtime): Promise<void> => {
   if (isNew) return
   const now = await findBatch(batch.id)
-  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 })
+  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 }, runtime)
 }
 
 /** A debit that waits, and its line where it is settled already. */
@@ -106,6 +117,7 @@ const addAll = async (
         return { ...into, isNew: false }
       case 'not open':
         into = await findOpenBatch(partner, date, runtime)
+        left = left.filter(({ debit }) => debit.settledIn !== into.batch.id)
         break
       case 'changed': {
         const changed = new Set(added.references)

@@ -8,14 +8,17 @@ import { writeReports } from './reports.ts'
  * Seals a batch, sums its lines and writes its reports, from whichever of these steps it has come
  * to. Nothing is added to what is sealed, so its sums hold for ever.
  */
-export const finishBatch = async (id: BatchId, runtime: Pick<Runtime, 'now'>): Promise<Batch> => {
+export const finishBatch = async (
+  id: BatchId,
+  runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
+): Promise<Batch> => {
   for (;;) {
     const batch = await findBatch(id)
     if (!batch) throw new Error(`There is no batch ${id}`)
     const after = await nextStep(batch, runtime)
     if (!after) return batch
     // Where another worker was first, its step is the one that counts.
-    await replaceBatch(batch, after)
+    await replaceBatch(batch, after, runtime)
   }
 }
 

@@ -142,6 +142,6 @@ export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Ref
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
   const again = retryPayment(batch, world.runtime.newId() as Batch['uuid'])
-  await replaceBatch(batch, again)
+  await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)
 }

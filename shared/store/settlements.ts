@@ -69,12 +69,18 @@ export const findOpenBatch = async (
 }
 
 /**
- * Writes the header of a batch as it has become, if it stands as it was read.
- * @returns false when another worker was first
+ * Writes the header of a batch as it has become, if it stands as it was read. Lines may be on
+ * their way into it meanwhile; then it is written after them.
+ * @returns undefined when another worker was first
  */
-export const replaceBatch = async (before: Batch, after: Batch): Promise<Batch | undefined> => {
+export const replaceBatch = async (
+  before: Batch,
+  after: Batch,
+  runtime: Pick<Runtime, 'random' | 'pause'>,
+): Promise<Batch | undefined> => {
   const next = { ...after, version: before.version + 1 }
-  return (await held(table.send(new PutCommand(replacement(before, next))))) ? next : undefined
+  const write = () => table.send(new PutCommand(replacement(before, next)))
+  return (await held(withConflictRetries(runtime, write))) ? next : undefined
 }
 
 const replacement = (before: Batch, next: Batch) => ({

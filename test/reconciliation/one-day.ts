@@ -136,7 +136,7 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
   if (!batch) throw new Error(`There is no batch ${id}`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
-  await replaceBatch(batch, withTotals(sealed, await totalsOf(linesOf(id))))
+  await replaceBatch(batch, withTotals(sealed, await totalsOf(linesOf(id))), still())
 }
 
 export const putProviders = async (): Promise<void> => {

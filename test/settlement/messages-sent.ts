@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { SendMessageBatchCommand, type SendMessageBatchCommandInput } from '@aws-sdk/client-sqs'
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { messages, type QueueName } from '../../shared/queues/messages.ts'
+import { sqs } from '../../shared/queues/send.ts'
+import { queueUrlVariable } from '../../shared/runtime.ts'
+
+/** Queues without a service behind them: what is sent is gathered, and handed to whoever takes it. */
+
+export type Sent = { queue: string; body: Record<string, unknown> }
+
+const gathering = new AsyncLocalStorage<Sent[]>()
+
+/** Every queue, for the tests of a file. */
+export const useQueues = (): void => {
+  for (const queue of Object.keys(messages)) {
+    process.env[queueUrlVariable(queue)] = `https://sqs.test/${queue}`
+  }
+  const calls = mockClient(sqs)
+  calls.onAnyCommand().resolves({})
+  calls
+    .on(SendMessageBatchCommand)
+    .callsFake(async ({ QueueUrl = '', Entries = [] }: SendMessageBatchCommandInput) => {
+      const queue = QueueUrl.split('/').at(-1) ?? ''
+      const sent = Entries.map(({ MessageBody = '' }) => ({ queue, body: JSON.parse(MessageBody) }))
+      gathering.getStore()?.push(...sent)
+      return {}
+    })
+}
+
+/** @returns what a piece of work sent to queues */
+export const gathered = async (work: () => Promise<unknown>): Promise<Sent[]> => {
+  const sent: Sent[] = []
+  await gathering.run(sent, work)
+  return sent
+}
+
+type Job = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>
+
+/** Has a function take a message. */
+export const take = (
+  job: Job,
+  queue: QueueName,
+  body: object,
+  { repeated = false } = {},
+): Promise<SQSBatchResponse> =>
+  job(
+    {
+      Records: [
+        {
+          messageId: 'message-1',
+          receiptHandle: 'receipt-1',
+          body: JSON.stringify(body),
+          eventSource: 'aws:sqs',
+          eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queue}`,
+          attributes: { ApproximateReceiveCount: repeated ? '2' : '1' },
+        },
+      ],
+    } as unknown as SQSEvent,
+    {} as Context,
+  )

@@ -1,0 +1,79 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { PartnerId } from '../../shared/domain/partner.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
+import { listBatchesOfDay } from '../../shared/store/settlements.ts'
+import { still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+import { complaintsOf } from './invariants.ts'
+import { aside, beforeWrites, meeting } from './meeting.ts'
+import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
+import { readBooks } from './raw-items.ts'
+import { useReportShelf } from './report-shelf.ts'
+
+/** Runs of one provider and day that meet each other. */
+
+beforeAll(useFreshTable)
+const shelf = useReportShelf()
+
+const runtime = still({ now: () => at('00:00:01', 1) })
+
+const run = (partner: PartnerId, { isCut = false } = {}) =>
+  buildBatch({ partner, date: dayAt(1) }, runtime, () => isCut)
+
+const some = (partner: PartnerId, count: number) =>
+  completedDebits(partner, Array(count).fill(10_00), at('09:00:00'))
+
+const sumsOf = async (partner: PartnerId) => {
+  expect(complaintsOf(await readBooks([partner]))).toEqual([])
+  const batches = await listBatchesOfDay(partner, dayAt(1))
+  return batches.map(({ totals, reportedAt }) => reportedAt && totals?.count)
+}
+
+test('four at once settle each debit once', async () => {
+  const partner = await newProvider()
+  await some(partner, 100)
+  await Promise.all([1, 2, 3, 4].map(() => run(partner)))
+  const counts = await sumsOf(partner)
+  expect(counts.reduce<number>((sum, count) => sum + Number(count), 0)).toBe(100)
+  expect(shelf.differing).toEqual([])
+})
+
+test('what one has not added when another seals the batch is in the next of that day', async () => {
+  const partner = await newProvider()
+  await some(partner, 60)
+  // The other comes between the first chunk and the second, and takes what is left.
+  const sealing = beforeWrites(async (write) => {
+    if (write !== 1) return
+    await run(partner)
+    await some(partner, 5)
+  })
+  await meeting(sealing, () => run(partner))
+  await run(partner)
+  expect(await sumsOf(partner)).toEqual([60, 5])
+})
+
+test('no batch takes back what it gives, whatever it was when the run began', async () => {
+  const partner = await newProvider()
+  await some(partner, 1)
+  await run(partner, { isCut: true })
+  let isSealed = false
+  // The batch that the run has found is sealed; the next one has a line by now, to be taken back.
+  const meanwhile = async () => {
+    isSealed = true
+    await run(partner)
+    const [debit] = await some(partner, 1)
+    await run(partner, { isCut: true })
+    if (debit) await reverse(debit.facts.reference, at('23:59:59'))
+  }
+  await meeting(
+    async ({ name }, go) => {
+      if (name === 'QueryCommand' && !isSealed) await aside(meanwhile)
+      return go()
+    },
+    () => run(partner),
+  )
+  expect(await sumsOf(partner)).toEqual([1, 1])
+  await buildBatch({ partner, date: dayAt(2) }, runtime, () => false)
+  const { lines } = await readBooks([partner])
+  expect(lines.map(({ type }) => type).sort()).toEqual(['adjustment', 'debit', 'debit'])
+})

@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { buildBatches } from '../../functions/jobs/build-batch.ts'
+import { sweep } from '../../functions/jobs/sweep.ts'
+import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { Batch } from '../../shared/domain/settlement.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
+import { payBatch } from '../../shared/settlement/pay.ts'
+import { readNewest } from '../../shared/store/event-feed.ts'
+import { listBatchesOfDay } from '../../shared/store/settlements.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { keys, read } from '../../shared/store/table.ts'
+import { still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+import { bankBooks } from './bank-books.ts'
+import { Killed, killing, meeting } from './meeting.ts'
+import { gathered, take, useQueues } from './messages-sent.ts'
+import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
+import { useReportShelf } from './report-shelf.ts'
+
+/** What the sweep finds of settlement: events that were never told, batches that were left. */
+
+// How far the sweep has looked is in the table: a table for each test.
+beforeEach(useFreshTable)
+useQueues()
+useReportShelf()
+
+const NIGHT = at('00:00:01', 1)
+
+const build = (partner: PartnerId) =>
+  buildBatch({ partner, date: dayAt(1) }, still({ now: () => NIGHT }), () => false)
+
+const sweepAt = (time: string) =>
+  gathered(() => take(sweep(still({ now: () => at(time, 1) })), 'sweeps', {}))
+
+/** Under what a debit is looked for in the index. */
+const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
+  const item = await read<Record<string, unknown>>(keys.debit(reference))
+  return item?.work && `${String(item.work).split('#')[0]} ${item.due}`
+}
+
+describe('a debit that is settled', () => {
+  test.each([
+    ['23:54:59.999', undefined],
+    ['23:55:01.000', undefined],
+    ['23:55:01.001', 'WATCH 2026-11-22T23:57:01.001Z'],
+    ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
+  ])('having been completed at %s, is looked at yet: %s', async (time, work) => {
+    const partner = await newProvider()
+    const [debit] = await completedDebits(partner, [10_00], at(time))
+    if (!debit) throw new Error('No debit')
+    expect(await workOf(debit.facts.reference)).toMatch(/^SETTLE/)
+    await build(partner)
+    expect(await workOf(debit.facts.reference)).toBe(work)
+  })
+
+  test('before anybody told that it was completed, is told of', async () => {
+    const partner = await newProvider()
+    const [debit] = await completedDebits(partner, [10_00], at('23:59:30'))
+    if (!debit) throw new Error('No debit')
+    const { reference } = debit.facts
+    await build(partner)
+    expect(await readNewest(partner, 10)).toEqual([])
+    await sweepAt('00:01:29')
+    expect(await readNewest(partner, 10)).not.toContainEqual({ reference, n: 2 })
+    await sweepAt('00:01:30')
+    expect(await readNewest(partner, 10)).toContainEqual({ reference, n: 2 })
+    // Once it was found in its place, nobody looks any more.
+    await sweepAt('00:30:00')
+    expect(await workOf(reference)).toBeUndefined()
+    expect((await readNewest(partner, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
+  })
+
+  test('and was reversed then is told of as well, and is taken back', async () => {
+    const partner = await newProvider()
+    const [debit] = await completedDebits(partner, [10_00], at('23:59:30'))
+    if (!debit) throw new Error('No debit')
+    const { reference } = debit.facts
+    await build(partner)
+    // While it waits to be taken back, it is found where completed debits wait.
+    await reverse(reference, at('00:00:30', 1))
+    await putSweepProgress({ until: at('23:58:00') })
+    await sweepAt('00:03:00')
+    const told = await readNewest(partner, 10)
+    expect(told.map(({ n }) => n).sort()).toEqual([0, 1, 2, 3])
+    expect(await workOf(reference)).toBe('SETTLE 2026-11-23T00:00:30.000Z')
+  })
+})
+
+describe('a batch', () => {
+  const only = async (partner: PartnerId): Promise<Batch> => {
+    const [batch, ...others] = await listBatchesOfDay(partner, dayAt(1))
+    if (!batch || others.length > 0) throw new Error('Not one batch')
+    return batch
+  }
+
+  /** What the sweep sends about the batches of a provider. */
+  const sentFor = async (batch: Batch, time: string) =>
+    (await sweepAt(time)).filter(
+      ({ body }) => body.partner === batch.partner || body.batch === batch.id,
+    )
+
+  test.each([
+    [0, 'is open'],
+    [1, 'is sealed'],
+    [2, 'is summed'],
+    [3, 'has one of its reports'],
+  ])('that was left after write %i, when it %s, is built to its end', async (write) => {
+    const partner = await newProvider()
+    await completedDebits(partner, [10_00, 20_00], at('09:00:00'))
+    const left = meeting(killing({ write, side: 'after' }), () => build(partner))
+    await expect(left).rejects.toThrow(Killed)
+    expect(await sentFor(await only(partner), '00:02:00')).toEqual([])
+    const sent = await sentFor(await only(partner), '00:02:01')
+    expect(sent).toEqual([{ queue: 'settlements', body: { partner, date: dayAt(1) } }])
+    const job = buildBatches(still({ now: () => at('00:02:02', 1) }))
+    await take(job, 'settlements', sent[0]?.body ?? {})
+    expect(await only(partner)).toMatchObject({
+      reportedAt: at('00:02:02', 1),
+      totals: { count: 2, net: 30_00 },
+    })
+    expect(await sentFor(await only(partner), '23:00:00')).toEqual([])
+  })
+
+  test('whose payment has no end is asked for, again and again, until it has one', async () => {
+    const partner = await newProvider({ account: '1041001001' })
+    await completedDebits(partner, [10_00], at('09:00:00'))
+    await build(partner)
+    const batch = await only(partner)
+    const bank = bankBooks()
+    bank.conducts.push('take its time')
+    const world = {
+      runtime: still({ now: () => at('12:00:00', 1) }),
+      connectors: { sandbox: bank.connector, http: bank.connector },
+    }
+    await payBatch(batch.id, world)
+    const payment = [{ queue: 'payments', body: { batch: batch.id } }]
+    expect(await sentFor(batch, '12:01:59')).toEqual([])
+    expect(await sentFor(batch, '12:02:00')).toEqual(payment)
+    // After twice the time that it has had.
+    expect(await sentFor(batch, '12:03:59')).toEqual([])
+    expect(await sentFor(batch, '12:04:00')).toEqual(payment)
+    expect(await sentFor(batch, '12:07:59')).toEqual([])
+    expect(await sentFor(batch, '12:08:00')).toEqual(payment)
+    await payBatch(batch.id, world)
+    expect(await only(partner)).toMatchObject({ status: 'completed' })
+    expect(await sentFor(batch, '23:59:59.999')).toEqual([])
+  })
+})
