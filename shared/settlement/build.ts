@@ -31,6 +31,9 @@ type Wanted = { partner: PartnerId; date: Day }
 /** Its batches, and whether nothing was left when its time was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
 
+/** A read of many items takes a hundred. */
+export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
+
 /** Nothing was completed before. */
 const BEGINNING = new Date(0)
 
@@ -43,11 +46,14 @@ export const buildBatch = async (
   const schedule = (await findPartner(partner))?.feeSchedule
   const batches = new Set<BatchId>()
   let building = await findOpenBatch(partner, date, runtime)
-  const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: LINES_PER_WRITE })
+  const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
   for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
-    const entries = entriesFor(building, candidates, { before, schedule })
-    building = await addAll(building, entries, { partner, date }, runtime)
+    for (let n = 0; n < candidates.length; n += LINES_PER_WRITE) {
+      const some = candidates.slice(n, n + LINES_PER_WRITE)
+      const entries = entriesFor(building, some, { before, schedule })
+      building = await addAll(building, entries, { partner, date }, runtime)
+    }
     if (!building.isNew) batches.add(building.batch.id)
     if (isOver()) {
       await leaveToAnother(building, runtime)

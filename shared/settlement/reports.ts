@@ -6,7 +6,9 @@ import { linesOf } from '../store/settlement-lines.ts'
 
 /** Writes the reports of a sealed batch, each from its lines; written again they are the same. */
 export const writeReports = async (batch: Batch): Promise<void> => {
-  for (const format of reportFormats) {
-    await writeReport(batch, format, render(format, batch, linesOf(batch.id)))
-  }
+  await Promise.all(
+    reportFormats.map((format) =>
+      writeReport(batch, format, render(format, batch, linesOf(batch.id))),
+    ),
+  )
 }

@@ -20,11 +20,11 @@ import { useReportShelf } from './report-shelf.ts'
 
 /**
  * A function may end at any moment. Whatever write it ended at, what comes after it brings all to
- * the same end, and no batch is paid twice. `EVERY_KILL=yes` takes both sides of each write; else
+ * the same end, and no batch is paid twice. `EVERY_DEATH=true` takes both sides of each write; else
  * it is the side after it, which is where the next one begins, of nights that differ.
  */
 
-const isWhole = process.env.EVERY_KILL !== undefined
+const isWhole = process.env.EVERY_DEATH !== undefined
 const sides = isWhole ? (['before', 'after'] as const) : (['after'] as const)
 
 const bank = useHttpBank()

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
+import { BankIdentifier } from '../shared/domain/bank.ts'
+import { advance, type Debit, openDebit } from '../shared/domain/debit.ts'
+import { pesewas } from '../shared/domain/money.ts'
+import type { PartnerId } from '../shared/domain/partner.ts'
+import { PhoneNumber } from '../shared/domain/phone.ts'
+import { newReference, Uuid } from '../shared/domain/reference.ts'
+import { Refusal } from '../shared/domain/refusal.ts'
+import { type BatchId, dayOf, type Line, openBatch } from '../shared/domain/settlement.ts'
+import { debitLine } from '../shared/domain/settlement-line.ts'
+import type { Runtime } from '../shared/runtime.ts'
+import { toBatchItem, toLineItem } from '../shared/store/batch-item.ts'
+import { toDebitItem, workAfter } from '../shared/store/debit-item.ts'
+import { LINES_PER_WRITE } from '../shared/store/settlement-lines.ts'
+import { keys, table, tableName } from '../shared/store/table.ts'
+
+/** A day of a provider with completed debits, as they stand in the table, and its bare settlement. */
+
+export type OneDay = {
+  partner: PartnerId
+  count: number
+  /** Midnight at its beginning. */
+  begins: Date
+}
+
+const DAY_MS = 86_400_000
+const SUFFIXES = 36 ** 6
+
+/** Tells the debits of one partner from those of others: references are of one space. */
+let used = 0
+const firsts = new Map<PartnerId, number>()
+const firstOf = ({ partner, count }: OneDay): number => {
+  const first = firsts.get(partner) ?? used
+  if (!firsts.has(partner)) used += count
+  firsts.set(partner, first)
+  return first
+}
+
+const bank = { identifier: v.parse(BankIdentifier, 'GCB'), name: 'GCB Bank PLC' }
+const phone = v.parse(PhoneNumber, '+233241234567')
+
+/** The nth completed debit of a day; they are spread over it. */
+const debitOf = (day: OneDay, n: number): Debit => {
+  const at = new Date(day.begins.getTime() + Math.floor((n / day.count) * DAY_MS))
+  const opened = openDebit(
+    {
+      reference: newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES),
+      uuid: v.parse(Uuid, randomUUID()),
+      partner: day.partner,
+      partnerReference: `order-2026-11-21-${String(n).padStart(12, '0')}`,
+      bank,
+      phone,
+      amount: pesewas(1_00 + (n % 999_901)),
+      narration: 'Payment for your order, thank you for shopping',
+      metadata: {},
+    },
+    { at, by: `partner:${day.partner}`, requestId: randomUUID() },
+  )
+  const cause = { at, by: 'bank:GCB', requestId: randomUUID() }
+  const changes = { bankReference: `GCB-${n}`, approvalMethod: 'ussd' as const }
+  const processing = advance(opened, { to: 'processing', changes, ...cause })
+  if (processing instanceof Refusal) throw processing
+  const completed = advance(processing, { to: 'completed', changes: {}, ...cause })
+  if (completed instanceof Refusal) throw completed
+  return completed
+}
+
+const ITEMS_PER_WRITE = 25
+const WRITERS = 6
+
+/** Puts the debits of a day into the table, as they stand when they wait for settlement. */
+export const seed = async (day: OneDay): Promise<void> => {
+  let next = 0
+  const writer = async (): Promise<void> => {
+    while (next < day.count) {
+      const from = next
+      next += ITEMS_PER_WRITE
+      const items = Array.from({ length: Math.min(ITEMS_PER_WRITE, day.count - from) }, (_, n) => {
+        const debit = debitOf(day, from + n)
+        return { PutRequest: { Item: { ...toDebitItem(debit), ...workAfter(debit) } } }
+      })
+      await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: items } }))
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, writer))
+}
+
+/** The same transactions as settlement writes, one after the other, and nothing else. */
+export const settleBarely = async (
+  day: OneDay,
+  { from, to }: { from: number; to: number },
+  { now, newId }: Pick<Runtime, 'now' | 'newId'>,
+): Promise<void> => {
+  const { partner, begins } = day
+  const date = dayOf(new Date(begins.getTime() + DAY_MS))
+  const id = `STL-${date.replaceAll('-', '')}-BARE${String(firstOf(day) % 90).padStart(2, '0')}`
+  const batch = openBatch({
+    id: id as BatchId,
+    uuid: v.parse(Uuid, newId()),
+    partner,
+    date,
+    n: 1,
+    createdAt: now(),
+  })
+  const line = debitLine(debitOf(day, 0), undefined)
+  for (let n = from; n < to; n += LINES_PER_WRITE) {
+    const some = Math.min(LINES_PER_WRITE, to - n)
+    const header =
+      n === 0 ? { Put: { TableName: tableName(), Item: toBatchItem(batch) } } : isOpen(batch)
+    const lines = Array.from({ length: some }, (_, k) => writesOf(batch.id, line, day, n + k))
+    await table.send(new TransactWriteCommand({ TransactItems: [header, ...lines.flat()] }))
+  }
+}
+
+const isOpen = ({ id }: { id: BatchId }) => ({
+  ConditionCheck: {
+    TableName: tableName(),
+    Key: keys.batch(id),
+    ConditionExpression: 'sealedAt = :not',
+    ExpressionAttributeValues: { ':not': null },
+  },
+})
+
+const writesOf = (id: BatchId, line: Line, day: OneDay, n: number) => {
+  const reference = newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES)
+  return [
+    {
+      Put: {
+        TableName: tableName(),
+        Item: toLineItem(id, { ...line, reference }),
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+    {
+      Update: {
+        TableName: tableName(),
+        Key: keys.debit(reference),
+        UpdateExpression: 'SET settledIn = :batch, #version = :next REMOVE #work, due',
+        ConditionExpression:
+          '#status = :status AND #version = :version AND attribute_not_exists(settledIn)',
+        ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
+        ExpressionAttributeValues: {
+          ':batch': id,
+          ':status': 'completed',
+          ':version': 3,
+          ':next': 4,
+        },
+      },
+    },
+  ]
+}
