@@ -25,7 +25,7 @@ export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
     // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
     // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.
-    maxReceiveCount: 12,
+    maxReceiveCount: isEachMinute ? 3 : 12,
   }))
 })
 

@@ -13,6 +13,10 @@ type Listed = Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
 const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
+/** By then a run that builds it has ended, or was cut off. */
+const BUILDING_MS = 900_000
+const built = (since: Date): Date => new Date(since.getTime() + BUILDING_MS)
+
 /**
  * Where a batch is looked for: by the sweep while somebody is at work on it, by the run of its
  * day once it can be paid, by a later batch while its net is below zero.
@@ -21,7 +25,7 @@ const workOf = (batch: Batch): { work: string; due: string } | undefined => {
   const { id, partner, status, createdAt, sealedAt, totals, reportedAt } = batch
   switch (status) {
     case 'pending':
-      if (!totals || !reportedAt) return watched(id, sealedAt ?? createdAt)
+      if (!totals || !reportedAt) return watched(id, built(sealedAt ?? createdAt))
       return totals.net < 0
         ? { work: keys.belowZero(partner), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }

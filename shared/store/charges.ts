@@ -103,10 +103,11 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
         UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
         // An amount over the whole limit can never fit, also where no total stands yet.
         ConditionExpression:
-          ':amount <= :limit AND (attribute_not_exists(amountTotal) OR amountTotal <= :room)',
+          facts.amount <= dailyLimit
+            ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
+            : 'amountTotal <= :room',
         ExpressionAttributeValues: {
           ':amount': facts.amount,
-          ':limit': dailyLimit,
           ':room': dailyLimit - facts.amount,
           ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
         },

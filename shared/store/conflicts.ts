@@ -5,7 +5,8 @@ import {
 import type { Runtime } from '../runtime.ts'
 
 const BUDGET_MS = 12_000
-const CONFLICT = 'TransactionConflict'
+/** Another write at the same item, or more of them than its partition takes at once. */
+const CONFLICTS = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']
 const PAUSE_FIRST_MS = 20
 const PAUSE_CAP_MS = 1_000
 
@@ -16,7 +17,8 @@ const PAUSE_CAP_MS = 1_000
  */
 const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflictException ||
-  (error instanceof TransactionCanceledException && reasons(error).includes(CONFLICT))
+  (error instanceof TransactionCanceledException &&
+    reasons(error).some((reason) => CONFLICTS.includes(reason)))
 
 /** Why each write of a cancelled transaction did not happen, by its position. */
 const reasons = (error: TransactionCanceledException): string[] =>

@@ -146,7 +146,7 @@ export const replaceDelivery = async (
 const asRead = (before: Delivery, after: Delivery) => ({
   ConditionExpression:
     'attemptCount = :count AND #status = :status AND attemptsMax = :max' +
-    ' AND nextAttemptAt = :next AND :attempts <= :allowed',
+    ' AND nextAttemptAt = :next AND attemptsMax >= :attempts',
   ExpressionAttributeNames: { '#status': 'status' },
   ExpressionAttributeValues: {
     ':count': before.attemptCount,
@@ -154,7 +154,6 @@ const asRead = (before: Delivery, after: Delivery) => ({
     ':max': before.attemptsMax,
     ':next': iso(before.nextAttemptAt),
     ':attempts': after.attemptCount,
-    ':allowed': after.attemptsMax,
   },
 })
 

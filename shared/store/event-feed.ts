@@ -7,7 +7,7 @@ import { expiresAt, held, keys, queryAll, queryPages, table, tableName } from '.
 /**
  * The feed of a partner's events: pages of a bounded length, each a list that only grows, so
  * events have one order for all readers and no reader passes one by. An event that is relayed
- * again long after may stand in it twice.
+ * again later may stand in it twice.
  */
 
 /** As many as fit a kilobyte: an append costs one write unit. */
@@ -170,9 +170,10 @@ export const readFeed = async (
   partner: PartnerId,
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
-  const pages = (await queryAll({
+  const found: { entry: FeedEntry; position: FeedPosition }[] = []
+  const pages = queryPages({
     KeyConditionExpression: 'pk = :pk AND sk >= :from',
-    // Older pages wait to be cleaned up.
+    // Older pages wait to be cleaned up; a limit counts them as well.
     FilterExpression: 'lastAt >= :oldest',
     ExpressionAttributeValues: {
       ':pk': pk(partner),
@@ -180,16 +181,22 @@ export const readFeed = async (
       ':oldest': notBefore.toISOString(),
     },
     ConsistentRead: true,
-    // The first page may have been read to its end, and a full one brings a reader far.
-    Limit: Math.ceil(limit / PAGE_MAX) + 1,
-  })) as Page[]
-  return pages
-    .flatMap(({ page, entries }) =>
-      entries.map((text, n) => ({ entry: entryOf(text), position: { page, count: n + 1 } })),
-    )
-    .filter(({ position }) => position.page > after.page || position.count > after.count)
-    .slice(0, limit)
+    Limit: PAGES_AT_ONCE,
+  })
+  for await (const some of pages) {
+    const positioned = (some as Page[])
+      .flatMap(({ page, entries }) =>
+        entries.map((text, n) => ({ entry: entryOf(text), position: { page, count: n + 1 } })),
+      )
+      .filter(({ position }) => position.page > after.page || position.count > after.count)
+    found.push(...positioned)
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
 }
+
+/** A tenth of a megabyte: enough to pass over what is old, little to read for what is new. */
+const PAGES_AT_ONCE = 100
 
 /** The newest events of a partner, newest first. */
 export const readNewest = async (partner: PartnerId, limit: number): Promise<FeedEntry[]> => {

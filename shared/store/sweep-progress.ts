@@ -7,14 +7,22 @@ export type SweepProgress = {
   until: Date
   /** The partner at which a run that ran out of time is to be taken up. */
   next?: PartnerId
+  /** Until when that run was to look. */
+  end?: Date
 }
 
 export const findSweepProgress = async (): Promise<SweepProgress | undefined> => {
   const item = await read<Record<string, unknown>>(keys.sweep)
   if (!item) return undefined
-  const { until, ...rest } = withoutKeys<{ until: string; next?: PartnerId }>(item)
-  return { ...rest, until: new Date(until) }
+  const { until, end, ...rest } = withoutKeys<{ until: string; end?: string; next?: PartnerId }>(
+    item,
+  )
+  return { ...rest, until: new Date(until), ...(end ? { end: new Date(end) } : {}) }
 }
 
-export const putSweepProgress = ({ until, ...rest }: SweepProgress): Promise<void> =>
-  put(keys.sweep, 'sweep', { ...rest, until: until.toISOString() })
+export const putSweepProgress = ({ until, end, ...rest }: SweepProgress): Promise<void> =>
+  put(keys.sweep, 'sweep', {
+    ...rest,
+    until: until.toISOString(),
+    ...(end ? { end: end.toISOString() } : {}),
+  })

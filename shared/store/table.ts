@@ -153,8 +153,10 @@ const BATCH_MAX = 100
 /** Many items, each once and strongly consistent, in no order. */
 export const readMany = async (wanted: readonly Key[]): Promise<Record<string, unknown>[]> => {
   const found: Record<string, unknown>[] = []
-  for (let n = 0; n < wanted.length; n += BATCH_MAX) {
-    let Keys = wanted.slice(n, n + BATCH_MAX)
+  // DynamoDB refuses a key that is named twice.
+  const keys = [...new Map(wanted.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
+  for (let n = 0; n < keys.length; n += BATCH_MAX) {
+    let Keys = keys.slice(n, n + BATCH_MAX)
     while (Keys.length > 0) {
       const { Responses, UnprocessedKeys } = await table.send(
         new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),

@@ -96,6 +96,7 @@ export async function* unsettledPages(
   partner: PartnerId,
   { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
 ): AsyncGenerator<Reference[]> {
+  if (before <= from) return
   const pages = queryPages({
     IndexName: 'work',
     KeyConditionExpression: '#work = :partner AND due BETWEEN :from AND :last',

@@ -28,25 +28,32 @@ export const lookAfterCompleted = async (
   const ripe = now - GRACE_SECONDS * 1000
   const progress = (await findSweepProgress()) ?? { until: new Date(ripe - FIRST_MS) }
   const start = progress.until.getTime()
-  const end = new Date(Math.min(ripe, start + SPAN_MAX_MS))
+  // A run that was cut off is ended with its own span, so that all partners have the same.
+  const end = progress.end ?? new Date(Math.min(ripe, start + SPAN_MAX_MS))
   if (end <= progress.until) return
   const span = { from: new Date(start - OVERLAP_MS), before: new Date(end.getTime() + 1) }
   const partners = (await listPartners()).filter((id) => !progress.next || id >= progress.next)
   for (const partner of partners) {
-    if (isOver()) return putSweepProgress({ until: progress.until, next: partner })
-    await lookAfterPartner(partner, span, runtime)
+    if (await lookAfterPartner(partner, span, { runtime, isOver })) continue
+    // One that a whole run was not enough for gets a shorter span.
+    const isStuck = partner === progress.next
+    const left = isStuck ? new Date((start + end.getTime()) / 2) : end
+    return putSweepProgress({ until: progress.until, next: partner, end: left })
   }
   await putSweepProgress({ until: end })
 }
 
+/** @returns false when the time was over before its end */
 const lookAfterPartner = async (
   partner: PartnerId,
   span: { from: Date; before: Date },
-  runtime: Pick<Runtime, 'now'>,
-): Promise<void> => {
+  { runtime, isOver }: { runtime: Pick<Runtime, 'now'>; isOver: () => boolean },
+): Promise<boolean> => {
   const pages = unsettledPages(partner, { ...span, pageSize: TOGETHER })
   for await (const references of pages) {
+    if (isOver()) return false
     const debits = await findDebits(references)
     await repair([...debits.values()], runtime.now())
   }
+  return !isOver()
 }

@@ -3,6 +3,7 @@ import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Batch } from '../domain/settlement.ts'
+import { log } from '../log.ts'
 import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -41,8 +42,17 @@ const lookAfterShard = async (
     const fresh = due.filter(({ key, due }) => !seen.has(`${key.pk}${key.sk}${due}`))
     if (fresh.length === 0) return
     for (const { key, due } of fresh) seen.add(`${key.pk}${key.sk}${due}`)
-    await lookAfterDebits(fresh, runtime)
-    for (const watched of fresh) await lookAfterRetry(watched, runtime)
+    // One that faults is told and left for another minute, and the others are looked after.
+    await telling(() => lookAfterDebits(fresh, runtime))
+    for (const watched of fresh) await telling(() => lookAfterRetry(watched, runtime))
+  }
+}
+
+const telling = async (look: () => Promise<void>): Promise<void> => {
+  try {
+    await look()
+  } catch (error) {
+    log.error('fault', { job: 'sweep', error: error as Error })
   }
 }
 

@@ -27,6 +27,14 @@ export const repair = async (debits: readonly Debit[], now: Date): Promise<Set<s
 export const isRipe = (at: Date, now: Date): boolean =>
   now.getTime() - at.getTime() >= GRACE_SECONDS * 1000
 
+/**
+ * What happened longer ago is history: its pages of the feed may be gone, and an event of then must
+ * not reach a partner as news.
+ */
+const PAST_MS = 3 * 86_400_000
+
+const isPast = (at: Date, now: Date): boolean => now.getTime() - at.getTime() > PAST_MS
+
 const isStuck = ({ status, history }: Debit, now: Date): boolean => {
   const last = history.at(-1)
   return status === 'pending' && last !== undefined && isRipe(last.at, now)
@@ -40,7 +48,7 @@ export const repairEvents = async (
   events: readonly PartnerEvent[],
   now: Date,
 ): Promise<Set<string>> => {
-  const ripe = events.filter(({ at }) => isRipe(at, now))
+  const ripe = events.filter(({ at }) => isRipe(at, now) && !isPast(at, now))
   const byPartner = Map.groupBy(ripe, ({ partner }) => partner)
   const missing = await Promise.all(
     [...byPartner].map(([partner, theirs]) => repairPartner(partner, theirs, now)),
@@ -77,7 +85,12 @@ const untriedOf = async (
   events: readonly PartnerEvent[],
 ): Promise<PartnerEvent[]> => {
   const webhook = await findWebhookSettings(partner)
-  const wanted = webhook ? events.filter(({ type }) => isSubscribed(webhook, type)) : []
+  // What happened before the webhook was set was never owed to it.
+  const isOwed = ({ at, type }: PartnerEvent): boolean =>
+    webhook !== undefined &&
+    isSubscribed(webhook, type) &&
+    (webhook.since === undefined || at >= webhook.since)
+  const wanted = events.filter(isOwed)
   const tried = new Set((await findDeliveries(wanted)).map(nameOf))
   return wanted.filter((event) => !tried.has(nameOf(event)))
 }
