@@ -64,7 +64,7 @@ export const failPayment = (
   { failure, at }: { failure: string; at: Date },
   others: readonly Batch[],
 ): Together => ({
-  batch: { ...batch, status: 'failed', paid: null, failure, failedAt: at, makesGood: [] },
+  batch: { ...batch, status: 'failed', failure, failedAt: at, makesGood: [] },
   others: others.map((one) => {
     const made = batch.makesGood.find(({ batch: id }) => id === one.id)
     return madeGood(one, -(made?.amount ?? 0))

@@ -109,13 +109,13 @@ describe('a batch', () => {
     await completedDebits(partner, [10_00, 20_00], at('09:00:00'))
     const left = meeting(killing({ write, side: 'after' }), () => build(partner))
     await expect(left).rejects.toThrow(Killed)
-    expect(await sentFor(await only(partner), '00:02:00')).toEqual([])
-    const sent = await sentFor(await only(partner), '00:02:01')
+    expect(await sentFor(await only(partner), '00:17:00')).toEqual([])
+    const sent = await sentFor(await only(partner), '00:17:01')
     expect(sent).toEqual([{ queue: 'settlements', body: { partner, date: dayAt(1) } }])
-    const job = buildBatches(still({ now: () => at('00:02:02', 1) }))
+    const job = buildBatches(still({ now: () => at('00:17:02', 1) }))
     await take(job, 'settlements', sent[0]?.body ?? {})
     expect(await only(partner)).toMatchObject({
-      reportedAt: at('00:02:02', 1),
+      reportedAt: at('00:17:02', 1),
       totals: { count: 2, net: 30_00 },
     })
     expect(await sentFor(await only(partner), '23:00:00')).toEqual([])
