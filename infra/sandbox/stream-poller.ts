@@ -4,8 +4,10 @@ import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
   GetRecordsCommand,
+  type GetRecordsCommandOutput,
   GetShardIteratorCommand,
   type Shard,
+  TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
 
@@ -77,24 +79,36 @@ const shardsOf = async (client: DynamoDBStreamsClient, feed: StreamFeed): Promis
   }
 }
 
+const oldestRecord = async (
+  client: DynamoDBStreamsClient,
+  StreamArn: string,
+  ShardId: string,
+): Promise<string | undefined> => {
+  const { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+  )
+  return ShardIterator
+}
+
+/**
+ * DynamoDB Local counts the records of all its tables in one sequence, and calls an iterator that
+ * was taken from an empty stream trimmed once another table was written: it starts again then.
+ */
 const readShard = async (
   client: DynamoDBStreamsClient,
   feed: StreamFeed,
   ShardId: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { ShardIterator } = await client.send(
-    new GetShardIteratorCommand({
-      StreamArn: feed.streamArn,
-      ShardId,
-      ShardIteratorType: 'TRIM_HORIZON',
-    }),
-  )
-  let iterator = ShardIterator
+  const oldest = () => oldestRecord(client, feed.streamArn, ShardId)
+  let iterator = await oldest()
   while (iterator && !signal.aborted) {
-    const { Records = [], NextShardIterator } = await client.send(
-      new GetRecordsCommand({ ShardIterator: iterator, Limit: feed.batchSize }),
-    )
+    const { Records = [], NextShardIterator } = await client
+      .send(new GetRecordsCommand({ ShardIterator: iterator, Limit: feed.batchSize }))
+      .catch(async (error): Promise<Partial<GetRecordsCommandOutput>> => {
+        if (!(error instanceof TrimmedDataAccessException)) throw error
+        return { NextShardIterator: await oldest() }
+      })
     const wanted = Records.map(recordOf).filter((record) => isWanted(record, feed.entities))
     feed.onArrived(wanted)
     await deliver(feed, wanted)

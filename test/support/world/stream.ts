@@ -17,15 +17,20 @@ export const openStream = async (
   const client = new DynamoDBStreamsClient({ endpoint })
   const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
   const ShardId = StreamDescription?.Shards?.[0]?.ShardId
-  let { ShardIterator } = await client.send(
-    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
-  )
+  const oldest = async (): Promise<string | undefined> => {
+    const { ShardIterator } = await client.send(
+      new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+    )
+    return ShardIterator
+  }
+  // An iterator of an empty stream does not outlive what DynamoDB Local writes to other tables.
+  let next: string | undefined
   return async () => {
     const { Records = [], NextShardIterator } = await client.send(
-      new GetRecordsCommand({ ShardIterator }),
+      new GetRecordsCommand({ ShardIterator: next ?? (await oldest()) }),
     )
     if (!NextShardIterator) throw new Error('The stream has another shard')
-    ShardIterator = NextShardIterator
+    if (next || Records.length > 0) next = NextShardIterator
     return (Records as DynamoDBRecord[]).filter(({ dynamodb }) =>
       wanted.includes(dynamodb?.NewImage?.entity?.S ?? ''),
     )
