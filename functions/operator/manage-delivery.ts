@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
 import { findEvent } from '../../shared/deliveries/events.ts'
+import { readLog } from '../../shared/deliveries/log.ts'
 import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
 import { readDeliveryId } from '../../shared/domain/event.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
@@ -10,26 +11,13 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import {
-  countUndelivered,
-  findDeliveries,
-  listDeliveries,
-  listEarlierAttempts,
-} from '../../shared/store/deliveries.ts'
+import { countUndelivered, findDeliveries } from '../../shared/store/deliveries.ts'
 import { readNewest } from '../../shared/store/event-feed.ts'
 import { openRecovery } from '../../shared/store/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks.ts'
 
 /** Deliveries of one debit with their attempts, or the newest of a provider. */
 const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
-
-const listOfDebit = async (reference: Reference) => {
-  const [deliveries, earlier] = await Promise.all([
-    listDeliveries(reference),
-    listEarlierAttempts(reference),
-  ])
-  return deliveries.map((delivery) => deliveryWithAttempts(delivery, earlier.get(delivery.n) ?? []))
-}
 
 const listOfProvider = async (
   provider: PartnerId,
@@ -53,7 +41,7 @@ export const handler = operatorHandler({
       limit: v.optional(wholeNumber(NEWEST)),
     }),
     async ({ reference, provider, status, limit = NEWEST.otherwise }) => {
-      if (reference) return listOfDebit(reference)
+      if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
       if (provider) return listOfProvider(provider, { status, limit })
       return new Refusal(1007, { details: 'name a --reference or a --provider' })
     },
@@ -73,14 +61,13 @@ export const handler = operatorHandler({
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
-    const count = await countUndelivered(provider, { since, until: now })
     await openRecovery(recovery)
     return {
       recovery: recovery.id,
       provider,
       since: since.toISOString(),
       until: now.toISOString(),
-      deliveries: count,
+      deliveries: await countUndelivered(provider, { since, until: now }),
     }
   }),
 })

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
+import { readLog } from '../../shared/deliveries/log.ts'
 import { Reference } from '../../shared/domain/reference.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findPartnerDebit } from '../../shared/store/debits.ts'
-import { listDeliveries, listEarlierAttempts } from '../../shared/store/deliveries.ts'
 
 /** What became of each event of a debit, attempt by attempt. */
 export const listDeliveriesOfDebit = (runtime: Runtime) =>
@@ -13,16 +13,7 @@ export const listDeliveriesOfDebit = (runtime: Runtime) =>
     const { success, output } = v.safeParse(Reference, path.reference)
     const debit = success && (await findPartnerDebit(caller.partner.id, output))
     if (!debit) return notFound('list-deliveries')
-    const { reference } = debit.facts
-    const [deliveries, earlier] = await Promise.all([
-      listDeliveries(reference),
-      listEarlierAttempts(reference),
-    ])
-    return {
-      data: deliveries.map((delivery) =>
-        deliveryWithAttempts(delivery, earlier.get(delivery.n) ?? []),
-      ),
-    }
+    return { data: (await readLog(debit.facts.reference)).map(deliveryWithAttempts) }
   })
 
 export const handler = listDeliveriesOfDebit(real)

@@ -175,7 +175,14 @@ export const exampleReplies: Record<OperationName, Success> = {
     beside: { phone_number: phone, customer: account.customerName },
     data: [bankView(gcb)],
   },
-  'list-deliveries': { data: [deliveryWithAttempts(delivered, [])] },
+  'list-deliveries': {
+    data: [
+      deliveryWithAttempts({
+        delivery: delivered,
+        attempts: delivered.last ? [delivered.last] : [],
+      }),
+    ],
+  },
   'redeliver-event': { data: deliveryView(redeliver(delivered, secondsLater(60))) },
   'list-events': {
     data: [webhookPayload(completed, 3)],

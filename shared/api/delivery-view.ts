@@ -31,19 +31,16 @@ export const deliveryView = (delivery: Delivery) => ({
 const reasonView = (reason: FailureReason | null) =>
   reason && { code: reason, message: errors[reason].message }
 
-/** Redeliveries are not counted out, but a reply has its bounds. */
-const ATTEMPTS_SHOWN = 20
-
-/** The record with the log of its newest attempts, as far as they are kept. */
-export const deliveryWithAttempts = (delivery: Delivery, earlier: readonly Attempt[]) => ({
+/** The record with the log of its attempts. */
+export const deliveryWithAttempts = ({
+  delivery,
+  attempts,
+}: {
+  delivery: Delivery
+  attempts: readonly Attempt[]
+}) => ({
   ...deliveryView(delivery),
-  attempts: [
-    // Where a write was cut off, the last attempt stands among the earlier ones as well.
-    ...earlier.filter(({ number }) => number !== delivery.last?.number),
-    ...(delivery.last ? [delivery.last] : []),
-  ]
-    .slice(-ATTEMPTS_SHOWN)
-    .map((attempt) => attemptView(delivery, attempt)),
+  attempts: attempts.map((attempt) => attemptView(delivery, attempt)),
 })
 
 const tryView = (attempt: Attempt) => ({

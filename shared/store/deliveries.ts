@@ -5,6 +5,7 @@ import type { Reference } from '../domain/reference.ts'
 import {
   expiresAt,
   held,
+  inCollection,
   keys,
   put,
   queryAll,
@@ -82,7 +83,7 @@ export const findDelivery = async (
   return item && fromDeliveryItem(item)
 }
 
-/** All deliveries of one debit, in the order of its events. */
+/** The deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
   return (await readCollection(pk, prefix)).map(fromDeliveryItem)
@@ -100,23 +101,24 @@ export const findDeliveries = async (
 const ATTEMPT_SECONDS = 30 * 86_400
 
 /**
- * The attempts of a debit's deliveries that others followed, by the event's number. The last one
- * is in the record itself, and wins where a write was cut off between the two.
+ * The newest attempts of a delivery, oldest first, as far as they are kept. The last one is in the
+ * record itself, and wins where a write was cut off between the two.
  */
-export const listEarlierAttempts = async (
-  reference: Reference,
-): Promise<Map<number, Attempt[]>> => {
-  const { pk, prefix } = keys.attempts(reference)
-  const found = (await readCollection(pk, prefix)).map((item) => {
-    const { n, attempt } = withoutKeys<{ n: number; attempt: Written<Attempt> }>(item)
-    return { n, attempt: fromAttempt(attempt) }
+export const listAttempts = async (delivery: Delivery, limit: number): Promise<Attempt[]> => {
+  const { reference, n, last } = delivery
+  if (!last) return []
+  if (last.number === 1) return [last]
+  const { pk, prefix } = keys.attempts(reference, n)
+  const newest = await queryAll({
+    ...inCollection(pk, prefix),
+    ScanIndexForward: false,
+    Limit: limit,
   })
-  return new Map(
-    [...Map.groupBy(found, ({ n }) => n)].map(([n, ours]) => [
-      n,
-      ours.map(({ attempt }) => attempt),
-    ]),
-  )
+  const earlier = newest
+    .map((item) => fromAttempt(withoutKeys<{ attempt: Written<Attempt> }>(item).attempt))
+    .filter(({ number }) => number !== last.number)
+    .reverse()
+  return [...earlier, last].slice(-limit)
 }
 
 /**

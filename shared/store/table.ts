@@ -60,9 +60,9 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `ATTEMPT#${number(n)}#${number(attempt, 6)}`,
   }),
-  attempts: (reference: Reference): Collection => ({
+  attempts: (reference: Reference, n: number): Collection => ({
     pk: `DEBIT#${reference}`,
-    prefix: 'ATTEMPT#',
+    prefix: `ATTEMPT#${number(n)}#`,
   }),
   /** In the index by-status: the debits of a partner in one status, by their time. */
   byStatus: (partner: PartnerId, status: Status): string => `${partner}#${status}`,
@@ -175,11 +175,14 @@ export const put = async (key: Key, entity: string, members: object): Promise<vo
 
 /** One item collection, whole and strongly consistent. */
 export const readCollection = async (pk: string, prefix = ''): Promise<Record<string, unknown>[]> =>
-  queryAll({
-    KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
-    ConsistentRead: true,
-  })
+  queryAll(inCollection(pk, prefix))
+
+/** Asks for the items of one collection, strongly consistent. */
+export const inCollection = (pk: string, prefix = '') => ({
+  KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
+  ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
+  ConsistentRead: true,
+})
 
 type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
 
