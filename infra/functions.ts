@@ -32,9 +32,12 @@ const operators: Record<string, Partial<FunctionRow>> = {
   'manage-customer': {},
   'manage-webhook': {},
   'manage-delivery': {},
-  'manage-debit': {},
+  // A day is looked through from end to end, here and in reconciliation.
+  'manage-debit': {
+    timeoutSeconds: 900,
+    sends: ['submissions', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
+  },
   'manage-exception': {},
-  // A day is looked through from end to end.
   'manage-reconciliation': { timeoutSeconds: 900 },
   'manage-settlement': { timeoutSeconds: 60, sends: ['settlements', 'payments'] },
 }

@@ -1,15 +1,19 @@
 import { statusView } from '../../shared/api/debit-view.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
 import { eventTypes } from '../../shared/domain/event-type.ts'
+import { PartnerId } from '../../shared/domain/partner.ts'
 import { maskPhone } from '../../shared/domain/phone.ts'
 import { Reference } from '../../shared/domain/reference.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { Day } from '../../shared/domain/settlement.ts'
 import { text } from '../../shared/domain/text.ts'
 import { options } from '../../shared/operator/options.ts'
 import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
+import { findPartner } from '../../shared/store/partners.ts'
+import { repairDay } from '../../shared/sweep/day.ts'
 
 const view = (debit: Debit) => {
   const state = stateAt(debit)
@@ -37,6 +41,9 @@ const view = (debit: Debit) => {
 const notReversible = ({ status }: Debit) =>
   new Refusal(3001, { details: `cannot transition from ${status} to reversed` })
 
+/** Of the function's fifteen minutes, what a repair may use. */
+const REPAIR_MS = 780_000
+
 const unknown = () => new Refusal(3404, { details: 'no such debit' })
 
 export const handler = operatorHandler({
@@ -63,4 +70,12 @@ export const handler = operatorHandler({
       return reversed instanceof Refusal ? reversed : view(reversed)
     },
   ),
+  /** Has all done that should have followed from the debits of a day, and did not. */
+  repair: verb(options({ provider: PartnerId, date: Day }), async ({ provider, date }) => {
+    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+    const end = real.now().getTime() + REPAIR_MS
+    const isOver = () => real.now().getTime() >= end
+    const { lookedAt, repaired, isDone } = await repairDay(provider, date, real, isOver)
+    return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
+  }),
 })

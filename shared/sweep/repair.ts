@@ -14,10 +14,15 @@ import { findWebhookSettings } from '../store/webhooks.ts'
 /**
  * Finds what should have followed from a debit and did not: an event that was not told, a
  * submission that led nowhere. It is done anew; whoever does it bears a repeat.
+ * @param since what happened before is left alone
  * @returns the references of which something was missing
  */
-export const repair = async (debits: readonly Debit[], now: Date): Promise<Set<string>> => {
-  const missing = await repairEvents(debits.flatMap(debitEvents), now)
+export const repair = async (
+  debits: readonly Debit[],
+  now: Date,
+  since = newsSince(now),
+): Promise<Set<string>> => {
+  const missing = await repairEvents(debits.flatMap(debitEvents), now, since)
   const stuck = debits.filter((debit) => isStuck(debit, now))
   await sendEvery(stuck.map((debit) => submission(debit, { again: true })))
   return new Set([...missing, ...stuck.map(({ facts }) => facts.reference)])
@@ -31,9 +36,9 @@ export const isRipe = (at: Date, now: Date): boolean =>
  * What happened longer ago is history: its pages of the feed may be gone, and an event of then must
  * not reach a partner as news.
  */
-const PAST_MS = 3 * 86_400_000
+const NEWS_MS = 3 * 86_400_000
 
-const isPast = (at: Date, now: Date): boolean => now.getTime() - at.getTime() > PAST_MS
+const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
 
 const isStuck = ({ status, history }: Debit, now: Date): boolean => {
   const last = history.at(-1)
@@ -47,8 +52,9 @@ const isStuck = ({ status, history }: Debit, now: Date): boolean => {
 export const repairEvents = async (
   events: readonly PartnerEvent[],
   now: Date,
+  since = newsSince(now),
 ): Promise<Set<string>> => {
-  const ripe = events.filter(({ at }) => isRipe(at, now) && !isPast(at, now))
+  const ripe = events.filter(({ at }) => isRipe(at, now) && at >= since)
   const byPartner = Map.groupBy(ripe, ({ partner }) => partner)
   const missing = await Promise.all(
     [...byPartner].map(([partner, theirs]) => repairPartner(partner, theirs, now)),

@@ -1,0 +1,73 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, expect, test } from 'vitest'
+import { readNewest } from '../../shared/store/event-feed.ts'
+import { keys, table, tableName } from '../../shared/store/table.ts'
+import { changeWebhook } from '../../shared/store/webhooks.ts'
+import { repairDay } from '../../shared/sweep/day.ts'
+import { gathered, useQueues } from '../settlement/messages-sent.ts'
+import { at, completedDebits, dayAt, newProvider } from '../settlement/one-provider.ts'
+import { still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** A day whose stream was lost, and which the sweep no longer looks at. */
+
+beforeAll(useFreshTable)
+useQueues()
+
+/** All of these debits are charged the day before they are completed. */
+const CHARGED_ON = dayAt(-1)
+const WEEK_LATER = still({ now: () => at('00:00:00', 7) })
+const webhook = {
+  url: 'https://receiver.example/webhooks',
+  secret: 'whsec_c2VjcmV0',
+  timeoutSeconds: 30,
+  connectionTimeoutSeconds: 10,
+}
+
+test('tells each event of each debit of the day, to feed and webhook, and of no other day', async () => {
+  process.env.SEALING_KEY = 'a text for tests'
+  const partner = await newProvider()
+  await changeWebhook(partner, () => webhook)
+  const ofDay = await completedDebits(partner, Array(30).fill(10_00), at('09:00:00'))
+  const references = ofDay.map(({ facts }) => facts.reference).sort()
+
+  let isOver = false
+  const repaired = async (date = CHARGED_ON) => {
+    let result: unknown
+    const sent = await gathered(async () => {
+      result = await repairDay(partner, date, WEEK_LATER, () => isOver)
+    })
+    return { result: result as Awaited<ReturnType<typeof repairDay>>, sent }
+  }
+  isOver = true
+  expect((await repaired()).result).toEqual({ lookedAt: 0, repaired: [], isDone: false })
+  isOver = false
+  expect((await repaired(dayAt(0))).result).toMatchObject({ lookedAt: 0, isDone: true })
+  const { result, sent } = await repaired()
+  expect({ ...result, repaired: result.repaired.sort() }).toEqual({
+    lookedAt: 30,
+    repaired: references,
+    isDone: true,
+  })
+  const told = await readNewest(partner, 200)
+  expect(new Set(told.map(({ reference }) => reference))).toEqual(new Set(references))
+  expect(told).toHaveLength(30 * 3)
+  expect(new Set(sent.map(({ body }) => body.reference))).toEqual(new Set(references))
+
+  // What is in the feed is not put there again; what no receiver was tried with is tried again.
+  await repaired()
+  expect(await readNewest(partner, 200)).toHaveLength(30 * 3)
+})
+
+test('a debit that is in no list is not made up', async () => {
+  const partner = await newProvider()
+  expect(await repairDay(partner, CHARGED_ON, WEEK_LATER, () => false)).toEqual({
+    lookedAt: 0,
+    repaired: [],
+    isDone: true,
+  })
+  const { Item } = await table.send(
+    new GetCommand({ TableName: tableName(), Key: keys.feedPage(partner, 0) }),
+  )
+  expect(Item).toBeUndefined()
+})
