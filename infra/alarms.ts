@@ -89,7 +89,7 @@ const rows: AlarmRow[] = [
   {
     name: 'settlement-unfinished',
     description:
-      'The night is not settled at 02:00: operator settlement run --date today, for those in the log of reconcile-day',
+      'The night is not settled two hours after it began: operator settlement run, for whom the log of reconcile-day names',
     figure: (figures) => figures.own('SettlementUnfinished', HIGHEST),
     threshold: 1,
   },

@@ -7,7 +7,7 @@ import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
 const service = useService()
 
 /** @param partner_reference another one each time, unless it is named */
-const charge = (partner_reference = randomUUID()) =>
+const charge = (partner_reference: string = randomUUID()) =>
   service.send('POST', CHARGE, {
     credential: 'sk_sandbox_demo',
     body: chargeBody({ partner_reference }),

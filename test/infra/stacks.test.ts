@@ -1,5 +1,4 @@
-import { App } from 'aws-cdk-lib'
-import { Match, Template } from 'aws-cdk-lib/assertions'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, test } from 'vitest'
 import { functionRows, type ReportsUse } from '../../infra/functions.ts'
@@ -7,23 +6,16 @@ import { gatewayResponses } from '../../infra/gateway-responses.ts'
 import { jobNames, jobRow, recurring } from '../../infra/jobs.ts'
 import { queueRows } from '../../infra/queues.ts'
 import { functionsOf, queuesOf } from '../../infra/stage-parts.ts'
-import { defineStage } from '../../infra/stage-stacks.ts'
 import { stageNamed } from '../../infra/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import { templatesOf } from '../support/templates.ts'
 
 /** What the templates must say, whatever else they say. */
 
-const synthesize = (name: string) => {
-  // The bundles are made by `npm run synth`; the templates do not need them.
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
-  const { data, service } = defineStage(app, stageNamed(name))
-  return { data: Template.fromStack(data), service: Template.fromStack(service) }
-}
-
-const { data, service } = synthesize('production')
 const production = stageNamed('production')
+const { data, service } = templatesOf(production)
 const rows = functionsOf(production)
 const queues = queuesOf(production)
 
@@ -109,7 +101,7 @@ describe('the bucket of reports', () => {
     const rows = functionRows.filter(({ name }) => name in uses)
     const before = rows.map(({ usesReports }) => usesReports)
     for (const row of rows) Object.assign(row, { usesReports: [uses[row.name]] })
-    const { service } = synthesize('production')
+    const { service } = templatesOf(production)
     for (const [n, row] of rows.entries()) Object.assign(row, { usesReports: before[n] })
     return service
   }
