@@ -1,30 +1,95 @@
 import type { Stack } from 'aws-cdk-lib'
-import { EndpointType, LambdaIntegration, ResponseType, RestApi } from 'aws-cdk-lib/aws-apigateway'
+import {
+  AccessLogFormat,
+  EndpointType,
+  AccessLogField as Field,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  ResponseType,
+  RestApi,
+  type StageOptions,
+} from 'aws-cdk-lib/aws-apigateway'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { operationNames, operations } from '../shared/api/operations.ts'
+import { accept } from './accepted.ts'
 import { UNMATCHED } from './functions.ts'
 import { type GatewayResponse, gatewayBody, gatewayResponses } from './gateway-responses.ts'
+import { defineLog } from './log-group.ts'
 import type { Stage } from './stages.ts'
 
-/** The REST API: a route for each operation, and one function for whatever is none. */
-export const defineApi = (
-  stack: Stack,
-  stage: Stage,
-  functions: ReadonlyMap<string, IFunction>,
-): RestApi => {
-  const integration = (name: string): LambdaIntegration => {
-    const lambda = functions.get(name)
-    if (!lambda) throw new Error(`There is no function ${name}`)
-    return new LambdaIntegration(lambda)
-  }
-  const unmatched = integration(UNMATCHED)
+/** The REST API as its functions may know it, before it has a way to them. */
+export const defineApi = (stack: Stack, stage: Stage): RestApi => {
   const api = new RestApi(stack, 'Api', {
     restApiName: `debit-collection-${stage.name}`,
     endpointTypes: [EndpointType.REGIONAL],
+    // Whoever knew the gateway's own name could go round what is set up at the domain.
+    disableExecuteApiEndpoint: stage.domain !== undefined,
     // Bodies arrive as the bytes that were sent, so that their UTF-8 and signature can be judged.
     binaryMediaTypes: ['*/*'],
-    deployOptions: { stageName: stage.name },
+    deployOptions: deployment(stack, stage),
   })
+  // The gateway would make it itself, to be kept for ever.
+  const ownLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
+  defineLog(stack, 'ExecutionLog', stage, ownLog)
+  for (const type of Object.keys(gatewayResponses) as GatewayResponse[]) defineResponse(api, type)
+  acceptFindings(api, stage)
+  return api
+}
+
+const deployment = (stack: Stack, stage: Stage): StageOptions => {
+  const { perSecond, burst } = stage.throttle
+  const everyMethod = {
+    throttlingRateLimit: perSecond,
+    throttlingBurstLimit: burst,
+    // Bodies, headers and the numbers in paths stay out of it: no data trace, and errors alone.
+    loggingLevel: MethodLoggingLevel.ERROR,
+    dataTraceEnabled: false,
+  }
+  const { method, path } = operations.charge
+  return {
+    stageName: stage.name,
+    ...everyMethod,
+    // The figures of a single method cost extra, and one alarm needs them.
+    methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },
+    accessLogDestination: new LogGroupLogDestination(defineLog(stack, 'AccessLog', stage)),
+    accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLine)),
+  }
+}
+
+/** Who asked for what, and how it went. The path as it is defined: a real one has numbers in it. */
+const accessLine = {
+  at: Field.contextRequestTime(),
+  request_id: Field.contextRequestId(),
+  address: Field.contextIdentitySourceIp(),
+  method: Field.contextHttpMethod(),
+  resource: Field.contextResourcePath(),
+  status: Field.contextStatus(),
+  milliseconds: Field.contextResponseLatency(),
+  error: Field.contextErrorResponseType(),
+  firewall: Field.contextWafResponseCode(),
+}
+
+const acceptFindings = (api: RestApi, stage: Stage): void => {
+  accept(api, {
+    APIG2: 'Each function judges its request, whose refusals are published code by code',
+    APIG4: 'Credentials are judged in each function, where a revocation takes effect in 30 s',
+    COG4: 'Providers and banks have credentials of their own; nobody signs in',
+    'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+      'The one policy that API Gateway documents for writing its logs',
+    ...(stage.hasFirewall ? {} : { APIG3: 'This stage is to have no firewall' }),
+  })
+}
+
+/** A route for each operation, and one function for whatever is none. */
+export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunction>): void => {
+  const integration = (name: string): LambdaIntegration => {
+    const lambda = functions.get(name)
+    if (!lambda) throw new Error(`There is no function ${name}`)
+    // One permission for the API, not one for each method, and another for the console's own test.
+    return new LambdaIntegration(lambda, { scopePermissionToMethod: false })
+  }
+  const unmatched = integration(UNMATCHED)
   const withMethods = new Set<string>()
   for (const name of operationNames) {
     const { path, method } = operations[name]
@@ -35,15 +100,17 @@ export const defineApi = (
   }
   api.root.addMethod('ANY', unmatched)
   api.root.addResource('{proxy+}').addMethod('ANY', unmatched)
-  for (const type of Object.keys(gatewayResponses) as GatewayResponse[]) defineResponse(api, type)
-  return api
 }
 
 const defineResponse = (api: RestApi, type: GatewayResponse): void => {
+  const { status } = gatewayResponses[type]
   api.addGatewayResponse(type, {
     type: ResponseType.of(type),
-    statusCode: String(gatewayResponses[type].status),
-    responseHeaders: { 'X-Request-ID': 'context.requestId' },
+    statusCode: String(status),
+    responseHeaders: {
+      'X-Request-ID': 'context.requestId',
+      ...(status === 429 ? { 'Retry-After': "'1'" } : {}),
+    },
     templates: {
       'application/json': gatewayBody(type, {
         timestamp: '$context.requestTime',

@@ -1,11 +1,13 @@
-import { App } from 'aws-cdk-lib'
-import { DataStack } from './data-stack.ts'
-import { ServiceStack } from './service-stack.ts'
-import { stageNamed } from './stages.ts'
+import { checkedApp, defineStage } from './stage-stacks.ts'
+import { stageNamed, UnknownStage } from './stages.ts'
 
 /** `cdk deploy --all -c stage=NAME` */
 
-const app = new App()
-const stage = stageNamed(app.node.tryGetContext('stage'))
-const data = new DataStack(app, `debit-collection-${stage.name}-data`, { stage })
-new ServiceStack(app, `debit-collection-${stage.name}-service`, { stage, data })
+const app = checkedApp()
+try {
+  defineStage(app, stageNamed(app.node.tryGetContext('stage')))
+} catch (error) {
+  if (!(error instanceof UnknownStage)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+}

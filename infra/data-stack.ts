@@ -2,18 +2,27 @@ import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import {
   AttributeType,
   Billing,
+  type CfnGlobalTable,
   ProjectionType,
   StreamViewType,
+  TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb'
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3'
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Key } from 'aws-cdk-lib/aws-kms'
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
+import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
+import { accept } from './accepted.ts'
 import type { Stage } from './stages.ts'
 import { tableDefinition } from './table.ts'
 
+/** How long it stays known who read which report. */
+const ACCESS_LOG_DAYS = 400
+
 /** What must outlive every deployment. Both this and the service can be replaced, its content not. */
 export class DataStack extends Stack {
+  /** Of all that is kept; who may use it is said where each function's permissions are. */
+  readonly key: Key
   readonly table: TableV2
   /** The secrets of partners and banks are sealed under it and lost without it, so it stays too. */
   readonly sealingKey: Secret
@@ -22,8 +31,30 @@ export class DataStack extends Stack {
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, props)
+    const { stage } = props
+    const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
+    this.key = new Key(this, 'Key', {
+      description: `Encrypts what is kept, ${stage.name}`,
+      enableKeyRotation: true,
+      removalPolicy,
+    })
+    this.table = this.#defineTable(stage, removalPolicy)
+    this.sealingKey = new Secret(this, 'SealingKey', {
+      description: `Seals the secrets of partners, ${stage.name}`,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy,
+    })
+    // Given to the construct, the key would name its readers in its policy, and they are not here.
+    ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
+    accept(this.sealingKey, {
+      SMG4: 'Another key would leave unreadable what is sealed under this one',
+    })
+    this.reports = this.#defineReports(removalPolicy)
+  }
+
+  #defineTable(stage: Stage, removalPolicy: RemovalPolicy): TableV2 {
     const { partitionKey, sortKey, timeToLive, indexes } = tableDefinition
-    this.table = new TableV2(this, 'Table', {
+    const table = new TableV2(this, 'Table', {
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
       sortKey: { name: sortKey, type: AttributeType.STRING },
       globalSecondaryIndexes: indexes.map((index) => ({
@@ -33,26 +64,42 @@ export class DataStack extends Stack {
         projectionType: ProjectionType.KEYS_ONLY,
       })),
       billing: Billing.onDemand(),
+      encryption: TableEncryptionV2.awsManagedKey(),
       dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: timeToLive,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: props.stage.deletionProtection,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: stage.keepsData,
+      removalPolicy,
     })
-    this.sealingKey = new Secret(this, 'SealingKey', {
-      description: `Seals the secrets of partners, ${props.stage.name}`,
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy: RemovalPolicy.RETAIN,
-    })
-    this.reports = new Bucket(this, 'Reports', {
+    // CDK's own way to another key wants the Region in the template, which is to fit any.
+    const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
+    ;(table.node.defaultChild as CfnGlobalTable).addPropertyOverride(replica, this.key.keyArn)
+    return table
+  }
+
+  #defineReports(removalPolicy: RemovalPolicy): Bucket {
+    const closed = {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
+      removalPolicy,
+    }
+    const access = new Bucket(this, 'ReportsAccess', {
+      ...closed,
+      // What S3 writes its own log with; it names reports and shows none.
+      encryption: BucketEncryption.S3_MANAGED,
+      lifecycleRules: [{ expiration: Duration.days(ACCESS_LOG_DAYS) }],
+    })
+    return new Bucket(this, 'Reports', {
+      ...closed,
+      encryption: BucketEncryption.KMS,
+      encryptionKey: this.key,
+      // The key is asked once in a while for the bucket, not once for each report.
+      bucketKeyEnabled: true,
       versioned: true,
+      serverAccessLogsBucket: access as IBucket,
       // A function that dies while it writes leaves parts that no list shows and that cost money.
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      removalPolicy: RemovalPolicy.RETAIN,
     })
   }
 }

@@ -6,6 +6,9 @@ import type { FunctionRow } from './functions.ts'
 export type StageSettings = {
   stage: string
   referencePrefix: string
+  hasSandboxBank: boolean
+  /** Where the API itself answers, and no webhook may go. */
+  ownHosts: readonly string[]
 }
 
 /** Where the parts are that a function uses. */
@@ -27,6 +30,8 @@ export const environmentOf = (
 ): Record<string, string> => ({
   STAGE: settings.stage,
   REFERENCE_PREFIX: settings.referencePrefix,
+  OWN_HOSTS: settings.ownHosts.join(','),
+  ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
   ...(row.usesTable ? { TABLE_NAME: addresses.tableName } : {}),
   ...Object.fromEntries(
     row.sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),

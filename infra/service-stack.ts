@@ -1,7 +1,8 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { Key } from 'aws-cdk-lib/aws-kms'
 import {
   Architecture,
   FilterCriteria,
@@ -13,22 +14,30 @@ import {
 } from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
-import { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
-import { METRICS_NAMESPACE, METRICS_SERVICE } from '../shared/metrics.ts'
+import { type OperationName, operations } from '../shared/api/operations.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
+import { acceptGrants } from './accepted-grants.ts'
 import { alarmRows } from './alarms.ts'
-import { defineApi } from './api.ts'
+import { defineApi, defineRoutes } from './api.ts'
+import { defineAlarms } from './bell.ts'
 import { bundling } from './bundling.ts'
 import { functionName } from './commands/functions-client.ts'
+import { defineDashboard } from './dashboard.ts'
 import type { DataStack } from './data-stack.ts'
+import { defineDomain, ownHost } from './domain.ts'
 import { environmentOf } from './environment.ts'
-import { type FunctionRow, functionRows } from './functions.ts'
-import { jobNames, jobRow, recurring } from './jobs.ts'
-import { deadLetters, queueRows } from './queues.ts'
+import { figuresOf } from './figures.ts'
+import { defineFirewall } from './firewall.ts'
+import { type FunctionRow, UNMATCHED } from './functions.ts'
+import { jobRow } from './jobs.ts'
+import { defineLog } from './log-group.ts'
+import { deadLetters } from './queues.ts'
+import { defineSchedules, type Schedules } from './schedules.ts'
+import { functionsOf, jobsOf, queuesOf } from './stage-parts.ts'
 import type { Stage } from './stages.ts'
+import { defineLostRecords, defineQueues, type Queues, queueNamed } from './work-queues.ts'
 
 type Props = StackProps & { stage: Stage; data: DataStack }
 
@@ -45,90 +54,33 @@ const LONG_CHAINS = new Set([
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
     super(scope, id, props)
-    const queues = this.#defineQueues()
-    const schedules = this.#defineSchedules(queues)
-    this.#alarmOnFigures()
+    const queues = defineQueues(this, queuesOf(stage))
+    const schedules = defineSchedules(this, queues.work)
+    const api = defineApi(this, stage)
+    const parts = { stage, data, queues: queues.work, schedules, api }
     const functions = new Map(
-      functionRows.map((row) => [
-        row.name,
-        this.#defineFunction(row, { stage, data, queues, schedules }),
-      ]),
+      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, parts)]),
     )
-    this.#feed(functions, queues, data.table)
-    defineApi(this, stage, functions)
+    const lost = this.#feed(functions, parts)
+    defineRoutes(api, functions)
+    if (stage.hasFirewall) defineFirewall(this, stage, api)
+    if (stage.domain) defineDomain(this, stage.domain, api)
+    this.#watch(stage, { api, functions, queues, lost })
   }
 
-  #defineQueues(): Map<QueueName, Queue> {
-    return new Map(
-      queueRows.map((row) => {
-        const deadLetterQueue = new Queue(this, deadLetters(row.name), {
-          retentionPeriod: Duration.seconds(row.deadLetterRetentionSeconds),
-          enforceSSL: true,
-        })
-        this.#alarmOnDeadLetters(row.name, deadLetterQueue)
-        const queue = new Queue(this, row.name, {
-          visibilityTimeout: Duration.seconds(row.visibilitySeconds),
-          retentionPeriod: Duration.seconds(row.retentionSeconds),
-          deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: row.maxReceiveCount },
-          enforceSSL: true,
-        })
-        return [row.name, queue]
-      }),
-    )
-  }
-
-  #alarmOnDeadLetters(name: string, queue: Queue): void {
-    new Alarm(this, `${name}-dead-letters-alarm`, {
-      alarmDescription: `Messages of ${name} failed again and again`,
-      metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1) }),
-      threshold: 0,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    })
-  }
-
-  #alarmOnFigures(): void {
-    for (const { name, description, metric, threshold } of alarmRows) {
-      new Alarm(this, `${name}-alarm`, {
-        alarmDescription: description,
-        metric: new Metric({
-          namespace: METRICS_NAMESPACE,
-          metricName: metric,
-          dimensionsMap: { service: METRICS_SERVICE },
-          statistic: 'Maximum',
-          period: Duration.minutes(5),
-        }),
-        threshold,
-        evaluationPeriods: 1,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      })
-    }
-  }
-
-  #defineSchedules(queues: Map<QueueName, Queue>) {
-    const group = new CfnScheduleGroup(this, 'Schedules')
-    const role = new Role(this, 'ScheduleRole', {
-      assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
-    })
-    queues.get('expiries')?.grantSendMessages(role)
-    for (const { name, queue, expression } of recurring) {
-      const target = queueNamed(queues, queue)
-      target.grantSendMessages(role)
-      new CfnSchedule(this, `${name}-schedule`, {
-        groupName: group.ref,
-        scheduleExpression: expression,
-        scheduleExpressionTimezone: 'UTC',
-        flexibleTimeWindow: { mode: 'OFF' },
-        target: { arn: target.queueArn, roleArn: role.roleArn, input: '{}' },
-      })
-    }
-    return { group, role }
+  #watch(stage: Stage, { api, functions, queues, lost }: Watched): void {
+    const dead = new Map([
+      ...[...queues.deadLetters].map(([name, queue]) => [deadLetters(name), queue] as const),
+      ...lost,
+    ])
+    const mayBeDropped = jobsOf(stage).filter((name) => !LONG_CHAINS.has(name))
+    const figures = figuresOf({ stage, api, functions, work: queues.work, dead, mayBeDropped })
+    defineAlarms(this, stage, alarmRows(dead.keys()), figures)
+    defineDashboard(this, stage, [...queues.work.keys()], figures)
   }
 
   #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
-    const { stage, data, queues, schedules } = parts
+    const { stage, data, queues, schedules, api } = parts
     const lambda = new NodejsFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
       entry: row.entry,
@@ -137,11 +89,17 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       bundling,
-      logGroup: new LogGroup(this, `${row.name}-log`, { retention: RetentionDays.THREE_MONTHS }),
+      logGroup: defineLog(this, `${row.name}-log`, stage),
+      ...reservation(row, stage),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
         row,
-        { stage: stage.name, referencePrefix: stage.referencePrefix },
+        {
+          stage: stage.name,
+          referencePrefix: stage.referencePrefix,
+          hasSandboxBank: stage.hasSandboxBank,
+          ownHosts: [ownHost(this, stage.domain, api)],
+        },
         {
           tableName: data.table.tableName,
           queueUrl: (name) => queueNamed(queues, name).queueUrl,
@@ -159,7 +117,37 @@ export class ServiceStack extends Stack {
     if (row.usesReports.includes('write')) data.reports.grantPut(lambda)
     for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
     if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
+    this.#allowKey(row, lambda, data.key)
+    acceptGrants(lambda, data)
     return lambda
+  }
+
+  /** What the services that keep things ask of the key in the name of their caller. */
+  #allowKey(row: FunctionRow, lambda: NodejsFunction, key: Key): void {
+    const services = [
+      ...(row.usesTable ? ['dynamodb'] : []),
+      ...(row.usesReports.length > 0 ? ['s3'] : []),
+      ...(row.usesSealingKey ? ['secretsmanager'] : []),
+    ]
+    if (services.length === 0) return
+    lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: [
+          'kms:Decrypt',
+          'kms:DescribeKey',
+          'kms:Encrypt',
+          'kms:GenerateDataKey',
+          'kms:ReEncryptFrom',
+          'kms:ReEncryptTo',
+        ],
+        resources: [key.keyArn],
+        conditions: {
+          StringEquals: {
+            'kms:ViaService': services.map((name) => `${name}.${this.region}.amazonaws.com`),
+          },
+        },
+      }),
+    )
   }
 
   #allowSchedules(lambda: NodejsFunction, { group, role }: Parts['schedules']): void {
@@ -178,36 +166,38 @@ export class ServiceStack extends Stack {
     role.grantPassRole(lambda.grantPrincipal)
   }
 
-  #feed(functions: Map<string, IFunction>, queues: Map<QueueName, Queue>, table: TableV2): void {
-    for (const name of jobNames) {
+  /** @returns the queues of what the stream's readers put aside, by their names */
+  #feed(functions: ReadonlyMap<string, IFunction>, parts: Parts): Map<string, Queue> {
+    const { stage, queues, data } = parts
+    const allLost = new Map<string, Queue>()
+    for (const name of jobsOf(stage)) {
       const lambda = functions.get(name)
       const { from } = jobRow(name)
       if ('stream' in from) {
-        lambda?.addEventSource(this.#streamSource(name, from, table))
+        const lost = defineLostRecords(this, name)
+        allLost.set(lost.node.id, lost)
+        lambda?.addEventSource(this.#streamSource(from, data.table, lost))
         continue
       }
+      const { batchSize, maxConcurrency } = from
       for (const queue of from.queues) {
         lambda?.addEventSource(
           new SqsEventSource(queueNamed(queues, queue), {
-            batchSize: from.batchSize,
-            maxConcurrency: from.maxConcurrency,
+            batchSize,
+            maxConcurrency: Math.min(maxConcurrency, stage.workersMax ?? maxConcurrency),
             reportBatchItemFailures: true,
           }),
         )
       }
     }
+    return allLost
   }
 
   #streamSource(
-    name: string,
     { stream, batchSize }: { stream: readonly string[]; batchSize: number },
     table: TableV2,
+    lost: Queue,
   ): DynamoEventSource {
-    const lost = new Queue(this, `${name}-lost-records`, {
-      retentionPeriod: Duration.days(14),
-      enforceSSL: true,
-    })
-    this.#alarmOnDeadLetters(`${name}-lost-records`, lost)
     return new DynamoEventSource(table as ITable, {
       // LATEST would miss what is written while the mapping comes up.
       startingPosition: StartingPosition.TRIM_HORIZON,
@@ -230,12 +220,22 @@ export class ServiceStack extends Stack {
 type Parts = {
   stage: Stage
   data: DataStack
-  queues: Map<QueueName, Queue>
-  schedules: { group: CfnScheduleGroup; role: Role }
+  queues: ReadonlyMap<QueueName, Queue>
+  schedules: Schedules
+  api: RestApi
 }
 
-const queueNamed = (queues: Map<QueueName, Queue>, name: QueueName): Queue => {
-  const queue = queues.get(name)
-  if (!queue) throw new Error(`No job consumes the queue ${name}`)
-  return queue
+type Watched = {
+  api: RestApi
+  functions: ReadonlyMap<string, IFunction>
+  queues: Queues
+  lost: ReadonlyMap<string, Queue>
+}
+
+/** Kept for a function behind the gateway, and the most that it may have. */
+const reservation = ({ name }: FunctionRow, { reserved }: Stage) => {
+  const isBehindGateway = name === UNMATCHED || Object.hasOwn(operations, name)
+  return reserved && isBehindGateway
+    ? { reservedConcurrentExecutions: reserved[name as OperationName] ?? reserved.each }
+    : {}
 }

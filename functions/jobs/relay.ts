@@ -2,9 +2,10 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Debit } from '../../shared/domain/debit.ts'
 import type { Delivery } from '../../shared/domain/delivery.ts'
 import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
+import type { Pesewas } from '../../shared/domain/money.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import type { Batch } from '../../shared/domain/settlement.ts'
-import { measure } from '../../shared/metrics.ts'
+import { type Figures, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
   type AboutEvent,
@@ -70,6 +71,21 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
       }),
     ),
   ])
+  // Last, so that a record that comes again because something failed is counted once.
+  countMoves(added, debit)
+}
+
+/** Each in one line for all that a record brings: most debits make two. */
+const countMoves = (added: readonly PartnerEvent[], { facts: { amount } }: Debit): void => {
+  const figures = Object.assign({}, ...added.map(({ type }) => figuresOf[type]?.(amount)))
+  if (Object.keys(figures).length > 0) measure(figures)
+}
+
+const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figures>> = {
+  created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),
+  completed: (amount) => ({ DebitsCompleted: 1, CompletedPesewas: amount }),
+  failed: () => ({ DebitsFailed: 1 }),
+  reversed: () => ({ DebitsReversed: 1 }),
 }
 
 /** Events of one partner, for its feed and its webhook. */
@@ -100,6 +116,15 @@ const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn):
   if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
   const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
   if (told) await tell([told], turn)
+  if (batch.totals && before && !before.totals) {
+    const { debits, gross, fee, net } = batch.totals
+    measure({
+      SettledDebits: debits,
+      SettledGrossPesewas: gross,
+      SettledFeePesewas: fee,
+      SettledNetPesewas: net,
+    })
+  }
 }
 
 const inTheirLane = async (

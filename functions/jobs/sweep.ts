@@ -1,3 +1,4 @@
+import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { lookAfterCompleted } from '../../shared/sweep/completed.ts'
@@ -16,6 +17,8 @@ export const sweep = (runtime: Runtime) =>
     const isOver = () => runtime.now().getTime() >= end
     await lookAfterOverdue(runtime, isOver)
     await lookAfterCompleted(runtime, isOver)
+    // That there is none of these is the alarm.
+    measure({ SweepRuns: 1 })
   })
 
 export const handler = sweep(real)

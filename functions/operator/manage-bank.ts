@@ -75,6 +75,9 @@ const connectorSecret = (): string =>
   `cs_${Buffer.from(real.randomBytes(32)).toString('base64url')}`
 
 const save = async (bank: Bank, settings: Settings) => {
+  if (bank.connector === 'sandbox' && !environment.sandboxBank) {
+    return invalid({ connector: ['sandbox is for sandboxes only'] })
+  }
   if (bank.connector !== 'http') {
     const stray = (['connector-url', 'connector-secret'] as const).find((name) => settings[name])
     if (stray) return invalid({ [stray]: ['is for connector http'] })

@@ -74,7 +74,7 @@ const start = async (
   stops.push(scheduler.stop)
   const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
   const streamArn = await createTable(dynamoDb, tableName)
-  setEnvironment(options, {
+  setEnvironment(options, new URL(gateway.address).host, {
     tableName,
     queueUrl: fauxqs.queueUrl,
     queueArn: (name) => queueArn(ACCOUNT, name),
@@ -84,7 +84,6 @@ const start = async (
     reportsBucket: REPORTS_BUCKET,
   })
   Object.assign(process.env, {
-    OWN_HOSTS: new URL(gateway.address).host,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
@@ -119,8 +118,13 @@ const useLocalCredentials = (): void => {
 }
 
 /** In one process, every function has the environment of all; the names do not collide. */
-const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => {
-  const settings = { stage: 'sandbox', referencePrefix: 'DCS' }
+const setEnvironment = (options: SandboxOptions, host: string, addresses: Addresses): void => {
+  const settings = {
+    stage: 'sandbox',
+    referencePrefix: 'DCS',
+    hasSandboxBank: true,
+    ownHosts: [host],
+  }
   for (const row of functionRows)
     Object.assign(process.env, environmentOf(row, settings, addresses))
   Object.assign(process.env, {

@@ -4,13 +4,20 @@ import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
 import { keys, put, read, readCollection, withoutKeys } from './table.ts'
 
+/** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
+const fromBankItem = (item: Record<string, unknown>): Bank => {
+  const bank = withoutKeys<Bank>(item)
+  const isPlayed = bank.connector === 'sandbox' && !environment.sandboxBank
+  return isPlayed ? { ...bank, connector: 'none' } : bank
+}
+
 const banks = remembered<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
 
 /** Every bank by its identifier; one short item collection, remembered by a warm function. */
 export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {
   const known = await banks.get('all', { now, seconds: environment.cacheSeconds }, async () => {
     const items = await readCollection(keys.banks.pk)
-    return new Map(items.map((item) => [String(item.sk), withoutKeys<Bank>(item)]))
+    return new Map(items.map((item) => [String(item.sk), fromBankItem(item)]))
   })
   return known ?? new Map()
 }
@@ -18,7 +25,7 @@ export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> =>
 /** One bank as it stands now. */
 export const findBank = async (identifier: string): Promise<Bank | undefined> => {
   const item = await read<Record<string, unknown>>(keys.bank(identifier))
-  return item && withoutKeys<Bank>(item)
+  return item && fromBankItem(item)
 }
 
 export const putBank = (bank: Bank): Promise<void> => put(keys.bank(bank.identifier), 'bank', bank)

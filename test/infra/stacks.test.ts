@@ -1,31 +1,23 @@
-import { App } from 'aws-cdk-lib'
-import { Match, Template } from 'aws-cdk-lib/assertions'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, test } from 'vitest'
-import { alarmRows } from '../../infra/alarms.ts'
-import { DataStack } from '../../infra/data-stack.ts'
 import { functionRows, type ReportsUse } from '../../infra/functions.ts'
 import { gatewayResponses } from '../../infra/gateway-responses.ts'
 import { jobNames, jobRow, recurring } from '../../infra/jobs.ts'
 import { queueRows } from '../../infra/queues.ts'
-import { ServiceStack } from '../../infra/service-stack.ts'
+import { functionsOf, queuesOf } from '../../infra/stage-parts.ts'
 import { stageNamed } from '../../infra/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { METRICS_NAMESPACE, METRICS_SERVICE } from '../../shared/metrics.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import { templatesOf } from '../support/templates.ts'
 
 /** What the templates must say, whatever else they say. */
 
-const synthesize = (name: string) => {
-  const stage = stageNamed(name)
-  // The bundles are made by `npm run synth`; the templates do not need them.
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
-  const data = new DataStack(app, 'data', { stage })
-  const service = new ServiceStack(app, 'service', { stage, data })
-  return { data: Template.fromStack(data), service: Template.fromStack(service) }
-}
-
-const { data, service } = synthesize('production')
+const production = stageNamed('production')
+const { data, service } = templatesOf(production)
+const rows = functionsOf(production)
+const queues = queuesOf(production)
 
 type Resource = { Properties: Record<string, unknown> } & Record<string, unknown>
 const named = (names: readonly string[]): string[] =>
@@ -34,18 +26,34 @@ const named = (names: readonly string[]): string[] =>
 const resources = (type: string): Resource[] =>
   Object.values(service.findResources(type)) as Resource[]
 
+/** The one key, as what it encrypts names it. */
+const theKey = {
+  'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'],
+}
+
 describe('the data stack', () => {
+  test('has one key, which changes each year and outlives the stack', () => {
+    data.resourceCountIs('AWS::KMS::Key', 1)
+    data.hasResource('AWS::KMS::Key', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { EnableKeyRotation: true },
+    })
+  })
+
   test('keeps the table: on demand, recoverable, protected, retained, with both images', () => {
     data.hasResource('AWS::DynamoDB::GlobalTable', {
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
       Properties: {
         BillingMode: 'PAY_PER_REQUEST',
+        SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
         StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
         TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
         Replicas: [
           Match.objectLike({
             DeletionProtectionEnabled: true,
+            SSESpecification: { KMSMasterKeyId: theKey },
             PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
           }),
         ],
@@ -93,7 +101,7 @@ describe('the bucket of reports', () => {
     const rows = functionRows.filter(({ name }) => name in uses)
     const before = rows.map(({ usesReports }) => usesReports)
     for (const row of rows) Object.assign(row, { usesReports: [uses[row.name]] })
-    const { service } = synthesize('production')
+    const { service } = templatesOf(production)
     for (const [n, row] of rows.entries()) Object.assign(row, { usesReports: before[n] })
     return service
   }
@@ -111,9 +119,13 @@ describe('the bucket of reports', () => {
         },
         BucketEncryption: {
           ServerSideEncryptionConfiguration: [
-            { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+            {
+              BucketKeyEnabled: true,
+              ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: theKey },
+            },
           ],
         },
+        LoggingConfiguration: Match.anyValue(),
         VersioningConfiguration: { Status: 'Enabled' },
         LifecycleConfiguration: {
           Rules: [
@@ -165,7 +177,10 @@ describe('the bucket of reports', () => {
 
 describe('the key that seals the secrets of partners and banks', () => {
   test('is retained, and only those who need it may read it', () => {
-    data.hasResource('AWS::SecretsManager::Secret', { DeletionPolicy: 'Retain' })
+    data.hasResource('AWS::SecretsManager::Secret', {
+      DeletionPolicy: 'Retain',
+      Properties: { KmsKeyId: theKey },
+    })
     const holders = resources('AWS::Lambda::Function')
       .filter(({ Properties }) =>
         JSON.stringify(Properties.Environment).includes('SEALING_KEY_ARN'),
@@ -188,7 +203,7 @@ describe('the key that seals the secrets of partners and banks', () => {
 
 describe('functions', () => {
   test('each on Node 24 and arm64, under its own name, with its own timeout', () => {
-    for (const { name, timeoutSeconds } of functionRows) {
+    for (const { name, timeoutSeconds } of rows) {
       service.hasResourceProperties('AWS::Lambda::Function', {
         FunctionName: `debit-collection-production-${name}`,
         Runtime: 'nodejs24.x',
@@ -197,7 +212,7 @@ describe('functions', () => {
         Environment: { Variables: Match.objectLike({ STAGE: 'production' }) },
       })
     }
-    service.resourceCountIs('AWS::Lambda::Function', functionRows.length)
+    service.resourceCountIs('AWS::Lambda::Function', rows.length)
   })
 
   test('long chains of invocations are allowed where they are meant, and nowhere else', () => {
@@ -244,15 +259,15 @@ describe('queues', () => {
         Object.keys((Properties.Environment as { Variables: object }).Variables),
       ]),
     )
-    for (const name of jobNames) {
+    for (const { name, sends } of rows) {
       const [lambda = ''] = named([name])
       const known = variables.get(lambda)?.filter((variable) => variable.startsWith('QUEUE_URL_'))
-      expect(known?.sort(), name).toEqual(jobRow(name).sends.map(queueUrlVariable).sort())
+      expect(known?.sort(), name).toEqual(sends.map(queueUrlVariable).sort())
     }
   })
 
-  test('each has a dead-letter queue that outlives it, and an alarm on it', () => {
-    for (const row of queueRows) {
+  test('each has a dead-letter queue that outlives it; all are encrypted, and asked over TLS alone', () => {
+    for (const row of queues) {
       service.hasResourceProperties('AWS::SQS::Queue', {
         VisibilityTimeout: row.visibilitySeconds,
         MessageRetentionPeriod: row.retentionSeconds,
@@ -261,11 +276,18 @@ describe('queues', () => {
       expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
     }
     // And one for the records that the stream's reader put aside.
-    service.resourceCountIs('AWS::SQS::Queue', 2 * queueRows.length + 1)
+    const all = 2 * queues.length + 1
+    service.resourceCountIs('AWS::SQS::Queue', all)
+    service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
+    const overTls = {
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    }
     service.resourcePropertiesCountIs(
-      'AWS::CloudWatch::Alarm',
-      { MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 0 },
-      queueRows.length + 1,
+      'AWS::SQS::QueuePolicy',
+      { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(overTls)]) } },
+      all,
     )
   })
 
@@ -283,12 +305,12 @@ describe('queues', () => {
 
   test('every mapping reports single failures; queues bound their workers', () => {
     const mappings = resources('AWS::Lambda::EventSourceMapping').map((one) => one.Properties)
-    expect(mappings).toHaveLength(queueRows.length + 1)
+    expect(mappings).toHaveLength(queues.length + 1)
     for (const mapping of mappings) {
       expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures'])
     }
     const fromQueues = mappings.filter((mapping) => mapping.ScalingConfig !== undefined)
-    expect(fromQueues).toHaveLength(queueRows.length)
+    expect(fromQueues).toHaveLength(queues.length)
   })
 
   test('the stream has one reader, from its beginning, that puts aside what fails', () => {
@@ -357,34 +379,6 @@ describe('what a schedule of its own sets off', () => {
   })
 })
 
-describe('somebody is told', () => {
-  test.each([
-    ['WebhookFailingDays', 3, 'two days before it is disabled'],
-    ['LateCompletion', 1, "of a customer's money"],
-    ['SettlementNotPaid', 1, 'of a batch that waits'],
-    ['SettlementFailed', 1, 'of a batch that its bank will not pay'],
-    ['ReconciliationDifferences', 1, 'of what does not fit together'],
-  ])('of %s from %i on: %s', (MetricName, Threshold) => {
-    service.resourcePropertiesCountIs(
-      'AWS::CloudWatch::Alarm',
-      {
-        Namespace: METRICS_NAMESPACE,
-        MetricName,
-        Dimensions: [{ Name: 'service', Value: METRICS_SERVICE }],
-        Statistic: 'Maximum',
-        Threshold,
-        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-        TreatMissingData: 'notBreaching',
-      },
-      1,
-    )
-  })
-
-  test('of dead letters, of lost records, and of nothing else', () => {
-    service.resourceCountIs('AWS::CloudWatch::Alarm', queueRows.length + 1 + alarmRows.length)
-  })
-})
-
 describe('the API', () => {
   test('has a method for each operation, and any other method of a path is answered too', () => {
     const methods = resources('AWS::ApiGateway::Method').map(
@@ -400,13 +394,18 @@ describe('the API', () => {
     service.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['*/*'] })
   })
 
-  test('speaks for itself in the envelope', () => {
+  test('speaks for itself in the envelope, whatever type of response it gives', () => {
+    const types = Object.values(ResponseType as unknown as Record<string, ResponseType>)
+      .filter((type) => type instanceof ResponseType)
+      .map(({ responseType }) => responseType)
+    expect(Object.keys(gatewayResponses).sort()).toEqual(types.sort())
     for (const [type, { status, code }] of Object.entries(gatewayResponses)) {
       service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
         ResponseType: type,
         StatusCode: String(status),
         ResponseParameters: {
           'gatewayresponse.header.X-Request-ID': 'context.requestId',
+          ...(status === 429 ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
         },
         ResponseTemplates: {
           'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
@@ -414,10 +413,4 @@ describe('the API', () => {
       })
     }
   })
-})
-
-test('a stage that does not exist is told in one line', () => {
-  for (const name of [undefined, 'prod', 'constructor', 7]) {
-    expect(() => stageNamed(name)).toThrow('Name a stage: -c stage=sandbox|production')
-  }
 })

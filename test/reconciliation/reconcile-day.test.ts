@@ -35,11 +35,13 @@ const lines = async () => {
 test('yesterday: nothing to tell, and the figure is none', async () => {
   const { done } = await aDay()
   expect(await lines()).toEqual([
+    expect.objectContaining({ SettlementUnfinished: 0 }),
     expect.objectContaining({ message: 'day reconciled', date: '2026-11-21', differences: 0 }),
     expect.objectContaining({ ReconciliationDifferences: 0 }),
   ])
   await damage(keys.uuid(done.facts.uuid), 'SET amount = :amount', { amount: 1 })
   expect(await lines()).toEqual([
+    expect.objectContaining({ SettlementUnfinished: 0 }),
     expect.objectContaining({
       level: 'ERROR',
       message: 'reconciliation difference',

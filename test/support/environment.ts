@@ -4,6 +4,7 @@ Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
   STAGE: 'sandbox',
+  SANDBOX_BANK: 'true',
   REFERENCE_PREFIX: 'DCS',
   TABLE_NAME: 'test',
   POWERTOOLS_LOG_LEVEL: 'SILENT',

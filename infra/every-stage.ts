@@ -1,0 +1,7 @@
+import { checkedApp, defineStage } from './stage-stacks.ts'
+import { stageNamed, stageNames } from './stages.ts'
+
+/** All stages in one go, for checking them: `npm run synth`. Each function is bundled once. */
+
+const app = checkedApp()
+for (const name of stageNames) defineStage(app, stageNamed(name))

@@ -1,0 +1,31 @@
+import type { Stack } from 'aws-cdk-lib'
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { recurring } from './jobs.ts'
+import { queueNamed } from './work-queues.ts'
+
+/** The group of all schedules, and the role in which they fill queues. */
+export type Schedules = { group: CfnScheduleGroup; role: Role }
+
+/** What jobs are set off by; those of single debits are made while they run. */
+export const defineSchedules = (stack: Stack, queues: ReadonlyMap<QueueName, Queue>): Schedules => {
+  const group = new CfnScheduleGroup(stack, 'Schedules')
+  const role = new Role(stack, 'ScheduleRole', {
+    assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
+  })
+  queueNamed(queues, 'expiries').grantSendMessages(role)
+  for (const { name, queue, expression } of recurring) {
+    const target = queueNamed(queues, queue)
+    target.grantSendMessages(role)
+    new CfnSchedule(stack, `${name}-schedule`, {
+      groupName: group.ref,
+      scheduleExpression: expression,
+      scheduleExpressionTimezone: 'UTC',
+      flexibleTimeWindow: { mode: 'OFF' },
+      target: { arn: target.queueArn, roleArn: role.roleArn, input: '{}' },
+    })
+  }
+  return { group, role }
+}

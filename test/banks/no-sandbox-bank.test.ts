@@ -1,0 +1,33 @@
+import type { Context, SQSEvent } from 'aws-lambda'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
+import { environment } from '../../shared/runtime.ts'
+import { findBank, putBank } from '../../shared/store/banks.ts'
+import { openDebit } from '../../shared/store/charges.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { gcb, pendingDebit, still } from '../support/examples.ts'
+import { sampleEvent } from '../support/running-service.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** Where money is real, a debit is handed to no bank that is only played. */
+
+beforeAll(useFreshTable)
+
+test.each([undefined, '', 'false', 'TRUE', '1'])('SANDBOX_BANK=%s is none', async (said) => {
+  vi.stubEnv('SANDBOX_BANK', said)
+  await putBank(gcb)
+  expect(gcb.connector).toBe('sandbox')
+  expect((await findBank(gcb.identifier))?.connector).toBe('none')
+
+  const debit = pendingDebit()
+  const { reference } = debit.facts
+  await openDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
+  const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
+  const [record] = event.Records
+  if (record) record.body = JSON.stringify({ reference })
+  const { batchItemFailures } = await submitToBank(still())(event, {} as Context)
+  expect(batchItemFailures).toHaveLength(1)
+  expect((await findDebit(reference))?.status).toBe('pending')
+  vi.unstubAllEnvs()
+  expect(environment.sandboxBank).toBe(true)
+})
