@@ -1,7 +1,7 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   Architecture,
   FilterCriteria,
@@ -28,6 +28,7 @@ import { environmentOf } from './environment.ts'
 import { type FunctionRow, functionRows } from './functions.ts'
 import { jobNames, jobRow, recurring } from './jobs.ts'
 import { deadLetters, queueRows } from './queues.ts'
+import { defineRole } from './roles.ts'
 import type { Stage } from './stages.ts'
 
 type Props = StackProps & { stage: Stage; data: DataStack }
@@ -112,10 +113,10 @@ export class ServiceStack extends Stack {
     const role = new Role(this, 'ScheduleRole', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
     })
-    queues.get('expiries')?.grantSendMessages(role)
+    queueNamed(queues, 'expiries').grant(role, 'sqs:SendMessage')
     for (const { name, queue, expression } of recurring) {
       const target = queueNamed(queues, queue)
-      target.grantSendMessages(role)
+      target.grant(role, 'sqs:SendMessage')
       new CfnSchedule(this, `${name}-schedule`, {
         groupName: group.ref,
         scheduleExpression: expression,
@@ -129,7 +130,10 @@ export class ServiceStack extends Stack {
 
   #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
     const { stage, data, queues, schedules } = parts
-    const lambda = new NodejsFunction(this, row.name, {
+    const logGroup = new LogGroup(this, `${row.name}-log`, {
+      retention: RetentionDays.THREE_MONTHS,
+    })
+    return new NodejsFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
       entry: row.entry,
       runtime: Runtime.NODEJS_24_X,
@@ -137,7 +141,8 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       bundling,
-      logGroup: new LogGroup(this, `${row.name}-log`, { retention: RetentionDays.THREE_MONTHS }),
+      logGroup,
+      role: defineRole(this, row.name, { data, queues, schedules, logGroup }),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
         row,
@@ -153,29 +158,6 @@ export class ServiceStack extends Stack {
         },
       ),
     })
-    if (row.usesTable) data.table.grantReadWriteData(lambda)
-    if (row.usesSealingKey) data.sealingKey.grantRead(lambda)
-    if (row.usesReports.includes('read')) data.reports.grantRead(lambda)
-    if (row.usesReports.includes('write')) data.reports.grantPut(lambda)
-    for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
-    if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
-    return lambda
-  }
-
-  #allowSchedules(lambda: NodejsFunction, { group, role }: Parts['schedules']): void {
-    lambda.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['scheduler:CreateSchedule'],
-        resources: [
-          this.formatArn({
-            service: 'scheduler',
-            resource: 'schedule',
-            resourceName: `${group.ref}/*`,
-          }),
-        ],
-      }),
-    )
-    role.grantPassRole(lambda.grantPrincipal)
   }
 
   #feed(functions: Map<string, IFunction>, queues: Map<QueueName, Queue>, table: TableV2): void {

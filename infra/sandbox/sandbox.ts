@@ -11,6 +11,7 @@ import { type FunctionHost, loadFunctions } from './function-host.ts'
 import { openGateway } from './gateway.ts'
 import { pollQueue } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
+import { startSecretsManager } from './secrets-manager.ts'
 import { seeds } from './seeds.ts'
 import { pollStream } from './stream-poller.ts'
 import { createTable } from './table.ts'
@@ -38,8 +39,9 @@ export type Sandbox = {
 
 const ACCOUNT: Account = { region: 'eu-west-1', id: '000000000000' }
 const REPORTS_BUCKET = 'debit-collection-reports'
-/** A tester who changes a setting sees it at once, nearly. */
-const CACHE_SECONDS = 1
+const SEALING_KEY_ARN = `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`
+/** A function of its own remembers; here they would remember for each other. */
+const CACHE_SECONDS = 0
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const stops: (() => Promise<unknown>)[] = []
@@ -72,6 +74,8 @@ const start = async (
     await fauxqs.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
   stops.push(scheduler.stop)
+  const secrets = await startSecretsManager({ [SEALING_KEY_ARN]: 'sandbox' })
+  stops.push(secrets.stop)
   const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
   const streamArn = await createTable(dynamoDb, tableName)
   setEnvironment(options, {
@@ -80,7 +84,7 @@ const start = async (
     queueArn: (name) => queueArn(ACCOUNT, name),
     scheduleGroup: 'debit-collection',
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT.id}:role/scheduler`,
-    sealingKeyArn: `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`,
+    sealingKeyArn: SEALING_KEY_ARN,
     reportsBucket: REPORTS_BUCKET,
   })
   Object.assign(process.env, {
@@ -89,6 +93,7 @@ const start = async (
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
   })
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
@@ -127,7 +132,6 @@ const setEnvironment = (options: SandboxOptions, addresses: Addresses): void => 
     TIME_SCALE: String(options.timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: 'true',
-    SEALING_KEY: 'sandbox',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })
