@@ -162,8 +162,8 @@ const rows: Record<FunctionName, Permissions> = {
       'webhooks-low',
       'webhooks-sidelined',
       'recoveries',
+      // Of a run that left the rest to another; of a payment no other is left anything.
       'settlements',
-      'payments',
     ],
   }),
   'submit-to-bank': allOf(movesAndFails, {

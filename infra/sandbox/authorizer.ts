@@ -3,31 +3,17 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../functions.ts'
 import { calledBy, type Permission, permissionsIn, spelled } from '../statements.ts'
 import { needsOf } from './call-needs.ts'
+import { type Judgement, judgements } from './judgement.ts'
 
 /**
  * Holds every AWS call of a function against its row in permissions.ts, as IAM does by its role.
  * All functions run in one process here, so each call is told by whose work it belongs to.
  */
 
-export type Judged = {
-  name: FunctionName
-  needed: Permission
-  /** The narrowest that allows it; undefined: none does. */
-  allowedBy: Permission | undefined
-}
-
 const acting = new AsyncLocalStorage<FunctionName>()
 
 /** Does some work as a function would: with what its role allows, and no more. */
 export const actingAs = <T>(name: FunctionName, work: () => T): T => acting.run(name, work)
-
-const listeners = new Set<(judged: Judged) => void>()
-
-/** @returns a function that ends it */
-export const onJudged = (listener: (judged: Judged) => void): (() => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
 
 /** As IAM's StringLike. */
 const isLike = (text: string, pattern: string): boolean =>
@@ -55,19 +41,22 @@ const allowedTo = (name: FunctionName): Permission[] => {
   return allowed
 }
 
+/** @returns an error for who is not allowed */
 const judge = (name: FunctionName, command: Command): Error | undefined => {
-  const allowed = allowedTo(name)
-  const judged = needsOf(command).map((needed) => ({
-    name,
-    needed,
-    allowedBy: narrowest(allowed, needed),
-  }))
-  for (const one of judged) for (const listener of listeners) listener(one)
-  const denied = judged.find(({ allowedBy }) => allowedBy === undefined)
-  return denied && refusal(denied)
+  let denied: Error | undefined
+  for (const needed of needsOf(command)) {
+    const allowedBy = narrowest(allowedTo(name), needed)
+    judgements.publish({
+      name,
+      needed: spelled(needed),
+      allowedBy: allowedBy && spelled(allowedBy),
+    } satisfies Judgement)
+    if (!allowedBy) denied ??= refusal(name, needed)
+  }
+  return denied
 }
 
-const refusal = ({ name, needed }: Judged): Error =>
+const refusal = (name: FunctionName, needed: Permission): Error =>
   Object.assign(
     new Error(`${name} is not allowed ${spelled(needed)}: its row is in infra/permissions.ts`),
     { name: 'AccessDeniedException', $fault: 'client', $metadata: { httpStatusCode: 400 } },

@@ -9,6 +9,7 @@ import { startDynamoDbLocal } from './dynamodb-local.ts'
 import { type Account, type Fauxqs, queueArn, startFauxqs } from './fauxqs.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
 import { openGateway } from './gateway.ts'
+import { type Judgement, judgements } from './judgement.ts'
 import { pollQueue } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
 import { startSecretsManager } from './secrets-manager.ts'
@@ -95,6 +96,7 @@ const start = async (
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
   })
+  stops.push(tellRefusals(print))
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
   feed({ functions, fauxqs, dynamoDb, streamArn, print }, stops)
@@ -148,6 +150,18 @@ const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
     }
   },
 })
+
+/** Also those that a function bears, such as of a message that it could not send. */
+const tellRefusals = (print: Print): (() => Promise<void>) => {
+  const tell = (message: unknown) => {
+    const { name, needed, allowedBy } = message as Judgement
+    if (!allowedBy) print(faultLine(name, `is not allowed ${needed}`))
+  }
+  judgements.subscribe(tell)
+  return async () => {
+    judgements.unsubscribe(tell)
+  }
+}
 
 const plant = async (functions: FunctionHost): Promise<void> => {
   for (const together of seeds) {
