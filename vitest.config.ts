@@ -7,8 +7,8 @@ const isProof = process.env.PROVE === 'true'
 export default defineConfig({
   test: {
     include: [isProof ? 'test/**/*.proof.ts' : 'test/**/*.test.ts'],
-    globalSetup: ['test/support/dynamodb-local.ts'],
-    setupFiles: ['test/support/environment.ts'],
+    globalSetup: ['test/support/dynamodb-local.ts', 'test/support/permissions/folder.ts'],
+    setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
     // A file of tests is a process of its own: the functions read their environment once.
     pool: 'forks',
     // Most of them wait for time to pass, not for a processor.

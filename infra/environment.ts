@@ -24,25 +24,28 @@ export type Addresses = {
 
 /** The environment of one function, the same in a stack and in the sandbox. */
 export const environmentOf = (
-  row: FunctionRow,
+  { permissions }: Pick<FunctionRow, 'permissions'>,
   settings: StageSettings,
   addresses: Addresses,
-): Record<string, string> => ({
-  STAGE: settings.stage,
-  REFERENCE_PREFIX: settings.referencePrefix,
-  OWN_HOSTS: settings.ownHosts.join(','),
-  ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
-  ...(row.usesTable ? { TABLE_NAME: addresses.tableName } : {}),
-  ...Object.fromEntries(
-    row.sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
-  ),
-  ...(row.usesSealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
-  ...(row.usesReports.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
-  ...(row.schedulesInto
-    ? {
-        SCHEDULE_GROUP: addresses.scheduleGroup,
-        SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
-        SCHEDULE_TARGET_ARN: addresses.queueArn(row.schedulesInto),
-      }
-    : {}),
-})
+): Record<string, string> => {
+  const { items, sends = [], sealingKey, reports, schedulesInto } = permissions
+  return {
+    STAGE: settings.stage,
+    REFERENCE_PREFIX: settings.referencePrefix,
+    OWN_HOSTS: settings.ownHosts.join(','),
+    ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
+    ...(items ? { TABLE_NAME: addresses.tableName } : {}),
+    ...Object.fromEntries(
+      sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
+    ),
+    ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
+    ...(reports ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
+    ...(schedulesInto
+      ? {
+          SCHEDULE_GROUP: addresses.scheduleGroup,
+          SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
+          SCHEDULE_TARGET_ARN: addresses.queueArn(schedulesInto),
+        }
+      : {}),
+  }
+}

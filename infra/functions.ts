@@ -1,90 +1,60 @@
-import { operationNames, operations } from '../shared/api/operations.ts'
-import type { QueueName } from '../shared/queues/messages.ts'
-import { jobNames, jobRow } from './jobs.ts'
-
-export type ReportsUse = 'read' | 'write'
+import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
+import { type JobName, jobNames, jobRow } from './jobs.ts'
+import type { Permissions } from './permission.ts'
+import { permissionsOf } from './permissions.ts'
 
 /** Every Lambda function: its name, which is its file's name, and what it may use. */
 export type FunctionRow = {
-  name: string
+  name: FunctionName
   /** Its file, from the project's root. */
   entry: string
   timeoutSeconds: number
   memoryMegabytes: number
-  usesTable: boolean
-  sends: readonly QueueName[]
-  schedulesInto?: QueueName
-  /** Seals or opens the secrets of partners or banks. */
-  usesSealingKey: boolean
-  /** Writes the reports of batches, or reads them. */
-  usesReports: readonly ReportsUse[]
+  permissions: Permissions
 }
 
 /** The gateway gives up at 29 s; the endpoint wrapper answers at 25 s. */
 const API_TIMEOUT_SECONDS = 28
 const MEMORY_MEGABYTES = 1024
 
-/** The nouns of the operator command, and what sets them apart from each other. */
-const operators: Record<string, Partial<FunctionRow>> = {
-  'manage-provider': {},
-  'manage-credential': {},
-  'manage-bank': {},
-  'manage-customer': {},
-  'manage-webhook': {},
-  'manage-delivery': {},
-  // A day is looked through from end to end, here and in reconciliation.
-  'manage-debit': {
-    timeoutSeconds: 900,
-    sends: ['submissions', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
-  },
-  'manage-exception': {},
-  'manage-reconciliation': { timeoutSeconds: 900 },
-  'manage-settlement': { timeoutSeconds: 60, sends: ['settlements', 'payments'] },
-}
+/** The nouns of the operator command, and those that take longer. */
+const operators = {
+  'manage-provider': API_TIMEOUT_SECONDS,
+  'manage-credential': API_TIMEOUT_SECONDS,
+  'manage-bank': API_TIMEOUT_SECONDS,
+  'manage-customer': API_TIMEOUT_SECONDS,
+  'manage-webhook': API_TIMEOUT_SECONDS,
+  'manage-delivery': API_TIMEOUT_SECONDS,
+  'manage-exception': API_TIMEOUT_SECONDS,
+  // A day is looked through from end to end.
+  'manage-debit': 900,
+  'manage-reconciliation': 900,
+  'manage-settlement': 60,
+} as const satisfies Record<string, number>
 
-const SEALERS = new Set([
-  'manage-webhook',
-  'test-webhook',
-  'deliver-webhook',
-  'deliver-sidelined-webhook',
-  'manage-bank',
-  'submit-to-bank',
-  'manage-settlement',
-  'process-batch',
-])
-
-/** What each does with the reports of batches. */
-const REPORTS: Record<string, readonly ReportsUse[]> = {
-  'build-batch': ['write'],
-  'manage-settlement': ['read', 'write'],
-  'get-settlement-report': ['read'],
-}
-
-const row = (room: string, name: string, rest: Partial<FunctionRow> = {}): FunctionRow => ({
-  name,
-  entry: `functions/${room}/${name}.ts`,
-  timeoutSeconds: API_TIMEOUT_SECONDS,
-  memoryMegabytes: MEMORY_MEGABYTES,
-  usesTable: true,
-  sends: [],
-  usesSealingKey: SEALERS.has(name),
-  usesReports: REPORTS[name] ?? [],
-  ...rest,
-})
+type OperatorName = keyof typeof operators
+const operatorNames = Object.keys(operators) as OperatorName[]
 
 /** Answers what no operation takes. */
 export const UNMATCHED = 'answer-unmatched'
 
+export type FunctionName = OperationName | typeof UNMATCHED | OperatorName | JobName
+
+const row = (
+  room: string,
+  name: FunctionName,
+  timeoutSeconds: number = API_TIMEOUT_SECONDS,
+): FunctionRow => ({
+  name,
+  entry: `functions/${room}/${name}.ts`,
+  timeoutSeconds,
+  memoryMegabytes: MEMORY_MEGABYTES,
+  permissions: permissionsOf(name),
+})
+
 export const functionRows: FunctionRow[] = [
   ...operationNames.map((name) => row(operations[name].caller, name)),
-  row('gateway', UNMATCHED, { usesTable: false }),
-  ...Object.entries(operators).map(([name, own]) => row('operator', name, own)),
-  ...jobNames.map((name) => {
-    const { timeoutSeconds, sends, schedulesInto } = jobRow(name)
-    return row('jobs', name, {
-      timeoutSeconds,
-      sends,
-      ...(schedulesInto ? { schedulesInto } : {}),
-    })
-  }),
+  row('gateway', UNMATCHED),
+  ...operatorNames.map((name) => row('operator', name, operators[name])),
+  ...jobNames.map((name) => row('jobs', name, jobRow(name).timeoutSeconds)),
 ]

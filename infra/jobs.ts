@@ -1,8 +1,8 @@
 import type { QueueName } from '../shared/queues/messages.ts'
 
 /**
- * Every function that no one calls over HTTP, as one row: what feeds it, how long it may take and
- * which queues it sends to. The stacks and the sandbox are both built from here.
+ * Every function that no one calls over HTTP, as one row: what feeds it and how long it may take.
+ * The stacks and the sandbox are both built from here.
  */
 
 type Feed =
@@ -13,19 +13,9 @@ type Feed =
 export type Job = {
   from: Feed
   timeoutSeconds: number
-  sends: readonly QueueName[]
-  /** Creates schedules that put messages into this queue. */
-  schedulesInto?: QueueName
   /** Schedules of its own put a message into its queue, again and again. */
   every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
-
-const webhookQueues = [
-  'webhooks-high',
-  'webhooks-medium',
-  'webhooks-low',
-  'webhooks-sidelined',
-] as const satisfies QueueName[]
 
 export const jobs = {
   relay: {
@@ -34,29 +24,23 @@ export const jobs = {
       batchSize: 100,
     },
     timeoutSeconds: 60,
-    sends: ['submissions', 'timeouts', ...webhookQueues, 'recoveries', 'settlements', 'payments'],
   },
   'submit-to-bank': {
     from: { queues: ['submissions'], batchSize: 5, maxConcurrency: 20 },
     timeoutSeconds: 60,
-    sends: ['sandbox-outcomes'],
   },
   'report-sandbox-outcome': {
     from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 10,
-    sends: [],
   },
   // Bounded, because Scheduler takes 250 new schedules a second in most Regions.
   'schedule-timeout': {
     from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 20,
-    sends: ['expiries'],
-    schedulesInto: 'expiries',
   },
   'expire-debit': {
     from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
     timeoutSeconds: 20,
-    sends: [],
   },
   // One message at a time: ten slow receivers in one batch would pass any timeout. Two first
   // attempts may go in one message, at up to 60 s each.
@@ -67,46 +51,38 @@ export const jobs = {
       maxConcurrency: 50,
     },
     timeoutSeconds: 135,
-    sends: ['webhooks-sidelined'],
   },
   'deliver-sidelined-webhook': {
     from: { queues: ['webhooks-sidelined'], batchSize: 1, maxConcurrency: 20 },
     timeoutSeconds: 135,
-    sends: [],
   },
   'recover-deliveries': {
     from: { queues: ['recoveries'], batchSize: 1, maxConcurrency: 5 },
     timeoutSeconds: 30,
-    sends: [],
   },
   // At midnight, and again for what was not to be seen then, or when the first run did not come.
   'open-settlement': {
     from: { queues: ['settlement-runs'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 60,
-    sends: ['settlements', 'payments'],
     every: ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)'],
   },
   'build-batch': {
     from: { queues: ['settlements'], batchSize: 1, maxConcurrency: 20 },
     timeoutSeconds: 900,
-    sends: [],
   },
   'process-batch': {
     from: { queues: ['payments'], batchSize: 1, maxConcurrency: 5 },
     timeoutSeconds: 60,
-    sends: [],
   },
   // When the runs of the night are done.
   'reconcile-day': {
     from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 900,
-    sends: [],
     every: ['cron(0 2 * * ? *)'],
   },
   sweep: {
     from: { queues: ['sweeps'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 55,
-    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments'],
     every: ['rate(1 minute)'],
   },
 } as const satisfies Record<string, Job>

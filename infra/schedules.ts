@@ -15,10 +15,10 @@ export const defineSchedules = (stack: Stack, queues: ReadonlyMap<QueueName, Que
   const role = new Role(stack, 'ScheduleRole', {
     assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
   })
-  queueNamed(queues, 'expiries').grantSendMessages(role)
+  queueNamed(queues, 'expiries').grant(role, 'sqs:SendMessage')
   for (const { name, queue, expression } of recurring) {
     const target = queueNamed(queues, queue)
-    target.grantSendMessages(role)
+    target.grant(role, 'sqs:SendMessage')
     new CfnSchedule(stack, `${name}-schedule`, {
       groupName: group.ref,
       scheduleExpression: expression,

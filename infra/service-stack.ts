@@ -1,8 +1,6 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import type { Key } from 'aws-cdk-lib/aws-kms'
 import {
   Architecture,
   FilterCriteria,
@@ -18,7 +16,6 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { type OperationName, operations } from '../shared/api/operations.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
-import { acceptGrants } from './accepted-grants.ts'
 import { alarmRows } from './alarms.ts'
 import { defineApi, defineRoutes } from './api.ts'
 import { defineAlarms } from './bell.ts'
@@ -34,6 +31,7 @@ import { type FunctionRow, UNMATCHED } from './functions.ts'
 import { jobRow } from './jobs.ts'
 import { defineLog } from './log-group.ts'
 import { deadLetters } from './queues.ts'
+import { defineRole } from './roles.ts'
 import { defineSchedules, type Schedules } from './schedules.ts'
 import { functionsOf, jobsOf, queuesOf } from './stage-parts.ts'
 import type { Stage } from './stages.ts'
@@ -81,7 +79,8 @@ export class ServiceStack extends Stack {
 
   #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
     const { stage, data, queues, schedules, api } = parts
-    const lambda = new NodejsFunction(this, row.name, {
+    const logGroup = defineLog(this, `${row.name}-log`, stage)
+    return new NodejsFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
       entry: row.entry,
       runtime: Runtime.NODEJS_24_X,
@@ -89,7 +88,8 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       bundling,
-      logGroup: defineLog(this, `${row.name}-log`, stage),
+      logGroup,
+      role: defineRole(this, row, { data, queues, schedules, logGroup }),
       ...reservation(row, stage),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
@@ -111,59 +111,6 @@ export class ServiceStack extends Stack {
         },
       ),
     })
-    if (row.usesTable) data.table.grantReadWriteData(lambda)
-    if (row.usesSealingKey) data.sealingKey.grantRead(lambda)
-    if (row.usesReports.includes('read')) data.reports.grantRead(lambda)
-    if (row.usesReports.includes('write')) data.reports.grantPut(lambda)
-    for (const name of row.sends) queueNamed(queues, name).grantSendMessages(lambda)
-    if (row.schedulesInto) this.#allowSchedules(lambda, schedules)
-    this.#allowKey(row, lambda, data.key)
-    acceptGrants(lambda, data)
-    return lambda
-  }
-
-  /** What the services that keep things ask of the key in the name of their caller. */
-  #allowKey(row: FunctionRow, lambda: NodejsFunction, key: Key): void {
-    const services = [
-      ...(row.usesTable ? ['dynamodb'] : []),
-      ...(row.usesReports.length > 0 ? ['s3'] : []),
-      ...(row.usesSealingKey ? ['secretsmanager'] : []),
-    ]
-    if (services.length === 0) return
-    lambda.addToRolePolicy(
-      new PolicyStatement({
-        actions: [
-          'kms:Decrypt',
-          'kms:DescribeKey',
-          'kms:Encrypt',
-          'kms:GenerateDataKey',
-          'kms:ReEncryptFrom',
-          'kms:ReEncryptTo',
-        ],
-        resources: [key.keyArn],
-        conditions: {
-          StringEquals: {
-            'kms:ViaService': services.map((name) => `${name}.${this.region}.amazonaws.com`),
-          },
-        },
-      }),
-    )
-  }
-
-  #allowSchedules(lambda: NodejsFunction, { group, role }: Parts['schedules']): void {
-    lambda.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['scheduler:CreateSchedule'],
-        resources: [
-          this.formatArn({
-            service: 'scheduler',
-            resource: 'schedule',
-            resourceName: `${group.ref}/*`,
-          }),
-        ],
-      }),
-    )
-    role.grantPassRole(lambda.grantPrincipal)
   }
 
   /** @returns the queues of what the stream's readers put aside, by their names */

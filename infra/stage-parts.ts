@@ -26,7 +26,10 @@ export const jobsOf = ({ hasSandboxBank }: Parts): JobName[] =>
 export const functionsOf = (stage: Parts): FunctionRow[] =>
   functionRows
     .filter(({ name }) => stage.hasSandboxBank || !(players as readonly string[]).includes(name))
-    .map((row) => ({ ...row, sends: row.sends.filter(hasQueue(stage)) }))
+    .map(({ permissions, ...row }) => ({
+      ...row,
+      permissions: { ...permissions, sends: permissions.sends?.filter(hasQueue(stage)) ?? [] },
+    }))
 
 export const queuesOf = (stage: Parts): QueueRow[] =>
   queueRows.filter(({ name }) => hasQueue(stage)(name))

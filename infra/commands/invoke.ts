@@ -10,7 +10,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const [name, file = `events/${name}.json`] = positionals
-const names = functionRows.map((row) => row.name)
+const names: string[] = functionRows.map((row) => row.name)
 if (!name || !names.includes(name)) {
   fail(
     `usage: npm run -s invoke -- FUNCTION [EVENT.json] [--port 3000]; functions: ${names.join(', ')}`,

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'aws-lambda'
 import { type FunctionRow, functionRows } from '../functions.ts'
+import { actingAs } from './authorizer.ts'
 
-/** Runs the functions in this process, by their files, with what Lambda would hand them. */
+/**
+ * Runs the functions in this process, by their files, with what Lambda would hand them, each
+ * allowed what its role allows.
+ */
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>
 
@@ -39,7 +43,7 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
 
 /** Loads every function, so that none is cold when the first request comes. */
 export const loadFunctions = async (): Promise<FunctionHost> => {
-  const loaded = new Map(
+  const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
     await Promise.all(
       functionRows.map(async (row) => {
         const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
@@ -57,7 +61,7 @@ export const loadFunctions = async (): Promise<FunctionHost> => {
       const done = new AbortController()
       try {
         return await Promise.race([
-          found.handler(event, contextFor(found.row)),
+          actingAs(found.row.name, () => found.handler(event, contextFor(found.row))),
           timeOut(found.row, done.signal),
         ])
       } finally {

@@ -9,8 +9,10 @@ import { startDynamoDbLocal } from './dynamodb-local.ts'
 import { type Account, type Fauxqs, queueArn, startFauxqs } from './fauxqs.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
 import { openGateway } from './gateway.ts'
+import { type Judgement, judgements } from './judgement.ts'
 import { pollQueue } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
+import { startSecretsManager } from './secrets-manager.ts'
 import { seeds } from './seeds.ts'
 import { pollStream } from './stream-poller.ts'
 import { createTable } from './table.ts'
@@ -38,8 +40,9 @@ export type Sandbox = {
 
 const ACCOUNT: Account = { region: 'eu-west-1', id: '000000000000' }
 const REPORTS_BUCKET = 'debit-collection-reports'
-/** A tester who changes a setting sees it at once, nearly. */
-const CACHE_SECONDS = 1
+const SEALING_KEY_ARN = `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`
+/** A function of its own remembers; here they would remember for each other. */
+const CACHE_SECONDS = 0
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const stops: (() => Promise<unknown>)[] = []
@@ -72,6 +75,8 @@ const start = async (
     await fauxqs.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
   stops.push(scheduler.stop)
+  const secrets = await startSecretsManager({ [SEALING_KEY_ARN]: 'sandbox' })
+  stops.push(secrets.stop)
   const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
   const streamArn = await createTable(dynamoDb, tableName)
   setEnvironment(options, new URL(gateway.address).host, {
@@ -80,7 +85,7 @@ const start = async (
     queueArn: (name) => queueArn(ACCOUNT, name),
     scheduleGroup: 'debit-collection',
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT.id}:role/scheduler`,
-    sealingKeyArn: `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`,
+    sealingKeyArn: SEALING_KEY_ARN,
     reportsBucket: REPORTS_BUCKET,
   })
   Object.assign(process.env, {
@@ -88,7 +93,9 @@ const start = async (
     AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
     AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
   })
+  stops.push(tellRefusals(print))
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
   feed({ functions, fauxqs, dynamoDb, streamArn, print }, stops)
@@ -131,7 +138,6 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
     TIME_SCALE: String(options.timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: 'true',
-    SEALING_KEY: 'sandbox',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })
@@ -148,6 +154,18 @@ const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
     }
   },
 })
+
+/** Also those that a function bears, such as of a message that it could not send. */
+const tellRefusals = (print: Print): (() => Promise<void>) => {
+  const tell = (message: unknown) => {
+    const { name, needed, allowedBy } = message as Judgement
+    if (!allowedBy) print(faultLine(name, `is not allowed ${needed}`))
+  }
+  judgements.subscribe(tell)
+  return async () => {
+    judgements.unsubscribe(tell)
+  }
+}
 
 const plant = async (functions: FunctionHost): Promise<void> => {
   for (const together of seeds) {

@@ -10,12 +10,14 @@ import { environment, real } from '../runtime.ts'
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
-const KEY_SECONDS = 300
+/** It never changes, so it is trusted for longer than what an operator may change. */
+const TRUSTED_TIMES = 10
 
 /** The stage's key: a secret in Secrets Manager, or on one machine a fixed text. */
 const key = async (): Promise<Buffer> => {
   const { fixed, secretArn } = environment.sealingKey
-  const text = fixed ?? (await getSecret(secretArn, { maxAge: KEY_SECONDS }))
+  const maxAge = TRUSTED_TIMES * environment.cacheSeconds
+  const text = fixed ?? (await getSecret(secretArn, { maxAge }))
   if (typeof text !== 'string' || text === '') throw new Error('The sealing key is empty')
   return createHash('sha256').update(text).digest()
 }

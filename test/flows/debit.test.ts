@@ -271,6 +271,19 @@ describe('update-debit-transaction', () => {
     })
   })
 
+  test('the same by callback', async () => {
+    const { reference, response } = (await charge(silent)).body.data
+    const call = (body: object) =>
+      service.send('POST', `/api/v1/banks/debit-transactions/${response.uuid}/callback`, {
+        credential: 'bt_sandbox_gcb',
+        body: { bank_reference: 'BANK-3', ...body },
+      })
+    expect((await call({ status: 'failed', error_message: 'Declined' })).status).toBe(200)
+    const late = await call({ status: 'completed', approval_method: 'ussd' })
+    expect([late.status, late.body.error.code]).toEqual([422, 3001])
+    expect(await itemsOf(reference, 'LATE#')).toMatchObject([{ bankReference: 'BANK-3' }])
+  })
+
   test('a transaction of another bank, an unknown one and no uuid at all: the same 404/1404', async () => {
     const { response } = (await charge()).body.data
     const body = { status: 'completed', bank_reference: 'BANK-4' }

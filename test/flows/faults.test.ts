@@ -11,6 +11,7 @@ import { updateDebitTransaction } from '../../functions/bank/update-debit-transa
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
 import { listBanks } from '../../functions/provider/list-banks.ts'
+import { actingAs, judgeCallsOf } from '../../infra/sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
@@ -21,6 +22,7 @@ import { sampleEvent } from '../support/running-service.ts'
 /** What goes wrong behind a request, as its caller sees it. */
 
 const calls = mockClient(table)
+judgeCallsOf(table)
 
 const context = (milliseconds = 28_000) =>
   ({ getRemainingTimeInMillis: () => milliseconds }) as unknown as Context
@@ -42,7 +44,8 @@ beforeEach(() => {
 const event = async (name: string) => (await sampleEvent(name)) as unknown as APIGatewayProxyEvent
 
 const run = async (milliseconds?: number) => {
-  const reply = await charge(still())(await event('charge'), context(milliseconds))
+  const sample = await event('charge')
+  const reply = await actingAs('charge', () => charge(still())(sample, context(milliseconds)))
   return { status: reply.statusCode, headers: reply.headers, body: JSON.parse(reply.body) }
 }
 

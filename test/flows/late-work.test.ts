@@ -6,6 +6,8 @@ import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
 import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { reportSandboxOutcome } from '../../functions/jobs/report-sandbox-outcome.ts'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
+import { type JobName, jobRow } from '../../infra/jobs.ts'
+import { actingAs, judgeCallsOf } from '../../infra/sandbox/authorizer.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
 import { putBank } from '../../shared/store/banks.ts'
 import { openDebit } from '../../shared/store/charges.ts'
@@ -17,6 +19,7 @@ import { useFreshTable } from '../support/tables.ts'
 /** Messages that come late, early or twice: the debit itself says what is still to be done. */
 
 const calls = mockClient(SQSClient)
+judgeCallsOf(SQSClient.prototype)
 beforeEach(() => {
   calls.reset()
   calls.onAnyCommand().resolves({})
@@ -30,14 +33,19 @@ beforeAll(async () => {
 
 const at = (seconds: number) => still({ now: () => new Date(NOON.getTime() + seconds * 1000) })
 
-const message = (body: object): SQSEvent =>
+const queueOf = (name: JobName): string => {
+  const { from } = jobRow(name)
+  return 'queues' in from ? (from.queues[0] ?? '') : ''
+}
+
+const message = (name: JobName, body: object): SQSEvent =>
   ({
     Records: [
       {
         messageId: 'message-1',
         body: JSON.stringify(body),
         eventSource: 'aws:sqs',
-        eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:queue',
+        eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${queueOf(name)}`,
         attributes: { ApproximateReceiveCount: '1' },
       },
     ],
@@ -46,8 +54,10 @@ const message = (body: object): SQSEvent =>
 type Job = (event: SQSEvent, context: Context) => Promise<{ batchItemFailures: object[] }>
 
 /** @returns how many messages of one failed */
-const run = async (job: Job, body: object): Promise<number> =>
-  (await job(message(body), {} as Context)).batchItemFailures.length
+const run = async (name: JobName, job: Job, body: object): Promise<number> => {
+  const { batchItemFailures } = await actingAs(name, () => job(message(name, body), {} as Context))
+  return batchItemFailures.length
+}
 
 const opened = async (): Promise<Debit> => {
   const debit = pendingDebit()
@@ -72,14 +82,15 @@ describe('submit-to-bank', () => {
   test('a submission that comes twice is made once', async () => {
     const debit = await opened()
     const { reference } = debit.facts
-    for (let n = 0; n < 2; n += 1) expect(await run(submitToBank(at(1)), { reference })).toBe(0)
+    for (let n = 0; n < 2; n += 1)
+      expect(await run('submit-to-bank', submitToBank(at(1)), { reference })).toBe(0)
     expect(await now(debit)).toMatchObject({ status: 'processing', events: 3 })
     expect(calls.calls()).toHaveLength(1)
   })
 
   test('a debit whose ten minutes have run out is not handed to a bank any more', async () => {
     const debit = await opened()
-    await run(submitToBank(at(600)), { reference: debit.facts.reference })
+    await run('submit-to-bank', submitToBank(at(600)), { reference: debit.facts.reference })
     expect(await now(debit)).toMatchObject({
       status: 'failed',
       errorMessage: 'Bank processing timeout',
@@ -93,9 +104,10 @@ describe('expire-debit', () => {
   test('a timer that fires early comes again, and on time or late it fails the debit, once', async () => {
     const debit = await processing()
     const about = { reference: debit.facts.reference, phase: 'approval' }
-    expect(await run(expireDebit(at(299.9)), about)).toBe(1)
+    expect(await run('expire-debit', expireDebit(at(299.9)), about)).toBe(1)
     expect(await now(debit)).toMatchObject({ status: 'processing' })
-    for (const seconds of [300.1, 359]) expect(await run(expireDebit(at(seconds)), about)).toBe(0)
+    for (const seconds of [300.1, 359])
+      expect(await run('expire-debit', expireDebit(at(seconds)), about)).toBe(0)
     expect(await now(debit)).toMatchObject({
       status: 'failed',
       errorMessage: 'Transaction timeout',
@@ -106,9 +118,12 @@ describe('expire-debit', () => {
   test('a timer that fires after the bank reported does nothing', async () => {
     const debit = await processing()
     const { reference } = debit.facts
-    await run(reportSandboxOutcome(at(30)), { reference, outcome: 'completed' })
+    await run('report-sandbox-outcome', reportSandboxOutcome(at(30)), {
+      reference,
+      outcome: 'completed',
+    })
     for (const phase of ['approval', 'processing']) {
-      expect(await run(expireDebit(at(700)), { reference, phase })).toBe(0)
+      expect(await run('expire-debit', expireDebit(at(700)), { reference, phase })).toBe(0)
     }
     expect(await now(debit)).toMatchObject({ status: 'completed', events: 4 })
   })
@@ -116,7 +131,7 @@ describe('expire-debit', () => {
   test('a pending debit has no five-minute clock', async () => {
     const debit = await opened()
     const about = { reference: debit.facts.reference, phase: 'approval' }
-    expect(await run(expireDebit(at(400)), about)).toBe(0)
+    expect(await run('expire-debit', expireDebit(at(400)), about)).toBe(0)
     expect(await now(debit)).toMatchObject({ status: 'pending' })
   })
 })
@@ -125,14 +140,20 @@ describe('report-sandbox-outcome', () => {
   test('a report that comes before the submission is on record comes again', async () => {
     const debit = await opened()
     const { reference } = debit.facts
-    expect(await run(reportSandboxOutcome(at(1)), { reference, outcome: 'completed' })).toBe(1)
+    expect(
+      await run('report-sandbox-outcome', reportSandboxOutcome(at(1)), {
+        reference,
+        outcome: 'completed',
+      }),
+    ).toBe(1)
     expect(await now(debit)).toMatchObject({ status: 'pending' })
   })
 
   test('a report that comes twice changes nothing the second time', async () => {
     const debit = await processing()
     const about = { reference: debit.facts.reference, outcome: 'insufficient_funds' }
-    for (let n = 0; n < 2; n += 1) expect(await run(reportSandboxOutcome(at(30)), about)).toBe(0)
+    for (let n = 0; n < 2; n += 1)
+      expect(await run('report-sandbox-outcome', reportSandboxOutcome(at(30)), about)).toBe(0)
     expect(await now(debit)).toMatchObject({
       status: 'failed',
       errorCode: 'insufficient_funds',
@@ -144,8 +165,15 @@ describe('report-sandbox-outcome', () => {
 describe('deliver-webhook', () => {
   test('a partner without a webhook is owed nothing; an event of no debit helps nobody again', async () => {
     const { reference } = (await opened()).facts
-    expect(await run(deliverWebhook(still()), { reference, n: 0, attempt: 1, through: 1 })).toBe(0)
+    expect(
+      await run('deliver-webhook', deliverWebhook(still()), {
+        reference,
+        n: 0,
+        attempt: 1,
+        through: 1,
+      }),
+    ).toBe(0)
     const unknown = { reference: 'DCS-20200101-AAAAAA', n: 0, attempt: 1 }
-    expect(await run(deliverWebhook(still()), unknown)).toBe(0)
+    expect(await run('deliver-webhook', deliverWebhook(still()), unknown)).toBe(0)
   })
 })

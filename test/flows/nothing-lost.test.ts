@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { faultsOf } from '../support/world/faults.ts'
 import { accepted, answering, COMPLETED, endOf } from '../support/world/lives.ts'
+import { leaveOutage } from '../support/world/outage.ts'
 import {
   type Luck,
   openWorld,
@@ -93,5 +94,20 @@ describe('what is lost on the way', () => {
     await world.rest()
     expect((await endOf(world, reference)).history).toEqual(LIFE)
     expect(await faultsOf(world)).toEqual([])
+  })
+
+  test('each message about a page of a recovery, the first time it is sent', async () => {
+    const lost = new Set<string>()
+    const once = (sent: Sent): number => {
+      if (!('queue' in sent) || sent.queue !== 'recoveries' || lost.has(sent.body)) return 1
+      lost.add(sent.body)
+      return 0
+    }
+    const world = await opened({}, { copies: once })
+    await leaveOutage(world, 1)
+    await world.recover(world.partner, new Date(world.now().getTime() - 60_000))
+    await world.rest()
+    expect(lost.size).toBeGreaterThan(0)
+    expect(await faultsOf(world, { unparted: true })).toEqual([])
   })
 })

@@ -32,10 +32,10 @@ export const gcb = v.parse(Bank, {
 })
 
 /** A new pending debit of its own reference, uuid and partner reference. */
-export const pendingDebit = (facts: Partial<Debit['facts']> = {}): Debit =>
+export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit =>
   openDebit(
     {
-      reference: newReference('DCS', NOON, Math.random()),
+      reference: newReference('DCS', at, Math.random()),
       uuid: randomUUID() as Uuid,
       partner: demoPartner.id,
       partnerReference: `order-${randomUUID()}`,
@@ -46,7 +46,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}): Debit =>
       metadata: {},
       ...facts,
     },
-    { at: NOON, by: 'partner:demo', requestId: 'request-1' },
+    { at, by: 'partner:demo', requestId: 'request-1' },
   )
 
 /** A clock that stands, ids and draws from a list or made anew, and pauses that take no time. */

@@ -12,6 +12,7 @@ import {
 import type { SQSRecord } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { queueRows } from '../../../infra/queues.ts'
+import { judgeCallsOf } from '../../../infra/sandbox/authorizer.ts'
 import { messages, type QueueName } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
 import type { Workers } from './workers.ts'
@@ -105,6 +106,8 @@ export const newQueues = ({ workers, now, copies }: Around) => {
         return {}
       }),
     )
+
+  for (const { prototype } of [SQSClient, SchedulerClient]) judgeCallsOf(prototype)
 
   return {
     queued,

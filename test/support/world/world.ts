@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
+import { actingAs } from '../../../infra/sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/partner.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
@@ -62,7 +63,7 @@ export const openWorld = async (
   /** @returns what it replied; undefined: its worker died */
   const run = <R>(name: FunctionName, event: unknown): Promise<R | undefined> => {
     const invoke: Run = functions[name]
-    return workers.run(() => invoke(event, {} as Context))
+    return workers.run(() => actingAs(name, () => invoke(event, {} as Context)))
   }
   const chance = shuffled ? runtime.random : undefined
   const readStream = async () => {

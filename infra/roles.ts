@@ -1,0 +1,120 @@
+import { Lazy, type Stack } from 'aws-cdk-lib'
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { LogGroup } from 'aws-cdk-lib/aws-logs'
+import type { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { accept } from './accepted.ts'
+import type { DataStack } from './data-stack.ts'
+import type { FunctionRow } from './functions.ts'
+import { calledBy, calledFor, type Resource, type Statement, wildcards } from './statements.ts'
+
+/** What functions reach, as it is defined. */
+type Reached = {
+  data: DataStack
+  queues: ReadonlyMap<QueueName, Queue>
+  schedules: { group: CfnScheduleGroup; role: Role }
+  /** The function's own. */
+  logGroup: LogGroup
+}
+
+/**
+ * The role of a function: what permissions.ts says, and nothing that the CDK would add by itself,
+ * such as its managed policy for logs or the grants of event sources.
+ */
+export const defineRole = (
+  stack: Stack,
+  { name, permissions }: Pick<FunctionRow, 'name' | 'permissions'>,
+  reached: Reached,
+) => {
+  const role = new Role(stack, `${name}-role`, {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+  })
+  for (const statement of [...calledBy(name, permissions), ...calledFor(name, permissions)]) {
+    const arn = arnOf(statement.resource, stack, name, reached)
+    role.addToPolicy(policyStatement(statement, arn, stack))
+  }
+  acceptWildcards(role, reached)
+  return role.withoutPolicyUpdates()
+}
+
+const policyStatement = (
+  { actions, keys, via }: Statement,
+  arn: string,
+  { region }: Stack,
+): PolicyStatement =>
+  new PolicyStatement({
+    actions: [...actions],
+    resources: [arn],
+    ...(keys
+      ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } }
+      : {}),
+    ...(via
+      ? {
+          conditions: {
+            StringEquals: {
+              'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`),
+            },
+          },
+        }
+      : {}),
+  })
+
+/** As the rules spell the resources of a role, once all of it is known. */
+const acceptWildcards = (role: Role, { data }: Reached): void => {
+  const bucket = data.resolve(data.exportValue(data.reports.bucketArn)) as ImportedValue
+  const spelled = {
+    'reports/settlements/*/STL-*': `${bucket['Fn::ImportValue']}/settlements/*/STL-*`,
+    'schedules/*':
+      'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
+  } as const satisfies Partial<Record<Resource, string>>
+  for (const [resource, name] of Object.entries(spelled)) {
+    accept(role, { [`IAM5[Resource::${name}]`]: wildcards[resource as keyof typeof spelled] ?? '' })
+  }
+}
+
+type ImportedValue = { 'Fn::ImportValue': string }
+
+/** The first word. */
+type Kind<R extends string> = R extends `${infer K}/${string}` ? K : R
+
+const arnOf = (
+  resource: Resource,
+  stack: Stack,
+  name: FunctionRow['name'],
+  { data, queues, schedules, logGroup }: Reached,
+): string => {
+  const [kind = '', ...names] = resource.split('/')
+  const within = names.join('/')
+  switch (kind as Kind<Resource>) {
+    case 'table':
+      return data.table.tableArn
+    case 'index':
+      return `${data.table.tableArn}/index/${within}`
+    case 'stream':
+      return data.table.tableStreamArn ?? ''
+    case 'lost-records':
+      // Made with the mapping that fills it, after the function.
+      return Lazy.string({
+        produce: () => (stack.node.findChild(`${name}-lost-records`) as Queue).queueArn,
+      })
+    case 'queue':
+      return queues.get(within as QueueName)?.queueArn ?? ''
+    case 'schedules':
+      return stack.formatArn({
+        service: 'scheduler',
+        resource: 'schedule',
+        resourceName: `${schedules.group.ref}/${within}`,
+      })
+    case 'schedule-role':
+      return schedules.role.roleArn
+    case 'sealing-key':
+      return data.sealingKey.secretArn
+    case 'reports':
+      return data.reports.arnForObjects(within)
+    case 'key':
+      return data.key.keyArn
+    case 'log':
+      return logGroup.logGroupArn
+  }
+}

@@ -1,0 +1,122 @@
+import type { SQSEvent } from 'aws-lambda'
+import { describe, expect, test } from 'vitest'
+import { jobNames, jobRow } from '../../infra/jobs.ts'
+import { actingAs } from '../../infra/sandbox/authorizer.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
+import { statuses } from '../../shared/domain/lifecycle.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { writeReport } from '../../shared/reports/bucket.ts'
+import { findPartner } from '../../shared/store/partners.ts'
+import { keys, put } from '../../shared/store/table.ts'
+import { batch } from '../reports/one-batch.ts'
+import { partnerId } from '../support/examples.ts'
+import { takeRefused } from '../support/permissions/record.ts'
+import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
+import { useService } from '../support/running-service.ts'
+
+/** Functions in their own roles, and what they do so seldom that no other flow comes to it. */
+
+const service = useService()
+
+describe('a function', () => {
+  const demo = partnerId('demo')
+
+  test('that calls what its row does not allow is refused, and its file of tests fails', async () => {
+    const calls = [
+      () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
+      () => put(keys.partner(demo), 'partner', {}),
+    ]
+    for (const call of calls) {
+      await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
+        name: 'AccessDeniedException',
+        message: expect.stringContaining('its row is in infra/permissions.ts'),
+      })
+    }
+    expect(takeRefused()).toEqual([
+      'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
+      'get-debit-request: dynamodb:PutItem on table PARTNER#demo',
+    ])
+    expect(service.lines.at(-1)).toContain(
+      'get-debit-request is not allowed dynamodb:PutItem on table PARTNER#demo',
+    )
+  })
+
+  test('may do the same where its row allows it, and so may a test, that has no role', async () => {
+    const key = keys.partner(partnerId('planted'))
+    await actingAs('manage-provider', () => put(key, 'partner', {}))
+    await put(key, 'partner', {})
+    expect(await actingAs('charge', () => findPartner(demo))).toMatchObject({ id: demo })
+  })
+
+  test('is told of by what it never does, once all flows have run', () => {
+    const granted = everyPermission()
+    const [kept, planted] = granted
+    expect(unusedOf(granted.slice(0, 2), kept ? [kept] : [])).toEqual([
+      `${planted?.name}: ${planted?.permission}`,
+    ])
+    expect(unusedOf(granted, granted)).toEqual([])
+  })
+})
+
+describe('every operation', () => {
+  const path = (template: string) => template.replaceAll(/\{\w+\}/g, 'x')
+
+  test.each(operationNames)(
+    '%s: a credential of the other kind of caller is 401/1401',
+    async (name) => {
+      const { method, caller, path: template } = operations[name]
+      const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
+      const body = method === 'GET' ? {} : { body: {} }
+      const reply = await service.send(method, path(template), { credential, ...body })
+      expect([reply.status, reply.body.error.code]).toEqual([401, 1401])
+    },
+  )
+})
+
+test.each(statuses)('a list of debits that are %s', async (status) => {
+  const path = `/api/v1/payment-providers/debit-requests?status=${status}`
+  const reply = await service.send('GET', path, { credential: 'sk_sandbox_demo' })
+  expect([reply.status, reply.body.data]).toEqual([200, []])
+})
+
+describe('every job', () => {
+  const fed = jobNames.flatMap((job) => {
+    const { from } = jobRow(job)
+    return 'queues' in from ? from.queues.map((queue) => ({ job, queue })) : []
+  })
+
+  test.each(fed)('$job: a message of $queue that it cannot read is left in it', async (row) => {
+    const event = {
+      Records: [
+        {
+          messageId: 'message-1',
+          receiptHandle: 'gone',
+          body: 'no message',
+          eventSource: 'aws:sqs',
+          eventSourceARN: `arn:aws:sqs:eu-west-1:000000000000:${row.queue}`,
+          attributes: { ApproximateReceiveCount: '1' },
+        },
+      ],
+    } as unknown as SQSEvent
+    expect(await service.invoke(row.job, event)).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'message-1' }],
+    })
+  })
+})
+
+describe('a report that breaks off', () => {
+  const MEGABYTE = 1024 * 1024
+
+  async function* breakingOff() {
+    for (let n = 0; n < 11; n += 1) yield 'x'.repeat(MEGABYTE)
+    throw new Error('The lines do not come to the batch')
+  }
+
+  test.each(['build-batch', 'manage-settlement'] as const)(
+    '%s takes back the parts that it has written',
+    async (name) => {
+      const writing = actingAs(name, () => writeReport(batch(), 'csv', breakingOff()))
+      await expect(writing).rejects.toThrow('do not come to the batch')
+    },
+  )
+})

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { TestModule } from 'vitest/node'
+import { functionRows } from '../../../infra/functions.ts'
+import { calledBy, permissionsIn, spelled } from '../../../infra/statements.ts'
+
+/** What functions are allowed, and none of them did in any flow test. */
+
+export type Use = { name: string; permission: string }
+
+export const everyPermission = (): Use[] =>
+  functionRows.flatMap(({ name }) =>
+    permissionsIn(calledBy(name)).map((permission) => ({ name, permission: spelled(permission) })),
+  )
+
+export const unusedOf = (granted: readonly Use[], used: readonly Use[]): string[] => {
+  const line = ({ name, permission }: Use): string => `${name}: ${permission}`
+  const known = new Set(used.map(line))
+  return granted.map(line).filter((one) => !known.has(one))
+}
+
+const FLOWS = 'test/flows'
+
+/** A part of the flow tests tells nothing of what the others would have used. */
+const isWhole = (modules: readonly TestModule[]): boolean => {
+  const ran = new Set(
+    modules
+      .filter((module) => module.state() === 'passed')
+      .map(({ moduleId, project }) => relative(project.config.root, moduleId)),
+  )
+  const isNarrowed = modules.some(({ project }) => project.config.testNamePattern)
+  const flows = readdirSync(FLOWS).filter((file) => file.endsWith('.test.ts'))
+  return !isNarrowed && flows.every((file) => ran.has(join(FLOWS, file)))
+}
+
+/** Of a run of all flow tests; of any other run, nothing. */
+export const unusedIn = (modules: readonly TestModule[]): string[] => {
+  const folder = modules[0]?.project.getProvidedContext().usesFolder
+  if (!folder || !isWhole(modules)) return []
+  const used = readdirSync(folder).flatMap(
+    (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Use[],
+  )
+  return unusedOf(everyPermission(), used)
+}
