@@ -15,6 +15,9 @@ const acting = new AsyncLocalStorage<FunctionName>()
 /** Does some work as a function would: with what its role allows, and no more. */
 export const actingAs = <T>(name: FunctionName, work: () => T): T => acting.run(name, work)
 
+/** The function whose work this is; undefined: what feeds them, or nobody's. */
+export const actor = (): FunctionName | undefined => acting.getStore()
+
 /** As IAM's StringLike. */
 const isLike = (text: string, pattern: string): boolean =>
   new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(text)
@@ -70,7 +73,7 @@ type Client = { send: (command: any, ...rest: any[]) => any }
 export const judgeCallsOf = (client: Client): void => {
   const { send } = client
   client.send = function (this: Client, command, ...rest) {
-    const name = acting.getStore()
+    const name = actor()
     const denied = name && judge(name, command)
     return denied ? Promise.reject(denied) : send.call(this, command, ...rest)
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
-import { type FunctionRow, functionRows } from '../functions.ts'
+import { type FunctionName, type FunctionRow, functionRows } from '../functions.ts'
 import { actingAs } from './authorizer.ts'
 
 /**
@@ -14,6 +15,11 @@ export type FunctionHost = {
   has: (name: string) => boolean
   invoke: (name: string, event: unknown) => Promise<unknown>
 }
+
+/** Each invocation and how long it took, for whoever listens. */
+export type Invocation = { name: FunctionName; milliseconds: number }
+
+export const invocations = channel('debit-collection.invocations')
 
 const contextFor = ({ name, timeoutSeconds, memoryMegabytes }: FunctionRow): Context => {
   const deadline = Date.now() + timeoutSeconds * 1000
@@ -59,6 +65,7 @@ export const loadFunctions = async (): Promise<FunctionHost> => {
       const found = loaded.get(name)
       if (!found) throw new Error(`There is no function ${name}`)
       const done = new AbortController()
+      const begun = performance.now()
       try {
         return await Promise.race([
           actingAs(found.row.name, () => found.handler(event, contextFor(found.row))),
@@ -66,6 +73,8 @@ export const loadFunctions = async (): Promise<FunctionHost> => {
         ])
       } finally {
         done.abort()
+        const milliseconds = performance.now() - begun
+        invocations.publish({ name: found.row.name, milliseconds } satisfies Invocation)
       }
     },
   }

@@ -1,0 +1,111 @@
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { jobNames, jobRow } from '../infra/jobs.ts'
+import { actor } from '../infra/sandbox/authorizer.ts'
+import { type Invocation, invocations } from '../infra/sandbox/function-host.ts'
+
+/** Counts what the functions call while some work is done, as AWS would bill it. */
+
+export type Counted = {
+  /** Units of DynamoDB, those of indexes among them. */
+  written: number
+  read: number
+  sqs: number
+  schedules: number
+  invoked: number
+  milliseconds: number
+  byFunction: Map<string, number>
+  /** Bytes. */
+  logged: number
+}
+
+/** Of the sweep and the like, which come however few debits there are. */
+const RECURRING = new Set(['sweep'])
+
+const WRITES = /^(?:Put|Update|Delete|TransactWrite|BatchWrite)/
+
+type Command = { constructor: { name: string }; input: Record<string, unknown> }
+// biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
+type Client = { send: (command: any, ...rest: any[]) => Promise<any> }
+type Capacity = { CapacityUnits?: number }
+
+const unitsIn = (capacity: Capacity | Capacity[] | undefined): number =>
+  [capacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
+
+export const countCalls = async (work: () => Promise<void>): Promise<Counted> => {
+  const counted: Counted = {
+    written: 0,
+    read: 0,
+    sqs: 0,
+    schedules: 0,
+    invoked: 0,
+    milliseconds: 0,
+    byFunction: new Map(),
+    logged: 0,
+  }
+  const stops = [countClients(counted), countInvocations(counted), countLog(counted)]
+  try {
+    await work()
+    return counted
+  } finally {
+    for (const stop of stops) stop()
+  }
+}
+
+/** All clients of the SDK are of one kind. */
+const countClients = (counted: Counted): (() => void) => {
+  const kind: Client = Object.getPrototypeOf(SQSClient.prototype)
+  const { send } = kind
+  kind.send = async function (this: Client, command: Command, ...rest) {
+    const name = command.constructor.name
+    const isOurs = actor() !== undefined && !RECURRING.has(actor() ?? '')
+    const isTable = isOurs && isDynamo(command)
+    if (isTable) command.input.ReturnConsumedCapacity = 'TOTAL'
+    const output = await send.call(this, command, ...rest)
+    if (!isOurs) return output
+    const units = unitsIn(output.ConsumedCapacity)
+    if (WRITES.test(name)) counted.written += units
+    else counted.read += units
+    if (name.startsWith('SendMessage') || name === 'ChangeMessageVisibilityCommand') {
+      counted.sqs += 1
+    }
+    if (name === 'CreateScheduleCommand') counted.schedules += 1
+    return output
+  }
+  return () => {
+    kind.send = send
+  }
+}
+
+const isDynamo = ({ input }: Command): boolean =>
+  'TableName' in input || 'RequestItems' in input || 'TransactItems' in input
+
+const countInvocations = (counted: Counted): (() => void) => {
+  const heard = (message: unknown) => {
+    const { name, milliseconds } = message as Invocation
+    if (RECURRING.has(name)) return
+    counted.invoked += 1
+    counted.milliseconds += milliseconds
+    counted.byFunction.set(name, (counted.byFunction.get(name) ?? 0) + 1)
+    // Jobs are fed from queues, but for the one that reads the stream.
+    if (isFedByQueue(name)) counted.sqs += 2
+  }
+  invocations.subscribe(heard)
+  return () => {
+    invocations.unsubscribe(heard)
+  }
+}
+
+const countLog = (counted: Counted): (() => void) => {
+  const { write } = process.stdout
+  process.stdout.write = (text: string | Uint8Array) => {
+    counted.logged += Buffer.byteLength(text)
+    return true
+  }
+  return () => {
+    process.stdout.write = write
+  }
+}
+
+const queueFed = new Set<string>(jobNames.filter((name) => 'queues' in jobRow(name).from))
+
+const isFedByQueue = (name: string): boolean => queueFed.has(name)
