@@ -31,13 +31,14 @@ export const defineRole = (stack: Stack, name: FunctionName, reached: Reached) =
   return role.withoutPolicyUpdates()
 }
 
-const policyStatement = ({ actions, keys }: Statement, arn: string): PolicyStatement =>
+const policyStatement = ({ actions, keys, passedTo }: Statement, arn: string): PolicyStatement =>
   new PolicyStatement({
     actions: [...actions],
     resources: [arn],
-    ...(keys
-      ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } }
-      : {}),
+    conditions: {
+      ...(keys ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } : {}),
+      ...(passedTo ? { StringEquals: { 'iam:PassedToService': passedTo } } : {}),
+    },
   })
 
 /** The first word. */

@@ -23,6 +23,8 @@ export type Statement = {
   resource: Resource
   /** `dynamodb:LeadingKeys`: the partition keys, with `*` for what only a run can know. */
   keys?: readonly string[]
+  /** `iam:PassedToService` */
+  passedTo?: string
 }
 
 /** Why what stands behind the last name of a resource can be no narrower. */
@@ -109,7 +111,11 @@ const scheduleStatements = ({ schedulesInto, sealingKey }: Permissions): Stateme
     ? [
         { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' as const },
         // Scheduler acts with it when the time has come.
-        { actions: ['iam:PassRole'], resource: 'schedule-role' as const },
+        {
+          actions: ['iam:PassRole'],
+          resource: 'schedule-role' as const,
+          passedTo: 'scheduler.amazonaws.com',
+        },
       ]
     : []),
   ...(sealingKey
