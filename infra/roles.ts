@@ -39,25 +39,24 @@ export const defineRole = (
 }
 
 const policyStatement = (
-  { actions, keys, via }: Statement,
+  { actions, keys, via, passedTo }: Statement,
   arn: string,
   { region }: Stack,
 ): PolicyStatement =>
   new PolicyStatement({
     actions: [...actions],
     resources: [arn],
-    ...(keys
-      ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } }
-      : {}),
-    ...(via
-      ? {
-          conditions: {
+    conditions: {
+      ...(keys ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } : {}),
+      ...(passedTo ? { StringEquals: { 'iam:PassedToService': passedTo } } : {}),
+      ...(via
+        ? {
             StringEquals: {
               'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`),
             },
-          },
-        }
-      : {}),
+          }
+        : {}),
+    },
   })
 
 /** As the rules spell the resources of a role, once all of it is known. */

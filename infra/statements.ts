@@ -26,6 +26,8 @@ export type Statement = {
   keys?: readonly string[]
   /** `kms:ViaService`: the services that ask in the function's name. */
   via?: readonly string[]
+  /** `iam:PassedToService` */
+  passedTo?: string
 }
 
 /** Why what stands behind the last name of a resource can be no narrower. */
@@ -131,7 +133,11 @@ const scheduleStatements = ({ schedulesInto, sealingKey }: Permissions): Stateme
     ? [
         { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' as const },
         // Scheduler acts with it when the time has come.
-        { actions: ['iam:PassRole'], resource: 'schedule-role' as const },
+        {
+          actions: ['iam:PassRole'],
+          resource: 'schedule-role' as const,
+          passedTo: 'scheduler.amazonaws.com',
+        },
       ]
     : []),
   ...(sealingKey

@@ -132,6 +132,17 @@ describe('the role of a function', () => {
     }
   })
 
+  test('is passed on to Scheduler alone, where schedules are set', () => {
+    const passing = names.flatMap((name) =>
+      statementsOf(name)
+        .filter(({ Action }) => Action === 'iam:PassRole')
+        .map(({ Condition }) => [name, Condition]),
+    )
+    expect(passing).toEqual([
+      ['schedule-timeout', { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } }],
+    ])
+  })
+
   test('is within what IAM takes: 10,240 characters', () => {
     for (const name of names) {
       // With room for ARNs in place of references.
