@@ -3,6 +3,7 @@ import {
   AttributeType,
   Billing,
   type CfnGlobalTable,
+  type ITableV2,
   ProjectionType,
   StreamViewType,
   TableEncryptionV2,
@@ -13,7 +14,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-c
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import { accept } from './accepted.ts'
-import type { Stage } from './stages.ts'
+import type { RestoredTable, Stage } from './stages.ts'
 import { tableDefinition } from './table.ts'
 
 /** How long it stays known who read which report. */
@@ -23,7 +24,8 @@ const ACCESS_LOG_DAYS = 400
 export class DataStack extends Stack {
   /** Of all that is kept; who may use it is said where each function's permissions are. */
   readonly key: Key
-  readonly table: TableV2
+  /** What the service reads and writes. */
+  readonly table: ITableV2
   /** The secrets of partners and banks are sealed under it and lost without it, so it stays too. */
   readonly sealingKey: Secret
   /** The reports of settlement batches. */
@@ -38,7 +40,10 @@ export class DataStack extends Stack {
       enableKeyRotation: true,
       removalPolicy,
     })
-    this.table = this.#defineTable(stage, removalPolicy)
+    const own = this.#defineTable(stage, removalPolicy)
+    // A service that has come to use another one must not have to let go of these first.
+    for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
+    this.table = stage.restoredTable ? this.#restored(stage.restoredTable) : (own as ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of partners, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -75,6 +80,15 @@ export class DataStack extends Stack {
     const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
     ;(table.node.defaultChild as CfnGlobalTable).addPropertyOverride(replica, this.key.keyArn)
     return table
+  }
+
+  #restored({ name, streamLabel }: RestoredTable): ITableV2 {
+    const arn = { service: 'dynamodb', resource: 'table' }
+    return TableV2.fromTableAttributes(this, 'RestoredTable', {
+      tableArn: this.formatArn({ ...arn, resourceName: name }),
+      tableStreamArn: this.formatArn({ ...arn, resourceName: `${name}/stream/${streamLabel}` }),
+      encryptionKey: this.key,
+    })
   }
 
   #defineReports(removalPolicy: RemovalPolicy): Bucket {

@@ -1,6 +1,6 @@
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import {
   Architecture,
   FilterCriteria,
@@ -142,7 +142,7 @@ export class ServiceStack extends Stack {
 
   #streamSource(
     { stream, batchSize }: { stream: readonly string[]; batchSize: number },
-    table: TableV2,
+    table: ITableV2,
     lost: Queue,
   ): DynamoEventSource {
     return new DynamoEventSource(table as ITable, {

@@ -20,9 +20,17 @@ export type Stage = {
   hasSandboxBank: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
   keepsData: boolean
+  /** A table that was made from a backup and takes the place of the one before (docs/operations.md). */
+  restoredTable?: RestoredTable
   logRetention: RetentionDays
   /** Where alarms are mailed to. */
   alarmsTo?: string
+}
+
+export type RestoredTable = {
+  name: string
+  /** The end of its stream's ARN: `2026-11-21T10:05:00.000`. */
+  streamLabel: string
 }
 
 export type Domain = {

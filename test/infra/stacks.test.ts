@@ -1,4 +1,4 @@
-import { Match } from 'aws-cdk-lib/assertions'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, test } from 'vitest'
 import { gatewayResponses } from '../../infra/gateway-responses.ts'
@@ -77,6 +77,30 @@ describe('the data stack', () => {
         index('work', 'work', 'due'),
       ],
     })
+  })
+})
+
+describe('a stage whose table was restored from a backup', () => {
+  const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
+  const restored = templatesOf({ ...production, restoredTable })
+
+  test('keeps its own table as it was', () => {
+    expect(restored.data.findResources('AWS::DynamoDB::GlobalTable')).toEqual(
+      data.findResources('AWS::DynamoDB::GlobalTable'),
+    )
+    const names = (template: Template) => Object.keys(template.findOutputs('*'))
+    expect(names(restored.data)).toEqual(expect.arrayContaining(names(data)))
+  })
+
+  test('works on the other one alone: its items, its indexes and its stream', () => {
+    const functions = Object.values(restored.service.findResources('AWS::Lambda::Function'))
+    const tables = functions.flatMap(
+      ({ Properties }) => Properties.Environment?.Variables?.TABLE_NAME ?? [],
+    )
+    expect(new Set(tables.map((name) => JSON.stringify(name)))).toHaveLength(1)
+    const whole = JSON.stringify(restored.service.toJSON())
+    expect(whole).not.toContain('GetAttTable')
+    expect(whole).toContain('/stream/2026-11-21T10:05:00.000')
   })
 })
 
