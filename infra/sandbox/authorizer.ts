@@ -15,9 +15,16 @@ const acting = new AsyncLocalStorage<FunctionName>()
 /** Does some work as a function would: with what its role allows, and no more. */
 export const actingAs = <T>(name: FunctionName, work: () => T): T => acting.run(name, work)
 
+const patterns = new Map<string, RegExp>()
+
 /** As IAM's StringLike. */
-const isLike = (text: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(text)
+const isLike = (text: string, pattern: string): boolean => {
+  const known =
+    patterns.get(pattern) ??
+    new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's')
+  patterns.set(pattern, known)
+  return known.test(text)
+}
 
 const allows = (allowed: Permission, needed: Permission): boolean =>
   allowed.action === needed.action &&
@@ -25,7 +32,7 @@ const allows = (allowed: Permission, needed: Permission): boolean =>
   (allowed.key === undefined || (needed.key !== undefined && isLike(needed.key, allowed.key)))
 
 /** What allows a need, of all that is allowed: the longest pattern says most. */
-export const narrowest = (
+const narrowest = (
   allowed: readonly Permission[],
   needed: Permission,
 ): Permission | undefined =>
