@@ -18,9 +18,16 @@ export const actingAs = <T>(name: FunctionName, work: () => T): T => acting.run(
 /** The function whose work this is; undefined: what feeds them, or nobody's. */
 export const actor = (): FunctionName | undefined => acting.getStore()
 
+const patterns = new Map<string, RegExp>()
+
 /** As IAM's StringLike. */
-const isLike = (text: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's').test(text)
+const isLike = (text: string, pattern: string): boolean => {
+  const known =
+    patterns.get(pattern) ??
+    new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's')
+  patterns.set(pattern, known)
+  return known.test(text)
+}
 
 const allows = (allowed: Permission, needed: Permission): boolean =>
   allowed.action === needed.action &&
@@ -28,7 +35,7 @@ const allows = (allowed: Permission, needed: Permission): boolean =>
   (allowed.key === undefined || (needed.key !== undefined && isLike(needed.key, allowed.key)))
 
 /** What allows a need, of all that is allowed: the longest pattern says most. */
-export const narrowest = (
+const narrowest = (
   allowed: readonly Permission[],
   needed: Permission,
 ): Permission | undefined =>

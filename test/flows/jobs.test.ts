@@ -27,7 +27,7 @@ const bank = useHttpBank()
 
 const TODAY = dayOf(new Date())
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
-const LONG = { timeout: 15_000, interval: 50 }
+const LONG = { timeout: 30_000, interval: 50 }
 
 beforeAll(async () => {
   const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }

@@ -15,7 +15,7 @@ const down = useReceiver()
 
 const PING = '/api/v1/payment-providers/webhook/test'
 const DAY_MS = 86_400_000
-const LONG = { timeout: 15_000, interval: 50 }
+const LONG = { timeout: 30_000, interval: 50 }
 
 const many = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make))
