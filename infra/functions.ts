@@ -28,7 +28,9 @@ const MEMORY_MEGABYTES = 1024
 const operators: Record<string, Partial<FunctionRow>> = {
   'manage-provider': {},
   'manage-credential': {},
+  'manage-limit': {},
   'manage-bank': {},
+  'manage-connector': {},
   'manage-customer': {},
   'manage-webhook': {},
   'manage-delivery': {},
@@ -45,6 +47,7 @@ const SEALERS = new Set([
   'deliver-webhook',
   'deliver-sidelined-webhook',
   'manage-bank',
+  'manage-connector',
   'submit-to-bank',
   'manage-settlement',
   'process-batch',

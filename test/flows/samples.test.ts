@@ -44,8 +44,12 @@ const expected: Record<string, object> = {
   'list-events': { statusCode: 200 },
   'test-webhook': { statusCode: 404 },
   'manage-provider': { result: { id: 'demo' } },
-  'manage-credential': { result: { kind: 'provider', token: expect.stringMatching(/^sk_test_/) } },
+  'manage-credential': {
+    result: { kind: 'provider', token: expect.stringMatching(/^sk_test_[0-9A-Za-z]{39}$/) },
+  },
   'manage-bank': { result: { identifier: 'CAL', maximum: '500.00' } },
+  'manage-limit': { result: { provider: 'demo', daily_limit: '50000.00' } },
+  'manage-connector': { result: { bank: 'GCB', connector: 'sandbox' } },
   'manage-customer': { result: { customer: 'Akosua Adjei' } },
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
