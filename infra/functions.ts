@@ -21,7 +21,9 @@ const MEMORY_MEGABYTES = 1024
 const operators = {
   'manage-provider': API_TIMEOUT_SECONDS,
   'manage-credential': API_TIMEOUT_SECONDS,
+  'manage-limit': API_TIMEOUT_SECONDS,
   'manage-bank': API_TIMEOUT_SECONDS,
+  'manage-connector': API_TIMEOUT_SECONDS,
   'manage-customer': API_TIMEOUT_SECONDS,
   'manage-webhook': API_TIMEOUT_SECONDS,
   'manage-delivery': API_TIMEOUT_SECONDS,

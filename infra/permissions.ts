@@ -119,21 +119,51 @@ const rows: Record<FunctionName, Permissions> = {
 
   'answer-unmatched': {},
 
-  'manage-provider': { items: { GetItem: ['PARTNER#*', 'BANKS'], PutItem: ['PARTNER#*'] } },
-  'manage-credential': {
+  'manage-limit': {
+    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['PARTNER#*'], PutItem: ['PARTNER#*'] },
+    lists: { 'by-status': ['PARTNERS'] },
+  },
+  'manage-connector': {
+    items: {
+      GetItem: ['BANKS', 'BANK#*'],
+      Query: ['BANKS'],
+      PutItem: ['BANKS', 'BANK#*'],
+      DeleteItem: ['BANK#*'],
+    },
+    sealingKey: true,
+  },
+  'manage-provider': {
     items: {
       GetItem: ['PARTNER#*', 'BANKS'],
+      BatchGetItem: ['PARTNER#*'],
+      PutItem: ['PARTNER#*'],
+    },
+    lists: { 'by-status': ['PARTNERS'] },
+  },
+  'manage-credential': {
+    items: {
+      GetItem: ['PARTNER#*', 'BANKS', 'CREDENTIAL#*'],
+      BatchGetItem: ['CREDENTIAL#*'],
       PutItem: ['CREDENTIAL#*'],
       UpdateItem: ['CREDENTIAL#*'],
     },
+    lists: { 'by-status': ['*#credentials'] },
   },
   'manage-bank': {
-    items: { GetItem: ['BANKS', 'BANK#*'], PutItem: ['BANKS', 'BANK#*'] },
+    items: { GetItem: ['BANKS', 'BANK#*'], Query: ['BANKS'], PutItem: ['BANKS', 'BANK#*'] },
     sealingKey: true,
   },
-  'manage-customer': { items: { GetItem: ['BANKS'], PutItem: ['CUSTOMER#*'] } },
+  'manage-customer': {
+    items: {
+      GetItem: ['BANKS', 'CUSTOMER#*'],
+      Query: ['CUSTOMER#*'],
+      PutItem: ['CUSTOMER#*'],
+      DeleteItem: ['CUSTOMER#*'],
+    },
+  },
   'manage-webhook': {
     items: { GetItem: ['PARTNER#*'], PutItem: ['PARTNER#*'], DeleteItem: ['PARTNER#*'] },
+    lists: { 'by-status': ['PARTNERS'] },
     sealingKey: true,
   },
   'manage-delivery': allOf(redelivers, {

@@ -131,6 +131,15 @@ const doors: Record<string, string[]> = {
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  // A bank and how it is reached, saved together.
+  'shared/connections/': [
+    'shared/connections/',
+    'shared/banks/bank-url.ts',
+    'shared/domain/',
+    'shared/store/',
+    'shared/runtime.ts',
+  ],
+  // Definitions, which the operator command judges by before it calls anything.
   'shared/operator/': ['shared/operator/', 'shared/domain/', 'shared/api/address.ts', 'valibot'],
   'functions/': ['shared/', '@aws-sdk/util-dynamodb', 'aws-lambda', 'valibot'],
   // Definitions only: what is deployed and run is named by file, never called.
@@ -152,6 +161,14 @@ const doors: Record<string, string[]> = {
     'fauxqs',
     'node:',
     'swagger-ui-dist',
+  ],
+  'infra/commands/': [
+    'infra/',
+    'shared/api/operations.ts',
+    'shared/operator/',
+    '@aws-sdk/client-lambda',
+    'node:',
+    'valibot',
   ],
   // Shows the schemas and views that the service runs on, in the API's description.
   'infra/openapi/': [

@@ -1,39 +1,14 @@
-import * as v from 'valibot'
-import { bankUrl } from '../../shared/banks/bank-url.ts'
-import {
-  Bank,
-  BankIdentifier,
-  ConnectorName,
-  type ConnectorSettings,
-} from '../../shared/domain/bank.ts'
+import type * as v from 'valibot'
+import { saveBank } from '../../shared/connections/save.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { text } from '../../shared/domain/text.ts'
-import { kept, money, options, orNone, present } from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
-import { environment, real } from '../../shared/runtime.ts'
-import { findBank, putBank } from '../../shared/store/banks.ts'
-import {
-  findConnectorSettings,
-  putConnectorSettings,
-} from '../../shared/store/connector-settings.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { bank as noun } from '../../shared/operator/nouns/bank.ts'
+import { kept, present } from '../../shared/operator/options.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
+import { findBank, listBanks } from '../../shared/store/banks.ts'
 
-const settings = {
-  connector: v.optional(ConnectorName),
-  'connector-url': v.optional(v.string()),
-  'connector-secret': v.optional(
-    v.pipe(v.string(), v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks')),
-  ),
-  status: v.optional(Bank.entries.status),
-  maximum: v.optional(orNone(money)),
-  'connector-type': v.optional(Bank.entries.connectorType),
-  'ussd-code': v.optional(v.string()),
-  'package-name': v.optional(v.string()),
-}
-
-type Settings = v.InferOutput<v.ObjectSchema<typeof settings, undefined>> & {
-  name?: string | undefined
-}
+type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
 
 const changed = (bank: Bank, settings: Settings): Bank => ({
   identifier: bank.identifier,
@@ -58,43 +33,13 @@ const fresh = (identifier: BankIdentifier, name: string): Bank => ({
   connectorType: 'ussd',
 })
 
-/** Where a bank with connector http is reached: what was given, else what it was. */
-const reached = (
-  before: ConnectorSettings | undefined,
-  settings: Settings,
-): ConnectorSettings | Refusal => {
-  const given = settings['connector-url'] ?? before?.url
-  if (given === undefined) return invalid({ 'connector-url': ['is required for connector http'] })
-  const url = bankUrl(given, { localPeers: environment.localPeers })
-  if (url instanceof Refusal) return url
-  // A new URL keeps its secret; only another secret changes it.
-  return { url, secret: settings['connector-secret'] ?? before?.secret ?? connectorSecret() }
-}
-
-const connectorSecret = (): string =>
-  `cs_${Buffer.from(real.randomBytes(32)).toString('base64url')}`
-
 const save = async (bank: Bank, settings: Settings) => {
-  if (bank.connector === 'sandbox' && !environment.sandboxBank) {
-    return invalid({ connector: ['sandbox is for sandboxes only'] })
-  }
-  if (bank.connector !== 'http') {
-    const stray = (['connector-url', 'connector-secret'] as const).find((name) => settings[name])
-    if (stray) return invalid({ [stray]: ['is for connector http'] })
-    await putBank(bank)
-    return view(bank)
-  }
-  const before = await findConnectorSettings(bank.identifier)
-  const after = reached(before, settings)
-  if (after instanceof Refusal) return after
-  // Before the bank, so that no debit finds a connector without its settings.
-  await putConnectorSettings(bank.identifier, after)
-  await putBank(bank)
-  const isGenerated = !before && !settings['connector-secret']
+  const saved = await saveBank(bank, settings)
+  if (saved instanceof Refusal) return saved
   return {
-    ...view(bank),
-    connector_url: after.url,
-    ...(isGenerated ? { connector_secret: after.secret } : {}),
+    ...view(saved.bank),
+    ...(saved.url ? { connector_url: saved.url } : {}),
+    ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
   }
 }
 
@@ -108,21 +53,27 @@ const view = (bank: Bank) => ({
   maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
 })
 
-export const handler = operatorHandler({
-  create: verb(
-    options({ bank: BankIdentifier, name: text({ max: 100 }), ...settings }),
-    async ({ bank, ...rest }) =>
-      (await findBank(bank))
-        ? new Refusal(1409, { details: 'this bank exists already' })
-        : save(changed(fresh(bank, rest.name), rest), rest),
-  ),
-  update: verb(
-    options({ bank: BankIdentifier, name: v.optional(text({ max: 100 })), ...settings }),
-    async ({ bank, ...rest }) => {
-      const known = await findBank(bank)
-      return known
-        ? save(changed(known, rest), rest)
-        : new Refusal(1404, { details: 'no such bank' })
-    },
-  ),
+const unknown = () => new Refusal(1404, { details: 'no such bank' })
+
+const put = async (identifier: BankIdentifier, status: Bank['status']) => {
+  const bank = await findBank(identifier)
+  return bank ? save({ ...bank, status }, {}) : unknown()
+}
+
+export const handler = operatorHandler(noun, {
+  create: async ({ bank, ...rest }) =>
+    (await findBank(bank))
+      ? new Refusal(1409, { details: 'this bank exists already' })
+      : save(changed(fresh(bank, rest.name), rest), rest),
+  update: async ({ bank, ...rest }) => {
+    const known = await findBank(bank)
+    return known ? save(changed(known, rest), rest) : unknown()
+  },
+  show: async ({ bank }) => {
+    const known = await findBank(bank)
+    return known ? view(known) : unknown()
+  },
+  list: async () => (await listBanks()).map(view),
+  disable: ({ bank }) => put(bank, 'inactive'),
+  enable: ({ bank }) => put(bank, 'live'),
 })

@@ -1,31 +1,24 @@
-import * as v from 'valibot'
-import { BankIdentifier } from '../../shared/domain/bank.ts'
-import { PartnerId } from '../../shared/domain/partner.ts'
+import type * as v from 'valibot'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { options } from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
+import { credential } from '../../shared/operator/nouns/credential.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
-import { type Credential, putCredential, revokeCredential } from '../../shared/store/credentials.ts'
+import {
+  credentialId,
+  findCredential,
+  type ListedCredential,
+  listCredentials,
+  putCredential,
+  revokeCredential,
+} from '../../shared/store/credentials.ts'
 import { findPartner } from '../../shared/store/partners.ts'
 
-const PREFIXES = { provider: 'sk', bank: 'bt' } as const
+type Wanted = v.InferOutput<typeof credential.verbs.issue.options>
+type Named = v.InferOutput<typeof credential.verbs.show.options>
 
-/** Shown once: only its hash is kept. */
-const newToken = (kind: Credential['kind']): string => {
-  const use = environment.limits === 'production' ? 'live' : 'test'
-  const random = Buffer.from(real.randomBytes(24)).toString('base64url')
-  return `${PREFIXES[kind]}_${use}_${random}`
-}
-
-type Wanted = {
-  provider?: PartnerId | undefined
-  bank?: BankIdentifier | undefined
-  token?: string | undefined
-  'expires-on'?: string | undefined
-}
-
-const ownerOf = async ({ provider, bank }: Wanted) => {
+const ownerOf = async ({ provider, bank }: Pick<Wanted, 'provider' | 'bank'>) => {
   if (provider && !bank) {
     const known = await findPartner(provider)
     return known
@@ -47,34 +40,50 @@ const issue = async (wanted: Wanted) => {
   }
   const owner = await ownerOf(wanted)
   if (owner instanceof Refusal) return owner
-  const token = wanted.token ?? newToken(owner.kind)
+  // Shown once: only its hash is kept.
+  const token =
+    wanted.token ?? tokenOf(owner.kind, environment.limits, real.randomBytes(RANDOM_BYTES))
   const expires = wanted['expires-on'] ? { expiresOn: wanted['expires-on'] } : {}
   const createdAt = real.now().toISOString()
   const issued = await putCredential(token, { ...owner, createdAt, ...expires })
   return issued
-    ? { token, ...owner, expires_on: wanted['expires-on'] ?? null }
+    ? { token, id: credentialId(token), ...owner, expires_on: wanted['expires-on'] ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
 }
 
-export const handler = operatorHandler({
-  issue: verb(
-    options({
-      provider: v.optional(PartnerId),
-      bank: v.optional(BankIdentifier),
-      'expires-on': v.optional(
-        v.pipe(
-          v.string(),
-          v.isoTimestamp('must be a time like 2027-01-31T00:00:00Z'),
-          v.transform((text) => new Date(text).toISOString()),
-        ),
-      ),
-      token: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_]{8,100}$/))),
-    }),
-    issue,
-  ),
-  revoke: verb(options({ token: v.string() }), async ({ token }) =>
-    (await revokeCredential(token, real.now()))
-      ? { revoked: true }
-      : new Refusal(1404, { details: 'no such credential' }),
-  ),
+const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
+  id,
+  kind,
+  owner,
+  last_characters: rest.lastCharacters,
+  created_at: rest.createdAt,
+  expires_on: rest.expiresOn ?? null,
+  revoked_at: rest.revokedAt ?? null,
+})
+
+const idOf = ({ id, token }: Named): string | Refusal => {
+  if (id !== undefined && token === undefined) return id
+  if (token !== undefined && id === undefined) return credentialId(token)
+  return new Refusal(1400, { details: 'name either --id or --token' })
+}
+
+const unknown = () => new Refusal(1404, { details: 'no such credential' })
+
+export const handler = operatorHandler(credential, {
+  issue,
+  list: async (wanted) => {
+    const owner = await ownerOf(wanted)
+    return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
+  },
+  show: async (named) => {
+    const id = idOf(named)
+    if (id instanceof Refusal) return id
+    const found = await findCredential(id)
+    return found ? view(found) : unknown()
+  },
+  revoke: async (named) => {
+    const id = idOf(named)
+    if (id instanceof Refusal) return id
+    return (await revokeCredential(id, real.now())) ? { revoked: true } : unknown()
+  },
 })

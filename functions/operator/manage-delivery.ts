@@ -1,23 +1,18 @@
-import * as v from 'valibot'
 import { deliveryView, deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
 import { findEvent } from '../../shared/deliveries/events.ts'
 import { readLog } from '../../shared/deliveries/log.ts'
 import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
 import { readDeliveryId } from '../../shared/domain/event.ts'
-import { PartnerId } from '../../shared/domain/partner.ts'
+import type { PartnerId } from '../../shared/domain/partner.ts'
 import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/recovery.ts'
-import { Reference } from '../../shared/domain/reference.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { instant, options, wholeNumber } from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/deliveries.ts'
 import { readNewest } from '../../shared/store/event-feed.ts'
 import { openRecovery } from '../../shared/store/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks.ts'
-
-/** Deliveries of one debit with their attempts, or the newest of a provider. */
-const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
 
 const listOfProvider = async (
   provider: PartnerId,
@@ -32,28 +27,20 @@ const listOfProvider = async (
 
 const DAY_MS = 86_400_000
 
-export const handler = operatorHandler({
-  list: verb(
-    options({
-      reference: v.optional(Reference),
-      provider: v.optional(PartnerId),
-      status: v.optional(v.picklist(['pending', 'delivered', 'failed', 'abandoned'])),
-      limit: v.optional(wholeNumber(NEWEST)),
-    }),
-    async ({ reference, provider, status, limit = NEWEST.otherwise }) => {
-      if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-      if (provider) return listOfProvider(provider, { status, limit })
-      return new Refusal(1007, { details: 'name a --reference or a --provider' })
-    },
-  ),
-  redeliver: verb(options({ id: v.string() }), async ({ id }) => {
+export const handler = operatorHandler(noun, {
+  list: async ({ reference, provider, status, limit }) => {
+    if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
+    if (provider) return listOfProvider(provider, { status, limit })
+    return new Refusal(1007, { details: 'name a --reference or a --provider' })
+  },
+  redeliver: async ({ id }) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
     const event = wanted && (await findEvent(wanted.reference, wanted.n))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
     const asked = await askRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
-  }),
-  recover: verb(options({ provider: PartnerId, since: instant }), async ({ provider, since }) => {
+  },
+  recover: async ({ provider, since }) => {
     const now = real.now()
     if (since > now) return invalid({ since: ['must not be in the future'] })
     if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
@@ -69,5 +56,5 @@ export const handler = operatorHandler({
       until: now.toISOString(),
       deliveries: await countUndelivered(provider, { since, until: now }),
     }
-  }),
+  },
 })

@@ -1,41 +1,20 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
-import { Partner, PartnerId } from '../../shared/domain/partner.ts'
+import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { text } from '../../shared/domain/text.ts'
+import { provider as noun } from '../../shared/operator/nouns/provider.ts'
+import { kept, present } from '../../shared/operator/options.ts'
 import {
-  addressList,
-  kept,
-  money,
-  options,
-  orNone,
-  present,
-} from '../../shared/operator/options.ts'
-import {
-  feeOptions,
   feeScheduleAfter,
   feeScheduleView,
   settlementAccountAfter,
   settlementAccountView,
-  settlementOptions,
 } from '../../shared/operator/settlement-options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { findBank } from '../../shared/store/banks.ts'
-import { findPartner, putPartner } from '../../shared/store/partners.ts'
+import { findPartner, loadPartners, putPartner } from '../../shared/store/partners.ts'
 
-const settings = {
-  'daily-limit': v.optional(orNone(money)),
-  duplicates: v.optional(Partner.entries.duplicates),
-  status: v.optional(Partner.entries.status),
-  'allow-list': v.optional(orNone(addressList)),
-  'request-secret': v.optional(orNone(v.pipe(v.string(), v.minLength(16)))),
-  ...feeOptions,
-  ...settlementOptions,
-}
-
-type Settings = v.InferOutput<v.ObjectSchema<typeof settings, undefined>> & {
-  name?: string | undefined
-}
+type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
 const changed = (partner: Partner, settings: Settings): Partner | Refusal => {
   const feeSchedule = feeScheduleAfter(partner.feeSchedule, settings)
@@ -87,23 +66,25 @@ const save = async (partner: Partner | Refusal, settings: Settings) => {
 
 const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
-export const handler = operatorHandler({
-  create: verb(
-    options({ provider: PartnerId, name: text({ max: 100 }), ...settings }),
-    async ({ provider, ...rest }) =>
-      (await findPartner(provider))
-        ? new Refusal(1409, { details: 'this provider exists already' })
-        : save(changed(fresh(provider, rest.name), rest), rest),
-  ),
-  update: verb(
-    options({ provider: PartnerId, name: v.optional(text({ max: 100 })), ...settings }),
-    async ({ provider, ...rest }) => {
-      const partner = await findPartner(provider)
-      return partner ? save(changed(partner, rest), rest) : unknown()
-    },
-  ),
-  show: verb(options({ provider: PartnerId }), async ({ provider }) => {
+const put = async (id: PartnerId, status: Partner['status']) => {
+  const partner = await findPartner(id)
+  return partner ? save({ ...partner, status }, {}) : unknown()
+}
+
+export const handler = operatorHandler(noun, {
+  create: async ({ provider, ...rest }) =>
+    (await findPartner(provider))
+      ? new Refusal(1409, { details: 'this provider exists already' })
+      : save(changed(fresh(provider, rest.name), rest), rest),
+  update: async ({ provider, ...rest }) => {
+    const partner = await findPartner(provider)
+    return partner ? save(changed(partner, rest), rest) : unknown()
+  },
+  show: async ({ provider }) => {
     const partner = await findPartner(provider)
     return partner ? view(partner) : unknown()
-  }),
+  },
+  list: async () => (await loadPartners()).map(view),
+  disable: ({ provider }) => put(provider, 'suspended'),
+  enable: ({ provider }) => put(provider, 'active'),
 })

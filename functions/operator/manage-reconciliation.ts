@@ -1,13 +1,12 @@
-import { Day } from '../../shared/domain/settlement.ts'
-import { options } from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real } from '../../shared/runtime.ts'
 
-export const handler = operatorHandler({
+export const handler = operatorHandler(reconciliation, {
   /** What differs is in the document; nothing is changed. */
-  run: verb(options({ date: Day }), async ({ date }) => {
+  run: async ({ date }) => {
     const { checkedAt, invariants, money, differences } = await reconcile(date, real)
     return {
       date,
@@ -16,5 +15,5 @@ export const handler = operatorHandler({
       completed_debits: moneyView(money),
       invariants,
     }
-  }),
+  },
 })

@@ -1,13 +1,9 @@
-import * as v from 'valibot'
 import { CURRENCY } from '../../shared/domain/money.ts'
-import { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { BatchId, Day, dayOf } from '../../shared/domain/settlement.ts'
-import { reportFormats } from '../../shared/domain/settlement-list.ts'
+import { dayOf } from '../../shared/domain/settlement.ts'
 import { batchView } from '../../shared/domain/settlement-view.ts'
-import { oneOf } from '../../shared/domain/text.ts'
-import { options, wholeNumber } from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+import { settlement } from '../../shared/operator/nouns/settlement.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { readReport } from '../../shared/reports/bucket.ts'
@@ -21,8 +17,6 @@ import { findBatch, listBatches } from '../../shared/store/settlements.ts'
 /** Of the function's own time, what a run may use; the rest is left to the jobs. */
 const RUN_MS = 20_000
 
-const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
-
 const noSuchProvider = () => new Refusal(1404, { details: 'no such provider' })
 
 const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
@@ -30,73 +24,56 @@ const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
   batch instanceof Refusal ? batch : batchView(batch)
 
-export const handler = operatorHandler({
-  run: verb(
-    options({
-      date: Day,
-      provider: v.optional(PartnerId),
-      currency: v.optional(v.string(), CURRENCY),
-    }),
-    async ({ date, provider, currency }) => {
-      if (currency !== CURRENCY) return new Refusal(5003)
-      if (environment.limits === 'production' && date > dayOf(real.now())) {
-        return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
-      }
-      if (provider && !(await findPartner(provider))) return noSuchProvider()
-      const end = real.now().getTime() + RUN_MS
-      const partners = provider ? [provider] : await listPartners()
-      const { built, paid, unpaid, left, due } = await runSettlement(
-        date,
-        partners,
-        worldOf(real),
-        () => real.now().getTime() >= end,
-      )
-      await sendEvery([
-        ...left.map((partner) => building(partner, date)),
-        ...due.map((batch) => payment(batch.id, batch.partner)),
-      ])
-      if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
-      return {
-        date,
-        built: built.map((batch) => batchView(batch)),
-        paid: paid.map((batch) => batchView(batch)),
-        unpaid: unpaid.map(({ batch, reason }) => ({
-          batch,
-          ...reason.error,
-          details: reason.details,
-        })),
-        in_work: [...left, ...due.map(({ id }) => id)],
-      }
-    },
-  ),
-  list: verb(
-    options({ provider: PartnerId, limit: v.optional(wholeNumber(NEWEST)) }),
-    async ({ provider, limit = NEWEST.otherwise }) => {
-      if (!(await findPartner(provider))) return noSuchProvider()
-      return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
-    },
-  ),
-  show: verb(options({ batch: BatchId }), async ({ batch }) => {
+export const handler = operatorHandler(settlement, {
+  run: async ({ date, provider, currency }) => {
+    if (currency !== CURRENCY) return new Refusal(5003)
+    if (environment.limits === 'production' && date > dayOf(real.now())) {
+      return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
+    }
+    if (provider && !(await findPartner(provider))) return noSuchProvider()
+    const end = real.now().getTime() + RUN_MS
+    const partners = provider ? [provider] : await listPartners()
+    const { built, paid, unpaid, left, due } = await runSettlement(
+      date,
+      partners,
+      worldOf(real),
+      () => real.now().getTime() >= end,
+    )
+    await sendEvery([
+      ...left.map((partner) => building(partner, date)),
+      ...due.map((batch) => payment(batch.id, batch.partner)),
+    ])
+    if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
+    return {
+      date,
+      built: built.map((batch) => batchView(batch)),
+      paid: paid.map((batch) => batchView(batch)),
+      unpaid: unpaid.map(({ batch, reason }) => ({
+        batch,
+        ...reason.error,
+        details: reason.details,
+      })),
+      in_work: [...left, ...due.map(({ id }) => id)],
+    }
+  },
+  list: async ({ provider, limit }) => {
+    if (!(await findPartner(provider))) return noSuchProvider()
+    return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
+  },
+  show: async ({ batch }) => {
     const found = await findBatch(batch)
     return found ? batchView(found) : new Refusal(5404)
-  }),
+  },
   /** As the provider reads it: a document, or the text of a CSV file. */
-  report: verb(
-    options({ batch: BatchId, format: v.optional(oneOf(reportFormats), 'json') }),
-    async ({ batch, format }) => {
-      const found = await findBatch(batch)
-      if (!found) return new Refusal(5404)
-      if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
-      const report = await readReport(found, format)
-      if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
-      if ('url' in report) return report
-      return format === 'csv' ? report.text : JSON.parse(report.text)
-    },
-  ),
-  process: verb(options({ batch: BatchId }), async ({ batch }) =>
-    shown(await payBatch(batch, worldOf(real))),
-  ),
-  retry: verb(options({ batch: BatchId }), async ({ batch }) =>
-    shown(await retryBatch(batch, worldOf(real))),
-  ),
+  report: async ({ batch, format }) => {
+    const found = await findBatch(batch)
+    if (!found) return new Refusal(5404)
+    if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+    const report = await readReport(found, format)
+    if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
+    if ('url' in report) return report
+    return format === 'csv' ? report.text : JSON.parse(report.text)
+  },
+  process: async ({ batch }) => shown(await payBatch(batch, worldOf(real))),
+  retry: async ({ batch }) => shown(await retryBatch(batch, worldOf(real))),
 })

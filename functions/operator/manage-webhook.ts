@@ -1,20 +1,18 @@
-import * as v from 'valibot'
-import { PartnerId, type Webhook } from '../../shared/domain/partner.ts'
+import type * as v from 'valibot'
+import type { PartnerId, Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { oneOf } from '../../shared/domain/text.ts'
 import { iso } from '../../shared/domain/transaction.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
 import {
-  eventList,
-  kept,
-  options,
-  orNone,
-  present,
-  wholeNumber,
-} from '../../shared/operator/options.ts'
-import { operatorHandler, verb } from '../../shared/operator/verbs.ts'
+  CONNECTION_TIMEOUT_SECONDS,
+  GRACE_SECONDS,
+  webhook as noun,
+  TIMEOUT_SECONDS,
+} from '../../shared/operator/nouns/webhook.ts'
+import { kept, present } from '../../shared/operator/options.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
-import { findPartner } from '../../shared/store/partners.ts'
+import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'
 import {
   changeWebhook,
@@ -27,37 +25,10 @@ import { previousAt, rotated } from '../../shared/webhooks/rotation.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
 import { strict, targetOf } from '../../shared/webhooks/target.ts'
 
-/** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
-const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
-const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
-
 /** How long the name system may take to say where a new URL leads. */
 const LOOK_UP_SECONDS = 5
 
-/** How long a secret that was replaced goes on signing: a day, at most a week. */
-const GRACE_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
-
-/** A setting of two values; naming the usual one takes the other away. */
-const variant = <Usual extends string, Other extends string>(usual: Usual, other: Other) =>
-  v.optional(
-    v.pipe(
-      oneOf([usual, other]),
-      v.transform((given) => (given === usual ? null : other)),
-    ),
-  )
-
-const settings = {
-  url: v.string(),
-  events: v.optional(orNone(eventList)),
-  'max-attempts': v.optional(orNone(wholeNumber({ min: 1, max: 10 }))),
-  timeout: v.optional(wholeNumber(TIMEOUT_SECONDS)),
-  'connection-timeout': v.optional(wholeNumber(CONNECTION_TIMEOUT_SECONDS)),
-  'signature-prefix': variant('none', 'sha256'),
-  payload: variant('full', 'reduced'),
-  'event-names': variant('transaction', 'debit_request'),
-}
-
-type Settings = v.InferOutput<v.ObjectSchema<typeof settings, undefined>>
+type Settings = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
 
 /** A new URL keeps its secret; only a rotation changes it. */
 const changed = (before: Webhook | undefined, wanted: Settings, secret: string): Webhook => ({
@@ -115,8 +86,14 @@ const newSecret = (): string => webhookSecret(real.randomBytes(32))
 
 const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
 
-export const handler = operatorHandler({
-  set: verb(options({ provider: PartnerId, ...settings }), async ({ provider, ...wanted }) => {
+const listed = async (provider: PartnerId) => {
+  const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
+  if (!webhook) return []
+  return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
+}
+
+export const handler = operatorHandler(noun, {
+  set: async ({ provider, ...wanted }) => {
     if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
     const target = await targetOf(wanted.url, {
       network,
@@ -131,24 +108,26 @@ export const handler = operatorHandler({
     )
     await changeHealth(provider, renewed)
     return view(webhook)
-  }),
-  enable: verb(options({ provider: PartnerId }), async ({ provider }) => {
+  },
+  enable: async ({ provider }) => {
     if (!(await findWebhookSettings(provider))) return unknown()
     return healthView(await changeHealth(provider, renewed))
-  }),
-  'rotate-secret': verb(
-    options({ provider: PartnerId, 'grace-seconds': v.optional(wholeNumber(GRACE_SECONDS)) }),
-    async ({ provider, 'grace-seconds': graceSeconds = GRACE_SECONDS.otherwise }) => {
-      const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
-      const webhook = await changeWebhook(provider, (before) => before && rotated(before, rotation))
-      return webhook ? view(webhook) : unknown()
-    },
-  ),
-  show: verb(options({ provider: PartnerId }), async ({ provider }) => {
+  },
+  'rotate-secret': async ({ provider, 'grace-seconds': given }) => {
+    const graceSeconds = given ?? GRACE_SECONDS.otherwise
+    const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
+    const webhook = await changeWebhook(provider, (before) => before && rotated(before, rotation))
+    return webhook ? view(webhook) : unknown()
+  },
+  show: async ({ provider }) => {
     const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
     return webhook ? { ...viewWithoutSecret(webhook), ...healthView(health) } : unknown()
-  }),
-  remove: verb(options({ provider: PartnerId }), async ({ provider }) =>
-    (await removeWebhook(provider)) ? { removed: true } : unknown(),
-  ),
+  },
+  list: async () => {
+    const found: Awaited<ReturnType<typeof listed>> = []
+    // One after the other: however many there are, few reads are under way at once.
+    for (const provider of await listPartners()) found.push(...(await listed(provider)))
+    return found
+  },
+  remove: async ({ provider }) => ((await removeWebhook(provider)) ? { removed: true } : unknown()),
 })

@@ -14,6 +14,30 @@ const LOCAL = {
 
 export class InvocationFailure extends Error {}
 
+type Failure = Error & { code?: string }
+
+/** What the SDK's errors mean to whoever typed the command, by their names and codes. */
+const meanings: Record<string, (wanted: string) => string> = {
+  CredentialsProviderError: () =>
+    'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  ExpiredTokenException: () => 'The AWS credentials have expired',
+  UnrecognizedClientException: () => 'AWS does not know these credentials',
+  AccessDeniedException: (wanted) => `These AWS credentials may not invoke ${wanted}`,
+  ResourceNotFoundException: (wanted) =>
+    `There is no function ${wanted}: is this stage deployed in this region and account?`,
+  ENOTFOUND: () => 'AWS cannot be reached: its name does not resolve',
+  ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
+}
+
+const explain = (error: Failure, target: Target, wanted: string): string => {
+  if ('port' in target && error.code === 'ECONNREFUSED') {
+    return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
+  }
+  if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
+  const meaning = meanings[error.name] ?? meanings[error.code ?? '']
+  return meaning?.(wanted) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
+}
+
 /**
  * @returns the function's reply
  * @throws InvocationFailure in one line, for a target that does not answer and for a function that
@@ -31,12 +55,8 @@ export const invokeFunction = async (
   const FunctionName = local ? name : functionName(name, target.stage)
   const { Payload, FunctionError } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
-    .catch((error: Error & { code?: string }) => {
-      throw new InvocationFailure(
-        local && error.code === 'ECONNREFUSED'
-          ? `No sandbox answers at port ${target.port}: start it with npm run sandbox`
-          : error.message,
-      )
+    .catch((error: Failure) => {
+      throw new InvocationFailure(explain(error, target, FunctionName))
     })
   const reply: unknown = JSON.parse(Buffer.from(Payload ?? []).toString('utf8') || 'null')
   if (FunctionError) {

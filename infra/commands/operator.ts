@@ -1,5 +1,7 @@
-import { functionRows } from '../functions.ts'
-import { fail, InvocationFailure, invokeFunction } from './functions-client.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+import { judgeCall } from '../../shared/operator/verbs.ts'
+import { fail, InvocationFailure, invokeFunction, type Target } from './functions-client.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 
 /**
  * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
@@ -7,44 +9,66 @@ import { fail, InvocationFailure, invokeFunction } from './functions-client.ts'
  * noun and its verb.
  */
 
-const PREFIX = 'manage-'
-
-const nouns = functionRows
-  .map(({ name }) => name)
-  .filter((name) => name.startsWith(PREFIX))
-  .map((name) => name.slice(PREFIX.length))
-
 /** Words of their own, and the noun and the verb that each stands for. */
 const words: Record<string, [noun: string, verb: string]> = {
   reconcile: ['reconciliation', 'run'],
 }
 
-const usage = (): never =>
-  fail(
-    'usage: npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]; ' +
-      `nouns: ${nouns.join(', ')}; or ${Object.keys(words).join(', ')} alone`,
-  )
+const HELP = /^(?:--help|-h)$/
 
+const named = <T>(rows: Record<string, T>, name: string, kind: string): T =>
+  (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
+  fail(`unknown ${kind} ${name}; there are: ${Object.keys(rows).join(', ')}`)
+
+/** Each option once, as `--option value` or `--option=value`. */
 const readOptions = (given: readonly string[]): Record<string, string> => {
   const options: Record<string, string> = {}
-  for (let n = 0; n < given.length; n += 2) {
-    const name = /^--([a-z][a-z-]*)$/.exec(given[n] ?? '')?.[1]
-    const value = given[n + 1]
-    if (!name || value === undefined) return fail(`expected --option value at: ${given[n]}`)
+  const rest = [...given]
+  while (rest.length > 0) {
+    const word = rest.shift() ?? ''
+    const [, name, attached] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? []
+    if (!name) return fail(`expected --option value at: ${word}`)
+    if (Object.hasOwn(options, name)) return fail(`--${name}: is given twice`)
+    const value = attached ?? (rest[0]?.startsWith('--') ? undefined : rest.shift())
+    if (value === undefined) return fail(`--${name}: has no value`)
     options[name] = value
   }
   return options
 }
 
+const readTarget = (port: string | undefined, stage: string | undefined): Target => {
+  if (stage === undefined) {
+    const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '3000') && Number(port ?? 0) <= 65_535
+    return isPort ? { port: Number(port ?? 3000) } : fail('--port: must be a port')
+  }
+  if (port !== undefined) fail('--port, --stage: one of them, not both')
+  return /^[a-z][a-z0-9-]{0,19}$/.test(stage) ? { stage } : fail('--stage: must be a stage’s name')
+}
+
+const print = (text: string): never => {
+  process.stdout.write(text)
+  process.exit(0)
+}
+
 const [first = '', ...others] = process.argv.slice(2)
-const [noun = '', verb = '', ...given] = [...(words[first] ?? [first]), ...others]
-if (!nouns.includes(noun) || verb === '') usage()
-const { port = '3000', stage, ...options } = readOptions(given)
-if (!/^[0-9]{1,5}$/.test(port)) fail('--port: must be a port')
+const short = Object.hasOwn(words, first) ? words[first] : undefined
+const [noun = '', verb = '', ...given] = [...(short ?? [first]), ...others]
+if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help tells more`)
+if (HELP.test(noun)) print(helpOfAll(words))
+const known = named(nouns, noun, 'noun')
+if (HELP.test(verb)) print(helpOfNoun(noun, known))
+if (verb === '') fail(`${noun}: name a verb: ${Object.keys(known.verbs).join(', ')}`)
+const wanted = named(known.verbs, verb, `verb of ${noun}`)
+if (given.some((word) => HELP.test(word))) print(helpOfVerb(noun, verb, wanted))
+
+const { port, stage, ...options } = readOptions(given)
+const target = readTarget(port, stage)
+// As the function will judge it, and sooner.
+const judged = judgeCall(known, { verb, options })
+if ('error' in judged) fail(judged.error)
 
 try {
-  const target = stage === undefined ? { port: Number(port) } : { stage }
-  const reply = await invokeFunction(target, `${PREFIX}${noun}`, { verb, options })
+  const reply = await invokeFunction(target, `manage-${noun}`, { verb, options })
   const { result, error } = reply as { result?: unknown; error?: string }
   if (error !== undefined) fail(error)
   // A file, as it stands, or a document.

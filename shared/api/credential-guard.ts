@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
+import { isMistyped } from '../domain/token.ts'
 import { findCaller } from '../store/credentials.ts'
 import { sha256 } from '../store/table.ts'
 import { countRequest } from '../store/windows.ts'
@@ -19,7 +20,9 @@ export const credentialGuard = (operation: Operation): Guard => ({
     const { exchange } = event
     const values = headerValues(event, 'authorization')
     const token = values.length === 1 ? CREDENTIAL.exec(values[0] ?? '')?.[1] : undefined
-    const caller = token === undefined ? undefined : await findCaller(token, exchange.at)
+    // What cannot be a token is not looked for.
+    const isGood = token !== undefined && !isMistyped(token)
+    const caller = isGood ? await findCaller(token, exchange.at) : undefined
     if (caller?.kind !== operation.caller) return refuseCredential(event)
     if (caller.suspended) throw new Refusal(1403)
     exchange.caller = caller

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
+import { BankIdentifier } from '../domain/bank.ts'
 import { EventType } from '../domain/event-type.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
+import { PartnerId } from '../domain/partner.ts'
+import { oneOf } from '../domain/text.ts'
 
 /** Options of the operator command: text, held against the same rules as everything else. */
 
@@ -10,6 +13,18 @@ export const options = <T extends v.ObjectEntries>(entries: T) =>
   v.strictObject(entries, (issue) =>
     issue.expected === 'never' ? 'is not an option of this verb' : 'is required',
   )
+
+type TextSchema = v.GenericSchema<string, unknown>
+
+/** An option with what it is written as, and what it is for, in the command's help. */
+export const option = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
+  v.pipe(schema, v.title(value), v.description(meaning))
+
+/** One of a few words. */
+export const choice = <const T extends readonly [string, ...string[]]>(
+  meaning: string,
+  { options: words }: { options: T },
+) => option(words.join('|'), meaning, oneOf(words))
 
 export const money = v.pipe(
   v.string(),
@@ -70,3 +85,14 @@ export const instant = v.pipe(
   v.transform((text) => new Date(text)),
   v.check((at) => !Number.isNaN(at.getTime()), 'must be a time like 2026-11-21T10:00:00Z'),
 )
+
+/** How many of a list are shown. */
+export const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+
+export const newest = v.optional(
+  option('N', `how many, the newest first; ${NEWEST.otherwise} otherwise`, wholeNumber(NEWEST)),
+  String(NEWEST.otherwise),
+)
+
+export const providerOption = option('ID', 'the provider’s id, such as demo', PartnerId)
+export const bankOption = option('BANK', 'the bank’s identifier, such as GCB', BankIdentifier)

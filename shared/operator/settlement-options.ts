@@ -4,21 +4,35 @@ import { FeeSchedule } from '../domain/fee-schedule.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { type Partner, SettlementAccount } from '../domain/partner.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
-import { kept, money, orNone, present, wholeNumber } from './options.ts'
+import { kept, money, option, orNone, present, wholeNumber } from './options.ts'
 
 /** What a partner pays, and where it is paid to, as options of the operator command. */
 
 export const feeOptions = {
-  'fee-basis-points': v.optional(orNone(wholeNumber({ min: 0, max: 10_000 }))),
-  'fee-fixed': v.optional(orNone(money)),
-  'fee-minimum': v.optional(orNone(money)),
-  'fee-maximum': v.optional(orNone(money)),
+  'fee-basis-points': v.optional(
+    option(
+      'N|none',
+      'its fee in hundredths of a percent',
+      orNone(wholeNumber({ min: 0, max: 10_000 })),
+    ),
+  ),
+  'fee-fixed': v.optional(option('AMOUNT|none', 'what is added to each fee', orNone(money))),
+  'fee-minimum': v.optional(option('AMOUNT|none', 'the least fee of a debit', orNone(money))),
+  'fee-maximum': v.optional(option('AMOUNT|none', 'the highest fee of a debit', orNone(money))),
 }
 
 export const settlementOptions = {
-  'settlement-bank': v.optional(BankIdentifier),
-  'settlement-account': v.optional(orNone(SettlementAccount.entries.accountNumber)),
-  'settlement-name': v.optional(SettlementAccount.entries.accountName),
+  'settlement-bank': v.optional(option('BANK', 'the bank that it is paid at', BankIdentifier)),
+  'settlement-account': v.optional(
+    option(
+      'DIGITS|none',
+      'the account that it is paid to; bank, account and name are given together',
+      orNone(SettlementAccount.entries.accountNumber),
+    ),
+  ),
+  'settlement-name': v.optional(
+    option('NAME', 'whose account that is', SettlementAccount.entries.accountName),
+  ),
 }
 
 type Given<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>

@@ -9,7 +9,7 @@ import { createdPages } from '../store/debit-lists.ts'
 import { fromDeliveryItem } from '../store/deliveries.ts'
 import { feedPages } from '../store/event-feed.ts'
 import { findLines, linesOf } from '../store/settlement-lines.ts'
-import { type Key, keys, read, readMany } from '../store/table.ts'
+import { type Key, keys, readMany } from '../store/table.ts'
 import type { SeenLine } from './batch-checks.ts'
 import type { SeenDebit } from './seen.ts'
 import type { Terms } from './terms.ts'
@@ -136,13 +136,6 @@ const seen = (debit: Debit, items: Found): SeenDebit => {
     adjustment: lineAt(adjustment),
   }
 }
-
-/** What the counter of a day says; undefined: there is none. */
-export const findDayTotal = async (
-  partner: PartnerId,
-  { date }: Terms,
-): Promise<number | undefined> =>
-  (await read<{ amountTotal?: number }>(keys.dayTotal(partner, date)))?.amountTotal
 
 /** The lines of a batch, in pages. */
 export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {

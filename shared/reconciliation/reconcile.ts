@@ -3,6 +3,7 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Batch, Day } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
+import { findDayTotal } from '../store/day-totals.ts'
 import { lateCompletionPages } from '../store/late-completions.ts'
 import { findPartner, listPartners } from '../store/partners.ts'
 import { listBatchesOfDay } from '../store/settlements.ts'
@@ -21,15 +22,7 @@ import { debitChecks } from './debit-checks.ts'
 import { nothing, verdict } from './invariants.ts'
 import { isLate } from './late-completions.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
-import {
-  createdOnDay,
-  findDayTotal,
-  linePages,
-  readDebits,
-  seeDebits,
-  seeLines,
-  toldOnDay,
-} from './read.ts'
+import { createdOnDay, linePages, readDebits, seeDebits, seeLines, toldOnDay } from './read.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
 import { isSettledOnce, isTakenBackOnce } from './settled.ts'
 import { noSums, withLine } from './sums.ts'
@@ -83,7 +76,7 @@ const lookAtDebits = async (
   { tally, money: before }: { tally: Tally; money: Money },
 ): Promise<Money> => {
   const [first, subscription] = await Promise.all([
-    findDayTotal(partner, terms),
+    findDayTotal(partner, terms.date),
     findWebhookSettings(partner),
   ])
   const known = new Set<Reference>()
@@ -99,7 +92,10 @@ const lookAtDebits = async (
       }
     }
   }
-  const [last, settings] = await Promise.all([findDayTotal(partner, terms), findPartner(partner)])
+  const [last, settings] = await Promise.all([
+    findDayTotal(partner, terms.date),
+    findPartner(partner),
+  ])
   const total = { sum, first, last, limit: settings?.dailyLimit }
   tally.add(20, { provider: partner, subject: terms.date }, isCounted(total, terms))
   return money

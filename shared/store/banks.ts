@@ -2,7 +2,7 @@ import type { Bank, CustomerAccount } from '../domain/bank.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, put, read, readCollection, withoutKeys } from './table.ts'
+import { keys, put, read, readCollection, remove, withoutKeys } from './table.ts'
 
 /** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
 const fromBankItem = (item: Record<string, unknown>): Bank => {
@@ -15,12 +15,17 @@ const banks = remembered<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
 
 /** Every bank by its identifier; one short item collection, remembered by a warm function. */
 export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {
-  const known = await banks.get('all', { now, seconds: environment.cacheSeconds }, async () => {
-    const items = await readCollection(keys.banks.pk)
-    return new Map(items.map((item) => [String(item.sk), fromBankItem(item)]))
-  })
+  const known = await banks.get(
+    'all',
+    { now, seconds: environment.cacheSeconds },
+    async () => new Map((await listBanks()).map((bank) => [bank.identifier, bank])),
+  )
   return known ?? new Map()
 }
+
+/** Every bank as it stands now, by identifier. */
+export const listBanks = async (): Promise<Bank[]> =>
+  (await readCollection(keys.banks.pk)).map(fromBankItem)
 
 /** One bank as it stands now. */
 export const findBank = async (identifier: string): Promise<Bank | undefined> => {
@@ -53,3 +58,7 @@ export const listAccounts = async (
 
 export const putAccount = (phone: string, bank: string, account: CustomerAccount): Promise<void> =>
   put(keys.account(phone, bank), 'account', account)
+
+/** @returns false when there was none */
+export const removeAccount = (phone: string, bank: string): Promise<boolean> =>
+  remove(keys.account(phone, bank))

@@ -1,6 +1,6 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import { seal, unseal } from './sealing.ts'
-import { keys, put, read, withoutKeys } from './table.ts'
+import { keys, put, read, remove, withoutKeys } from './table.ts'
 
 /** Where a bank is reached; read afresh for every submission, so a change holds at once. */
 export const findConnectorSettings = async (
@@ -22,3 +22,6 @@ export const putConnectorSettings = async (
 
 /** Never the id of a partner, whose webhook secrets are sealed under the same key. */
 const ownerOf = (bank: BankIdentifier): string => keys.connector(bank).pk
+
+export const removeConnectorSettings = (bank: BankIdentifier): Promise<boolean> =>
+  remove(keys.connector(bank))

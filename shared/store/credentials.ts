@@ -5,13 +5,31 @@ import { environment } from '../runtime.ts'
 import { findBank } from './banks.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
-import { held, keys, read, sha256, table, tableName } from './table.ts'
+import {
+  held,
+  keys,
+  queryAll,
+  read,
+  readMany,
+  sha256,
+  table,
+  tableName,
+  withoutKeys,
+} from './table.ts'
 
 /** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
 export type Credential = (
   | { kind: 'provider'; owner: PartnerId }
   | { kind: 'bank'; owner: BankIdentifier }
 ) & { createdAt: string; expiresOn?: string; revokedAt?: string }
+
+/** What is shown of one: its id is the hash of its token. */
+export type ListedCredential = Omit<Credential, 'kind' | 'owner'> & {
+  id: string
+  kind: Credential['kind']
+  owner: string
+  lastCharacters: string
+}
 
 /** Who calls: found by the credential. */
 export type Caller = (
@@ -51,25 +69,62 @@ const callerOf = async ({ kind, owner }: Credential): Promise<Caller | undefined
   return partner && { kind, partner, suspended: partner.status === 'suspended' }
 }
 
+/** Enough to tell a token from others that its owner has, and no help in guessing it. */
+const LAST_CHARACTERS = 4
+
 /** @returns false when the token is in use already */
-export const putCredential = (token: string, credential: Credential): Promise<boolean> =>
-  held(
+export const putCredential = (token: string, credential: Credential): Promise<boolean> => {
+  const hash = sha256(token)
+  return held(
     table.send(
       new PutCommand({
         TableName: tableName(),
-        Item: { ...keys.credential(sha256(token)), entity: 'credential', ...credential },
+        Item: {
+          ...keys.credential(hash),
+          entity: 'credential',
+          ...credential,
+          lastCharacters: token.slice(-LAST_CHARACTERS),
+          byStatus: keys.credentials(credential),
+          byTime: `${credential.createdAt}#${hash}`,
+        },
         ConditionExpression: 'attribute_not_exists(pk)',
       }),
     ),
   )
+}
+
+export const credentialId = (token: string): string => sha256(token)
+
+export const findCredential = async (id: string): Promise<ListedCredential | undefined> => {
+  const item = await read<Record<string, unknown>>(keys.credential(id))
+  return item && listed(item)
+}
+
+/** Of one owner, oldest first, revoked ones too; a new one a little late. */
+export const listCredentials = async (
+  owner: Pick<ListedCredential, 'kind' | 'owner'>,
+): Promise<ListedCredential[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :owner',
+    ExpressionAttributeValues: { ':owner': keys.credentials(owner) },
+  })
+  const items = await readMany(found.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+  return items.map(listed).sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+}
+
+const listed = ({ byStatus, byTime, ...item }: Record<string, unknown>): ListedCredential => ({
+  ...withoutKeys<Omit<ListedCredential, 'id'>>(item),
+  id: keys.credentialHash(String(item.pk)),
+})
 
 /** @returns false when there is no such credential */
-export const revokeCredential = (token: string, at: Date): Promise<boolean> =>
+export const revokeCredential = (id: string, at: Date): Promise<boolean> =>
   held(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
-        Key: keys.credential(sha256(token)),
+        Key: keys.credential(id),
         UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :at)',
         ConditionExpression: 'attribute_exists(pk)',
         ExpressionAttributeValues: { ':at': at.toISOString() },

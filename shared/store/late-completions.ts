@@ -1,10 +1,22 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { BankCallback } from '../domain/bank-update.ts'
 import type { Cause, Debit } from '../domain/debit.ts'
 import type { Pesewas } from '../domain/money.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { keys, put, queryAll, queryPages, readMany, withoutKeys } from './table.ts'
+import {
+  held,
+  keys,
+  put,
+  queryAll,
+  queryPages,
+  readCollection,
+  readMany,
+  table,
+  tableName,
+  withoutKeys,
+} from './table.ts'
 
 /**
  * A bank says that it debited a customer after the debit had failed here: somebody's money, which
@@ -39,6 +51,9 @@ export type LateCompletion = {
   at: Date
   by: string
   requestId: string
+  /** Somebody has given the money back, and says how. */
+  resolvedAt?: string
+  note?: string
 }
 
 /** The newest such reports, newest first; from an index, so a new one shows a little late. */
@@ -55,12 +70,38 @@ export const listLateCompletions = async (limit: number): Promise<LateCompletion
 
 const load = async (found: readonly Record<string, unknown>[]): Promise<LateCompletion[]> => {
   const items = await readMany(found.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
-  return items.map((item) => {
-    const { byStatus, byTime, at, ...late } = withoutKeys<
-      Omit<LateCompletion, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
-    >(item)
-    return { ...late, at: new Date(at) }
-  })
+  return items.map(fromItem)
+}
+
+const fromItem = (item: Record<string, unknown>): LateCompletion => {
+  const { byStatus, byTime, at, ...late } = withoutKeys<
+    Omit<LateCompletion, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
+  >(item)
+  return { ...late, at: new Date(at) }
+}
+
+/** What was reported of one debit. */
+export const findLateCompletions = async (reference: Reference): Promise<LateCompletion[]> => {
+  const { pk, prefix } = keys.lateCompletionsOf(reference)
+  return (await readCollection(pk, prefix)).map(fromItem)
+}
+
+/** What was noted first stays. */
+export const resolveLateCompletion = async (
+  { reference, requestId }: Pick<LateCompletion, 'reference' | 'requestId'>,
+  { note, resolvedAt }: { note: string; resolvedAt: string },
+): Promise<void> => {
+  await held(
+    table.send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: keys.lateCompletion(reference, requestId),
+        UpdateExpression: 'SET resolvedAt = :at, note = :note',
+        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
+        ExpressionAttributeValues: { ':at': resolvedAt, ':note': note },
+      }),
+    ),
+  )
 }
 
 const PAGE_SIZE = 100

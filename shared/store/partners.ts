@@ -1,11 +1,14 @@
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, put, queryAll, read, withoutKeys } from './table.ts'
+import { keys, put, queryAll, read, readMany, withoutKeys } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
-  if (!item) return undefined
+  return item && fromItem(item)
+}
+
+const fromItem = (item: Record<string, unknown>): Partner => {
   const { byStatus, byTime, ...partner } = withoutKeys<Partner & Listed>(item)
   return partner
 }
@@ -20,6 +23,12 @@ export const listPartners = async (): Promise<PartnerId[]> => {
     ExpressionAttributeValues: { ':partners': keys.partners },
   })
   return found.map(({ byTime }) => byTime as PartnerId)
+}
+
+/** Every partner with its settings, by id. */
+export const loadPartners = async (): Promise<Partner[]> => {
+  const items = await readMany((await listPartners()).map(keys.partner))
+  return items.map(fromItem).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 const names = remembered<string>({ entriesMax: 10_000 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
+  DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -85,6 +86,10 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `LATE#${requestId}`,
   }),
+  lateCompletionsOf: (reference: Reference): Collection => ({
+    pk: `DEBIT#${reference}`,
+    prefix: 'LATE#',
+  }),
   uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
   partnerReference: (partner: PartnerId, partnerReference: string): Key => ({
     pk: `PARTNER#${partner}#${sha256(partnerReference)}`,
@@ -125,6 +130,10 @@ export const keys = {
     sk: number(page, 10),
   }),
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
+  credentialHash: (pk: string): string => pk.slice('CREDENTIAL#'.length),
+  /** In the index by-status: the credentials of one owner, by when they were issued. */
+  credentials: ({ kind, owner }: { kind: string; owner: string }): string =>
+    `CREDENTIALS#${kind}#${owner}`,
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
   banks: { pk: 'BANKS' },
   /** Beside the banks, not among them: their list is read by every charge and holds no secret. */
@@ -172,6 +181,18 @@ export const readMany = async (wanted: readonly Key[]): Promise<Record<string, u
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
+
+/** @returns false when there was nothing to remove */
+export const remove = (Key: Key): Promise<boolean> =>
+  held(
+    table.send(
+      new DeleteCommand({
+        TableName: tableName(),
+        Key,
+        ConditionExpression: 'attribute_exists(pk)',
+      }),
+    ),
+  )
 
 /** One item collection, whole and strongly consistent. */
 export const readCollection = async (pk: string, prefix = ''): Promise<Record<string, unknown>[]> =>

@@ -1,7 +1,7 @@
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId, Webhook } from '../domain/partner.ts'
 import { seal, unseal } from './sealing.ts'
-import { held, keys, read, table, tableName, withoutKeys } from './table.ts'
+import { held, keys, read, remove, table, tableName, withoutKeys } from './table.ts'
 
 /** A webhook as it is kept: its secrets sealed, and times as text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -89,16 +89,7 @@ const replace = (
   )
 
 /** @returns false when there was none */
-export const removeWebhook = (id: PartnerId): Promise<boolean> =>
-  held(
-    table.send(
-      new DeleteCommand({
-        TableName: tableName(),
-        Key: keys.webhook(id),
-        ConditionExpression: 'attribute_exists(pk)',
-      }),
-    ),
-  )
+export const removeWebhook = (id: PartnerId): Promise<boolean> => remove(keys.webhook(id))
 
 /** The settings alone, for who signs nothing. */
 export const findWebhookSettings = async (

@@ -86,6 +86,8 @@ describe('the operator', () => {
       amount: '100.00',
       at: expect.stringMatching(/Z$/),
       reported_by: 'bank:GCB',
+      resolved_at: null,
+      note: null,
     }
     expect(late).toEqual([
       { ...alike, bank_reference: 'B-6', fee: null, request_id: second.body.meta.request_id },

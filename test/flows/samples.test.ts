@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../../infra/functions.ts'
+import { sampleFiles } from '../../infra/samples.ts'
+import { operationNames } from '../../shared/api/operations.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
 
 /** Every sample event in events/, through the Lambda Invoke API, as `npm run invoke` sends it. */
@@ -44,8 +47,12 @@ const expected: Record<string, object> = {
   'list-events': { statusCode: 200 },
   'test-webhook': { statusCode: 404 },
   'manage-provider': { result: { id: 'demo' } },
-  'manage-credential': { result: { kind: 'provider', token: expect.stringMatching(/^sk_test_/) } },
+  'manage-credential': {
+    result: { kind: 'provider', token: expect.stringMatching(/^sk_test_[0-9A-Za-z]{39}$/) },
+  },
   'manage-bank': { result: { identifier: 'CAL', maximum: '500.00' } },
+  'manage-limit': { result: { provider: 'demo', daily_limit: '50000.00' } },
+  'manage-connector': { result: { bank: 'GCB', connector: 'sandbox' } },
   'manage-customer': { result: { customer: 'Akosua Adjei' } },
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
@@ -68,6 +75,16 @@ describe('sample events', () => {
     expect(headers.get('x-amz-function-error')).toBeNull()
     expect(reply).toMatchObject(expected[name] ?? {})
     expect(expected).toHaveProperty(name)
+  })
+
+  test('those of the API are as operations.ts has them: else npm run events', () => {
+    const files = Object.entries(sampleFiles())
+    for (const [name, text] of files) {
+      expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
+    }
+    expect(files.map(([name]) => name).sort()).toEqual(
+      [...operationNames, 'answer-unmatched'].sort(),
+    )
   })
 
   test('a sample follows a debit through its life when it is given its reference', async () => {

@@ -117,20 +117,15 @@ describe('the sandbox as a command', () => {
   })
 })
 
-describe('the commands without a sandbox', () => {
+describe('the invoke command without a sandbox', () => {
   test.each([
-    [
-      'operator.ts',
-      ['provider', 'show', '--provider', 'demo', '--port', '1'],
-      'No sandbox answers',
-    ],
-    ['operator.ts', ['nonsense'], 'usage: '],
-    ['operator.ts', ['provider', 'show', 'demo'], 'expected --option value at: demo'],
-    ['invoke.ts', ['charge', '--port', '1'], 'No sandbox answers'],
-    ['invoke.ts', ['charge', 'no-such-file.json'], 'no-such-file.json: '],
-    ['invoke.ts', ['nobody'], 'usage: '],
-  ])('%s %j: one line on standard error, exit 1', async (command, args, line) => {
-    const failed = run(process.execPath, [`infra/commands/${command}`, ...args])
+    [['charge', '--port', '1'], 'No sandbox answers'],
+    [['charge', 'no-such-file.json'], 'no-such-file.json: '],
+    [['nobody'], 'usage: '],
+    [['charge', '--colour', 'red'], 'usage: '],
+    [['charge', '--port', 'x'], 'usage: '],
+  ])('%j: one line on standard error, exit 1', async (args, line) => {
+    const failed = run(process.execPath, ['infra/commands/invoke.ts', ...args])
     await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' })
     const { stderr } = await failed.catch((error: { stderr: string }) => error)
     expect(stderr).toContain(line)

@@ -2,7 +2,14 @@ import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
 import { BankIdentifier } from '../../shared/domain/bank.ts'
 import { putBank } from '../../shared/store/banks.ts'
-import { findCaller, putCredential, revokeCredential } from '../../shared/store/credentials.ts'
+import {
+  credentialId,
+  findCaller,
+  findCredential,
+  listCredentials,
+  putCredential,
+  revokeCredential,
+} from '../../shared/store/credentials.ts'
 import { putPartner } from '../../shared/store/partners.ts'
 import { demoPartner, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -39,10 +46,10 @@ test('a token is issued once', async () => {
 test('a revocation holds after thirty seconds at most', async () => {
   await putCredential('token-d', provider)
   expect(await findCaller('token-d', NOON)).toBeDefined()
-  expect(await revokeCredential('token-d', NOON)).toBe(true)
+  expect(await revokeCredential(credentialId('token-d'), NOON)).toBe(true)
   expect(await findCaller('token-d', later(29))).toBeDefined()
   expect(await findCaller('token-d', later(30))).toBeUndefined()
-  expect(await revokeCredential('token-e', NOON)).toBe(false)
+  expect(await revokeCredential(credentialId('token-e'), NOON)).toBe(false)
 })
 
 test('a token ends when it expires, remembered or not', async () => {
@@ -50,4 +57,26 @@ test('a token ends when it expires, remembered or not', async () => {
   expect(await findCaller('token-f', later(50))).toBeDefined()
   expect(await findCaller('token-f', later(59))).toBeDefined()
   expect(await findCaller('token-f', later(60))).toBeUndefined()
+})
+
+test('an owner’s credentials are listed without their tokens, revoked ones too', async () => {
+  const owner = v.parse(BankIdentifier, 'ECO')
+  const bank = { kind: 'bank', owner } as const
+  await putCredential('token-first', { ...bank, createdAt })
+  const second = { ...bank, createdAt: later(1).toISOString() }
+  await putCredential('token-second', second)
+  await revokeCredential(credentialId('token-first'), later(2))
+  const listed = await listCredentials(bank)
+  expect(listed).toEqual([
+    {
+      ...bank,
+      createdAt,
+      id: credentialId('token-first'),
+      lastCharacters: 'irst',
+      revokedAt: later(2).toISOString(),
+    },
+    { ...second, id: credentialId('token-second'), lastCharacters: 'cond' },
+  ])
+  expect(await findCredential(credentialId('token-second'))).toEqual(listed[1])
+  expect(JSON.stringify(listed)).not.toContain('token-')
 })

@@ -1,0 +1,43 @@
+import { disconnect, saveBank } from '../../shared/connections/save.ts'
+import type { Bank } from '../../shared/domain/bank.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { connector as noun } from '../../shared/operator/nouns/connector.ts'
+import { operatorHandler } from '../../shared/operator/verbs.ts'
+import { findBank, listBanks } from '../../shared/store/banks.ts'
+import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
+
+const view = ({ identifier, connector }: Bank, url?: string) => ({
+  bank: identifier,
+  connector,
+  connector_url: url ?? null,
+})
+
+const shown = async (bank: Bank) => {
+  if (bank.connector !== 'http') return view(bank)
+  return view(bank, (await findConnectorSettings(bank.identifier))?.url)
+}
+
+const unknown = () => new Refusal(1404, { details: 'no such bank' })
+
+export const handler = operatorHandler(noun, {
+  set: async ({ bank, connector, ...given }) => {
+    const known = await findBank(bank)
+    if (!known) return unknown()
+    const wanted = { ...known, connector: connector ?? known.connector }
+    const saved = await saveBank(wanted, given)
+    if (saved instanceof Refusal) return saved
+    return {
+      ...view(saved.bank, saved.url),
+      ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
+    }
+  },
+  show: async ({ bank }) => {
+    const known = await findBank(bank)
+    return known ? shown(known) : unknown()
+  },
+  list: async () => Promise.all((await listBanks()).map(shown)),
+  remove: async ({ bank }) => {
+    const known = await findBank(bank)
+    return known ? view(await disconnect(known)) : unknown()
+  },
+})

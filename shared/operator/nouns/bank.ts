@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { Bank, ConnectorName } from '../../domain/bank.ts'
+import { text } from '../../domain/text.ts'
+import { bankOption, choice, money, option, options, orNone } from '../options.ts'
+import type { Noun } from '../verbs.ts'
+import { connectorSecret, connectorUrl } from './connector.ts'
+
+const name = option('NAME', 'what it is called', text({ max: 100 }))
+
+const settings = {
+  connector: v.optional(choice('how it is spoken to', ConnectorName)),
+  'connector-url': v.optional(connectorUrl),
+  'connector-secret': v.optional(connectorSecret),
+  status: v.optional(
+    choice('inactive: no new charges; suspended: it may not call either', Bank.entries.status),
+  ),
+  maximum: v.optional(option('AMOUNT|none', 'the most that it debits at once', orNone(money))),
+  'connector-type': v.optional(choice('how customers approve', Bank.entries.connectorType)),
+  'ussd-code': v.optional(option('CODE', 'such as *422#', v.string())),
+  'package-name': v.optional(option('NAME', 'of its app, such as com.gcb.mobile', v.string())),
+}
+
+const one = options({ bank: bankOption })
+
+export const bank = {
+  summary: 'banks, who debit',
+  verbs: {
+    create: {
+      summary: 'makes a bank known',
+      options: options({ bank: bankOption, name, ...settings }),
+    },
+    update: {
+      summary: 'changes what is given, and nothing else',
+      options: options({ bank: bankOption, name: v.optional(name), ...settings }),
+    },
+    show: { summary: 'its settings, without secrets', options: one },
+    list: { summary: 'every bank', options: options({}) },
+    disable: {
+      summary: 'takes no new charges; what is under way goes on',
+      options: one,
+    },
+    enable: { summary: 'takes charges again', options: one },
+  },
+} as const satisfies Noun

@@ -1,0 +1,37 @@
+import { statuses } from '../../domain/lifecycle.ts'
+import { Reference } from '../../domain/reference.ts'
+import { Day } from '../../domain/settlement.ts'
+import { oneOf, text } from '../../domain/text.ts'
+import { newest, option, options, providerOption } from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const reference = option('REFERENCE', 'such as DCS-20261121-ABC123', Reference)
+
+export const debit = {
+  summary: 'debits, and their reversal',
+  verbs: {
+    show: { summary: 'one with its history', options: options({ reference }) },
+    list: {
+      summary: 'the newest of a provider in one status; reversals are those in reversed',
+      options: options({
+        provider: providerOption,
+        status: option(statuses.join('|'), 'the status', oneOf(statuses)),
+        limit: newest,
+      }),
+    },
+    reverse: {
+      summary: 'gives a completed debit back',
+      options: options({
+        reference,
+        reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),
+      }),
+    },
+    repair: {
+      summary: "has all done that should have followed from a day's debits, and did not",
+      options: options({
+        provider: providerOption,
+        date: option('YYYY-MM-DD', 'the UTC day on which they were charged', Day),
+      }),
+    },
+  },
+} as const satisfies Noun

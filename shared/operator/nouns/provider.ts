@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { Partner } from '../../domain/partner.ts'
+import { text } from '../../domain/text.ts'
+import { addressList, choice, money, option, options, orNone, providerOption } from '../options.ts'
+import { feeOptions, settlementOptions } from '../settlement-options.ts'
+import type { Noun } from '../verbs.ts'
+
+const name = option('NAME', 'what it is called', text({ max: 100 }))
+
+const settings = {
+  'daily-limit': v.optional(
+    option('AMOUNT|none', 'the most it may charge in a UTC day', orNone(money)),
+  ),
+  duplicates: v.optional(
+    choice('what a repeated partner_reference gets', Partner.entries.duplicates),
+  ),
+  status: v.optional(choice('suspended: its calls are refused', Partner.entries.status)),
+  'allow-list': v.optional(
+    option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNone(addressList)),
+  ),
+  'request-secret': v.optional(
+    option(
+      'SECRET|none',
+      'with it, every request must be signed',
+      orNone(v.pipe(v.string(), v.minLength(16, 'must be at least 16 characters'))),
+    ),
+  ),
+  ...feeOptions,
+  ...settlementOptions,
+}
+
+const one = options({ provider: providerOption })
+
+export const provider = {
+  summary: 'payment providers, who charge',
+  verbs: {
+    create: {
+      summary: 'opens an account for a provider',
+      options: options({ provider: providerOption, name, ...settings }),
+    },
+    update: {
+      summary: 'changes what is given, and nothing else',
+      options: options({ provider: providerOption, name: v.optional(name), ...settings }),
+    },
+    show: { summary: 'its settings, without secrets', options: one },
+    list: { summary: 'every provider', options: options({}) },
+    disable: { summary: 'its calls are refused from now on, with 403/1403', options: one },
+    enable: { summary: 'it may call again', options: one },
+  },
+} as const satisfies Noun

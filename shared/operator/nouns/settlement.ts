@@ -1,0 +1,37 @@
+import * as v from 'valibot'
+import { CURRENCY } from '../../domain/money.ts'
+import { BatchId, Day } from '../../domain/settlement.ts'
+import { reportFormats } from '../../domain/settlement-list.ts'
+import { choice, newest, option, options, providerOption } from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+const batch = option('ID', 'such as STL-20261122-6NN1EZ', BatchId)
+const one = options({ batch })
+
+export const settlement = {
+  summary: 'what providers are paid',
+  verbs: {
+    run: {
+      summary: 'acts as the run of a day: builds its batches, and pays those that are due',
+      options: options({
+        date: option('YYYY-MM-DD', 'the day', Day),
+        provider: v.optional(providerOption),
+        currency: v.optional(option(CURRENCY, 'the only one', v.string()), CURRENCY),
+      }),
+    },
+    list: {
+      summary: 'a provider’s batches',
+      options: options({ provider: providerOption, limit: newest }),
+    },
+    show: { summary: 'one batch', options: one },
+    report: {
+      summary: 'its lines, as the provider reads them',
+      options: options({
+        batch,
+        format: v.optional(choice('json otherwise', { options: reportFormats }), 'json'),
+      }),
+    },
+    process: { summary: 'pays a batch at once, before its day', options: one },
+    retry: { summary: 'pays a batch again that its bank rejected', options: one },
+  },
+} as const satisfies Noun

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { getDescription, getTitle } from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { helpOfVerb } from '../../infra/commands/operator-help.ts'
+import { functionRows } from '../../infra/functions.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+
+/** `npm run operator` where nothing answers it: its help, and what it says of wrong arguments. */
+
+// Nothing of AWS: no environment variable, no file, no metadata of a machine.
+const nowhere = {
+  PATH: process.env.PATH,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+}
+
+const operator = async (args: string[], env: NodeJS.ProcessEnv = {}) => {
+  const ran = promisify(execFile)(process.execPath, ['infra/commands/operator.ts', ...args], {
+    env: { ...nowhere, ...env },
+  })
+  return ran.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
+  ) as Promise<{ code: number; stdout: string; stderr: string }>
+}
+
+const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+  Object.entries(verbs).map(([name, verb]) => ({ noun, name, verb })),
+)
+
+describe('help', () => {
+  test('of all tells every noun; exit 0, nothing on standard error', async () => {
+    const { code, stdout, stderr } = await operator(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const [noun, { summary }] of Object.entries(nouns)) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${noun} +${summary}$`, 'm'))
+    }
+  })
+
+  test('of a noun tells every verb of it', async () => {
+    const { code, stdout } = await operator(['credential', '--help'])
+    expect(code).toBe(0)
+    for (const verb of ['issue', 'list', 'show', 'revoke']) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${verb} `, 'm'))
+    }
+  })
+
+  test('of a verb tells what it takes, and what of it is required', async () => {
+    const { code, stdout } = await operator(['limit', 'set', '--provider', 'demo', '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('limit set --provider ID --daily-limit AMOUNT|none [--port')
+    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
+  })
+
+  test('of a word that is short for two is that of the two', async () => {
+    expect((await operator(['reconcile', '-h'])).stdout).toContain('reconciliation run: ')
+  })
+
+  test.each(verbs)('$noun $name: one short line for it and for each option', (row) => {
+    expect(row.verb.summary.length).toBeLessThan(90)
+    for (const [option, schema] of Object.entries(row.verb.options.entries)) {
+      const judged = 'wrapped' in schema ? schema.wrapped : schema
+      expect(getTitle(judged as never), option).toBeTruthy()
+      expect(getDescription(judged as never), option).toBeTruthy()
+    }
+    expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
+  })
+
+  test('there is a function for every noun, and a noun for every such function', () => {
+    const managing = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
+    expect(
+      Object.keys(nouns)
+        .map((noun) => `manage-${noun}`)
+        .sort(),
+    ).toEqual(managing.sort())
+  })
+})
+
+describe('wrong arguments: one line on standard error, exit 1', () => {
+  test.each([
+    ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
+    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; there are: provider,'],
+    ['no verb', ['provider'], 'provider: name a verb: create,'],
+    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; there are:'],
+    ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
+    ['a missing option', ['provider', 'show'], '--provider: is required'],
+    [
+      'a bad value',
+      ['limit', 'set', '--provider', 'demo', '--daily-limit', '5'],
+      'must be an amount',
+    ],
+    ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
+    ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
+    ['an option in its place', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
+    ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
+    ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
+    ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
+    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'one of them, not both'],
+    ['no sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
+  ])('%s', async (_what, args, line) => {
+    const { code, stdout, stderr } = await operator(args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('a stage on AWS', () => {
+  const list = ['bank', 'list', '--stage', 'sandbox']
+  const region = { AWS_REGION: 'eu-west-1' }
+  const someone = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
+
+  /** The Lambda API as far as one call goes. */
+  const answering = async (status: number, headers: Record<string, string>, body: unknown) => {
+    const paths: string[] = []
+    const server = createServer((request, response) => {
+      paths.push(`${request.method} ${request.url}`)
+      request
+        .resume()
+        .on('end', () => response.writeHead(status, headers).end(JSON.stringify(body)))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const env = { ...someone, AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` }
+    const reply = await operator(list, env)
+    server.close()
+    return { ...reply, paths }
+  }
+
+  test('is reached through the Lambda API, by the names that are deployed', async () => {
+    const { code, stdout, paths } = await answering(200, {}, { result: [] })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' })
+    expect(paths).toEqual([
+      'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations',
+    ])
+  })
+
+  test('no credentials, no region: what to set', async () => {
+    expect(await operator(list, region)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^No AWS credentials: set AWS_PROFILE, .*\n$/),
+    })
+    expect(await operator(list)).toMatchObject({
+      code: 1,
+      stderr: 'No AWS region: set AWS_REGION\n',
+    })
+  })
+
+  test.each([
+    [404, 'ResourceNotFoundException', 'There is no function debit-collection-sandbox-manage-bank'],
+    [403, 'AccessDeniedException', 'These AWS credentials may not invoke'],
+    [403, 'ExpiredTokenException', 'The AWS credentials have expired'],
+  ])('%i %s: one line, exit 1', async (status, name, line) => {
+    const headers = { 'x-amzn-errortype': name }
+    const { code, stdout, stderr } = await answering(status, headers, { Message: 'no\nno' })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('a function that ended in a fault: its error, exit 1', async () => {
+    const headers = { 'x-amz-function-error': 'Unhandled' }
+    const body = { errorType: 'Error', errorMessage: 'gone' }
+    expect(await answering(200, headers, body)).toMatchObject({
+      code: 1,
+      stderr: 'manage-bank: Error: gone\n',
+    })
+  })
+})
