@@ -1,0 +1,17 @@
+import type { Attempt, Delivery } from '../domain/delivery.ts'
+import type { Reference } from '../domain/reference.ts'
+import { listAttempts, listDeliveries } from '../store/deliveries.ts'
+
+/** Redeliveries are not counted out, but a reply has its bounds. */
+const ATTEMPTS_SHOWN = 20
+
+/** The deliveries of one debit, in the order of its events, each with its newest attempts. */
+export const readLog = async (
+  reference: Reference,
+): Promise<{ delivery: Delivery; attempts: Attempt[] }[]> =>
+  Promise.all(
+    (await listDeliveries(reference)).map(async (delivery) => ({
+      delivery,
+      attempts: await listAttempts(delivery, ATTEMPTS_SHOWN),
+    })),
+  )
