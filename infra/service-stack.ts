@@ -4,15 +4,16 @@ import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   Architecture,
+  Code,
   FilterCriteria,
   FilterRule,
   type IFunction,
+  Function as LambdaFunction,
   RecursiveLoop,
   Runtime,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
@@ -21,7 +22,7 @@ import { METRICS_NAMESPACE, METRICS_SERVICE } from '../shared/metrics.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { alarmRows } from './alarms.ts'
 import { defineApi } from './api.ts'
-import { bundling } from './bundling.ts'
+import { bundleFolder } from './bundles/build.ts'
 import { functionName } from './commands/functions-client.ts'
 import type { DataStack } from './data-stack.ts'
 import { environmentOf } from './environment.ts'
@@ -127,16 +128,16 @@ export class ServiceStack extends Stack {
     return { group, role }
   }
 
-  #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
+  #defineFunction(row: FunctionRow, parts: Parts): LambdaFunction {
     const { stage, data, queues, schedules } = parts
-    const lambda = new NodejsFunction(this, row.name, {
+    const lambda = new LambdaFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
-      entry: row.entry,
+      code: this.#codeOf(row),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
-      bundling,
       logGroup: new LogGroup(this, `${row.name}-log`, { retention: RetentionDays.THREE_MONTHS }),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
@@ -162,7 +163,12 @@ export class ServiceStack extends Stack {
     return lambda
   }
 
-  #allowSchedules(lambda: NodejsFunction, { group, role }: Parts['schedules']): void {
+  /** Bundles are built before the stacks are; where templates alone are wanted, there are none. */
+  #codeOf({ name }: FunctionRow): Code {
+    return this.bundlingRequired ? Code.fromAsset(bundleFolder(name)) : Code.fromInline('//')
+  }
+
+  #allowSchedules(lambda: LambdaFunction, { group, role }: Parts['schedules']): void {
     lambda.addToRolePolicy(
       new PolicyStatement({
         actions: ['scheduler:CreateSchedule'],
