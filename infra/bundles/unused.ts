@@ -66,8 +66,8 @@ const replacements: Replacement[] = [
       exports.Agent = require('./lib/dispatcher/agent')`,
   },
   {
-    // HTTP/2, bodies that only fetch has, and the parsers for processors without SIMD or on trial.
-    file: /undici\/lib\/(?:web|milo)\/|undici\/lib\/dispatcher\/client-h2\.js$|llhttp\/llhttp-wasm\.js$/,
+    // HTTP/2, bodies that only fetch has, and the parser for processors without SIMD.
+    file: /undici\/lib\/web\/|undici\/lib\/dispatcher\/client-h2\.js$|llhttp\/llhttp-wasm\.js$/,
     by: 'module.exports = undefined',
   },
 ]
