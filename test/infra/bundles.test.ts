@@ -11,7 +11,6 @@ import { functionRows } from '../../infra/functions.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
 import { sampleReplies } from '../support/sample-replies.ts'
-import { closeReceivers } from '../webhooks/servers.ts'
 
 /**
  * The very files that are deployed, each in a Node of its own: what was cut from the packages must
@@ -36,7 +35,6 @@ beforeAll(async () => {
   metafile = await buildBundles({ ...everyFunction, ...rooms }, lean, folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
-afterAll(closeReceivers)
 
 /** As Lambda does: a fresh process, the module, its handler, an event. */
 const invoke = async (name: string, event: unknown): Promise<unknown> => {
@@ -44,7 +42,13 @@ const invoke = async (name: string, event: unknown): Promise<unknown> => {
     const context = { functionName: 'it', getRemainingTimeInMillis: () => 20_000 }
     console.log(JSON.stringify((await handler(${JSON.stringify(event)}, context)) ?? null))
     process.exit()`
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script])
+  const env = {
+    ...process.env,
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_SESSION_TOKEN: 'of a role',
+  }
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env })
   return JSON.parse(stdout)
 }
 
