@@ -13,6 +13,8 @@ export default defineConfig({
     pool: 'forks',
     // Most of them wait for time to pass, not for a processor.
     maxWorkers: 4,
+    // Those that run beside each other in one file start a process each.
+    maxConcurrency: 2,
     // Generous: a busy machine is no reason to fail.
     testTimeout: isProof ? 600_000 : 60_000,
     hookTimeout: 60_000,

@@ -1,3 +1,4 @@
+import { buildBundles } from './bundles/build.ts'
 import { checkedApp, defineStage } from './stage-stacks.ts'
 import { stageNamed, UnknownStage } from './stages.ts'
 
@@ -5,7 +6,9 @@ import { stageNamed, UnknownStage } from './stages.ts'
 
 const app = checkedApp()
 try {
-  defineStage(app, stageNamed(app.node.tryGetContext('stage')))
+  const stage = stageNamed(app.node.tryGetContext('stage'))
+  await buildBundles()
+  defineStage(app, stage)
 } catch (error) {
   if (!(error instanceof UnknownStage)) throw error
   process.stderr.write(`${error.message}\n`)

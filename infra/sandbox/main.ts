@@ -1,9 +1,13 @@
 import { parseArgs } from 'node:util'
 import { welcome } from './console.ts'
+import { endpointsIn } from './endpoints.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { StartFailure } from './start-failure.ts'
 
-/** `npm run sandbox -- [--port 3000] [--time-scale N]` */
+/**
+ * `npm run sandbox -- [--port 3000] [--time-scale N]`: on parts of its own, or with AWS_ENDPOINT_URL on
+ * an emulator that runs already.
+ */
 
 const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N]'
 
@@ -53,7 +57,7 @@ const stopOnce = async (): Promise<never> => {
 for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
 
 try {
-  sandbox = startSandbox({ port, timeScale, print })
+  sandbox = startSandbox({ port, timeScale, print, endpoints: endpointsIn(process.env) })
   const { address } = await sandbox
   print(welcome(address, timeScale))
   print(`ready ${address}`)

@@ -5,17 +5,17 @@ import { type Addresses, environmentOf } from '../environment.ts'
 import { functionRows } from '../functions.ts'
 import { jobNames, jobRow, recurring } from '../jobs.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
-import { startDynamoDbLocal } from './dynamodb-local.ts'
-import { type Account, type Fauxqs, queueArn, startFauxqs } from './fauxqs.ts'
+import type { Endpoints } from './endpoints.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
+import { furnishElsewhere, furnishHere, NAME, REGION } from './furnish.ts'
 import { openGateway } from './gateway.ts'
 import { type Judgement, judgements } from './judgement.ts'
 import { pollQueue } from './queue-poller.ts'
+import type { Queues } from './queues.ts'
 import { startScheduler } from './scheduler.ts'
 import { startSecretsManager } from './secrets-manager.ts'
 import { seeds } from './seeds.ts'
 import { pollStream } from './stream-poller.ts'
-import { createTable } from './table.ts'
 
 /**
  * The whole service on this machine: the functions, the table, the queues and their feeds from the
@@ -29,6 +29,8 @@ export type SandboxOptions = {
   /** A DynamoDB that runs already; absent: DynamoDB Local is started. */
   dynamoDbEndpoint?: string
   tableName?: string
+  /** What runs already and speaks for DynamoDB, SQS and S3; absent: such parts are started. */
+  endpoints?: Endpoints | undefined
 }
 
 export type Sandbox = {
@@ -38,9 +40,8 @@ export type Sandbox = {
   stop: () => Promise<void>
 }
 
-const ACCOUNT: Account = { region: 'eu-west-1', id: '000000000000' }
-const REPORTS_BUCKET = 'debit-collection-reports'
-const SEALING_KEY_ARN = `arn:aws:secretsmanager:${ACCOUNT.region}:${ACCOUNT.id}:secret:sealing-key`
+const ACCOUNT = '000000000000'
+const SEALING_KEY_ARN = `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`
 /** A function of its own remembers; here they would remember for each other. */
 const CACHE_SECONDS = 0
 
@@ -63,62 +64,56 @@ const start = async (
   stops: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<Sandbox> => {
-  const { tableName = 'debit-collection', print } = options
+  const { print } = options
   useLocalCredentials()
   // First, so that a taken port is told before anything else is started.
   const gateway = await openGateway(options.port)
   stops.push(gateway.stop)
-  const fauxqs = await startFauxqs(ACCOUNT, REPORTS_BUCKET)
-  stops.push(fauxqs.stop)
+  const { table, streamArn, bucket, queues, endpoints } = await (options.endpoints
+    ? furnishElsewhere(options.endpoints, print, stops)
+    : furnishHere(options, stops))
   const scheduler = await startScheduler(async (arn, body) => {
-    const QueueUrl = fauxqs.queueUrl(arn.split(':').at(-1) ?? '')
-    await fauxqs.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
+    const [, , , , account, name] = arn.split(':')
+    const QueueUrl = `${endpoints.sqs}/${account}/${name}`
+    await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
   stops.push(scheduler.stop)
   const secrets = await startSecretsManager({ [SEALING_KEY_ARN]: 'sandbox' })
   stops.push(secrets.stop)
-  const dynamoDb = options.dynamoDbEndpoint ?? (await startOwnDynamoDb(stops))
-  const streamArn = await createTable(dynamoDb, tableName)
   setEnvironment(options, new URL(gateway.address).host, {
-    tableName,
-    queueUrl: fauxqs.queueUrl,
-    queueArn: (name) => queueArn(ACCOUNT, name),
-    scheduleGroup: 'debit-collection',
-    scheduleRoleArn: `arn:aws:iam::${ACCOUNT.id}:role/scheduler`,
+    tableName: table,
+    queueUrl: queues.url,
+    queueArn: queues.arn,
+    scheduleGroup: NAME,
+    scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
     sealingKeyArn: SEALING_KEY_ARN,
-    reportsBucket: REPORTS_BUCKET,
+    reportsBucket: bucket,
   })
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
-    AWS_ENDPOINT_URL_SQS: fauxqs.endpoint,
-    AWS_ENDPOINT_URL_S3: fauxqs.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
+    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+    AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
   })
   stops.push(tellRefusals(print))
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
-  feed({ functions, fauxqs, dynamoDb, streamArn, print }, stops)
+  feed({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, stops)
   for (const { name, queue, expression } of recurring) {
     scheduler.create(name, {
       ScheduleExpression: expression,
-      Target: { Arn: queueArn(ACCOUNT, queue), Input: '{}' },
+      Target: { Arn: queues.arn(queue), Input: '{}' },
     })
   }
   gateway.serve(functions, (answered) => print(requestLine(answered)))
   return { address: gateway.address, functions, schedules: scheduler.pending, stop }
 }
 
-const startOwnDynamoDb = async (stops: (() => Promise<unknown>)[]): Promise<string> => {
-  const local = await startDynamoDbLocal()
-  stops.push(local.stop)
-  return local.endpoint
-}
-
 /** The parts check no credentials, but the clients want some. */
 const useLocalCredentials = (): void => {
   Object.assign(process.env, {
-    AWS_REGION: ACCOUNT.region,
+    AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: 'sandbox',
     AWS_SECRET_ACCESS_KEY: 'sandbox',
   })
@@ -181,7 +176,7 @@ const plant = async (functions: FunctionHost): Promise<void> => {
 
 type Feeds = {
   functions: FunctionHost
-  fauxqs: Fauxqs
+  queues: Queues
   dynamoDb: string
   streamArn: string
   print: Print
@@ -189,7 +184,7 @@ type Feeds = {
 
 /** Every event-source mapping of the stacks. */
 const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
-  const { functions, fauxqs, dynamoDb, streamArn, print } = feeds
+  const { functions, queues, dynamoDb, streamArn, print } = feeds
   for (const name of jobNames) {
     const { from } = jobRow(name)
     const invoke = (event: unknown) => functions.invoke(name, event)
@@ -212,9 +207,9 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
     }
     for (const queue of from.queues satisfies readonly QueueName[]) {
       stops.push(
-        pollQueue(fauxqs.sqs, {
-          queueUrl: fauxqs.queueUrl(queue),
-          queueArn: queueArn(ACCOUNT, queue),
+        pollQueue(queues.sqs, {
+          queueUrl: queues.url(queue),
+          queueArn: queues.arn(queue),
           batchSize: from.batchSize,
           concurrency: from.maxConcurrency,
           invoke,

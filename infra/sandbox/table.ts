@@ -1,5 +1,6 @@
 import {
   CreateTableCommand,
+  DeleteTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
   UpdateTimeToLiveCommand,
@@ -48,4 +49,10 @@ export const createTable = async (endpoint: string, tableName: string): Promise<
   } finally {
     client.destroy()
   }
+}
+
+export const removeTable = async (endpoint: string, TableName: string): Promise<void> => {
+  const client = new DynamoDBClient({ endpoint })
+  await client.send(new DeleteTableCommand({ TableName }))
+  client.destroy()
 }

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { requestHmac } from '../request-hmac.ts'
 import { ConnectorFault } from './connector-fault.ts'
 
@@ -22,7 +22,11 @@ export type Question = {
 
 export type Answer = { status: number; body: Buffer }
 
-const agent = new Agent({ connect: { timeout: CONNECT_SECONDS * 1000 }, pipelining: 1 })
+const agent = new Agent({
+  connect: { timeout: CONNECT_SECONDS * 1000 },
+  pipelining: 1,
+  allowH2: false,
+})
 
 /** @throws ConnectorFault when no whole answer came, or one too long */
 export const exchange = async (question: Question): Promise<Answer> => {
@@ -30,7 +34,10 @@ export const exchange = async (question: Question): Promise<Answer> => {
   // Over the whole exchange: a body that drips would outlive every timeout between two bytes.
   const signal = AbortSignal.timeout(question.timeoutSeconds * 1000)
   try {
-    const response = await request(url, {
+    const { origin, pathname, search } = new URL(url)
+    const response = await agent.request({
+      origin,
+      path: `${pathname}${search}`,
       method,
       headers: {
         'accept-encoding': 'identity',
@@ -40,7 +47,6 @@ export const exchange = async (question: Question): Promise<Answer> => {
         ...signatureHeaders(question),
       },
       ...(body === undefined ? {} : { body }),
-      dispatcher: agent,
       signal,
     })
     return { status: response.statusCode, body: await readWhole(response.body) }
@@ -59,7 +65,7 @@ const signatureHeaders = ({ method, url, body = '', secret, at }: Question) => {
   }
 }
 
-type Body = Awaited<ReturnType<typeof request>>['body']
+type Body = Dispatcher.ResponseData['body']
 
 /** A part of an answer is no answer: half a word about money is not to be read. */
 const readWhole = async (body: Body): Promise<Buffer> => {

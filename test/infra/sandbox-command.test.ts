@@ -5,7 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { type Fauxqs, startFauxqs } from '../../infra/sandbox/fauxqs.ts'
+import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
 
 /** `npm run sandbox`, `npm run operator` and `npm run invoke` as processes of their own. */
 
@@ -114,6 +119,83 @@ describe('the sandbox as a command', () => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(1)
     expect(printed.err).toBe('usage: npm run sandbox -- [--port 3000] [--time-scale N]\n')
+  })
+})
+
+describe('the sandbox on an emulator that runs already', () => {
+  let fauxqs: Fauxqs
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    fauxqs = await startFauxqs('eu-west-1')
+    env = {
+      AWS_ENDPOINT_URL: fauxqs.endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: inject('dynamoDbEndpoint'),
+      // No Java on it: nothing is started.
+      PATH: dirname(process.execPath),
+    }
+  })
+  afterAll(() => fauxqs.stop())
+
+  /** What the emulator has of a sandbox: its table, its queues, its bucket. */
+  const left = async (name: string): Promise<string[]> => {
+    const endpoint = fauxqs.endpoint
+    const [tables, queues, buckets] = await Promise.all([
+      new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint') }).send(new ListTablesCommand()),
+      new SQSClient({ endpoint }).send(new ListQueuesCommand()),
+      new S3Client({ endpoint, forcePathStyle: true }).send(new ListBucketsCommand()),
+    ])
+    return [
+      ...(tables.TableNames ?? []),
+      ...(queues.QueueUrls ?? []).map((url) => url.split('/').at(-1) ?? ''),
+      ...(buckets.Buckets ?? []).map(({ Name = '' }) => Name),
+    ].filter((one) => one.startsWith(name))
+  }
+
+  test('completes a debit on it, under names of its own, and leaves nothing there', async () => {
+    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'], env)
+    const address = `http://127.0.0.1:${await readyPort(printed)}`
+    const [name = ''] = /^debit-collection-[0-9a-f]{6}(?=: )/m.exec(printed.out) ?? []
+    expect(await left(name)).toEqual(
+      expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
+    )
+    expect(childrenOf(child.pid)).toEqual([])
+    const headers = { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' }
+    const body = JSON.stringify(chargeBody())
+    const charged = await fetch(`${address}${CHARGE}`, { method: 'POST', headers, body })
+    const { data } = (await charged.json()) as { data: { reference: string } }
+    await vi.waitFor(
+      async () => {
+        const reply = await fetch(`${address}${statusPath(data.reference)}`, { headers })
+        expect(await reply.json()).toMatchObject({ data: { status: 'completed' } })
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(await left(name)).toEqual([])
+  }, 60_000)
+
+  test.each([
+    ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
+    [
+      'localstack:4566',
+      /^AWS_ENDPOINT_URL is no URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
+    ],
+  ])('%s answers nothing: one clear line, exit 1', async (endpoint, line) => {
+    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })
+    expect(await exited).toBe(1)
+    expect(printed.err.trimEnd()).toMatch(line)
+  })
+
+  test('something else answers there: one clear line, exit 1', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`
+    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
+    expect(await exited).toBe(1)
+    expect(printed.err).toMatch(/^DynamoDB does not answer at http:\/\/127\.0\.0\.1:[0-9]+: .+\n$/)
+    server.close()
   })
 })
 

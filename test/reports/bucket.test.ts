@@ -1,5 +1,6 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createBucket } from '../../infra/sandbox/bucket.ts'
 import { type Fauxqs, startFauxqs } from '../../infra/sandbox/fauxqs.ts'
 import { readReport, writeReport } from '../../shared/reports/bucket.ts'
 import { render } from '../../shared/reports/render.ts'
@@ -14,7 +15,8 @@ let fauxqs: Fauxqs
 let watched: Watched
 let s3: S3Client
 beforeAll(async () => {
-  fauxqs = await startFauxqs({ region, id: '000000000000' }, Bucket)
+  fauxqs = await startFauxqs(region)
+  await createBucket(fauxqs.endpoint, region, Bucket)
   watched = await watch(fauxqs.endpoint)
   Object.assign(process.env, { AWS_ENDPOINT_URL_S3: watched.endpoint, REPORTS_BUCKET: Bucket })
   s3 = new S3Client({ endpoint: fauxqs.endpoint, region, forcePathStyle: true })
