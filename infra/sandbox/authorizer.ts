@@ -32,10 +32,7 @@ const allows = (allowed: Permission, needed: Permission): boolean =>
   (allowed.key === undefined || (needed.key !== undefined && isLike(needed.key, allowed.key)))
 
 /** What allows a need, of all that is allowed: the longest pattern says most. */
-const narrowest = (
-  allowed: readonly Permission[],
-  needed: Permission,
-): Permission | undefined =>
+const narrowest = (allowed: readonly Permission[], needed: Permission): Permission | undefined =>
   allowed
     .filter((one) => allows(one, needed))
     .toSorted((a, b) => (b.key ?? '').length - (a.key ?? '').length)[0]
