@@ -28,7 +28,7 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { items, sends = [], sealingKey, reports, schedulesInto } = permissions
+  const { items, sends = [], sealingKey, reports = [], schedulesInto } = permissions
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
@@ -39,7 +39,7 @@ export const environmentOf = (
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
     ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
-    ...(reports ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
+    ...(reports.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
     ...(schedulesInto
       ? {
           SCHEDULE_GROUP: addresses.scheduleGroup,

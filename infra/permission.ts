@@ -48,14 +48,18 @@ const together = <K extends string, V>(
   for (const [key, values] of all.flatMap(
     (one) => Object.entries(one ?? {}) as [K, readonly V[]][],
   )) {
-    merged[key] = [...new Set([...(merged[key] ?? []), ...values])]
+    merged[key] = unique([...(merged[key] ?? []), ...values])
   }
   return merged
 }
+
+const unique = <V>(values: readonly V[]): V[] => [...new Set(values)]
 
 /** Several in one. */
 export const allOf = (...parts: readonly Permissions[]): Permissions => ({
   ...Object.assign({}, ...parts),
   items: together(parts.map(({ items }) => items)),
   lists: together(parts.map(({ lists }) => lists)),
+  sends: unique(parts.flatMap(({ sends = [] }) => sends)),
+  reports: unique(parts.flatMap(({ reports = [] }) => reports)),
 })

@@ -58,6 +58,7 @@ export const calledBy = (name: FunctionName, permissions = permissionsOf(name)):
       resource: `queue/${queue}` as const,
     })),
     ...scheduleStatements(permissions),
+    ...keyStatements(permissions),
     ...reportStatements(permissions),
   ]
 }
@@ -128,22 +129,21 @@ const itemStatements = ({ items = {} }: Permissions): Statement[] => {
   }))
 }
 
-const scheduleStatements = ({ schedulesInto, sealingKey }: Permissions): Statement[] => [
-  ...(schedulesInto
+const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
+  schedulesInto
     ? [
-        { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' as const },
+        { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' },
         // Scheduler acts with it when the time has come.
         {
           actions: ['iam:PassRole'],
-          resource: 'schedule-role' as const,
+          resource: 'schedule-role',
           passedTo: 'scheduler.amazonaws.com',
         },
       ]
-    : []),
-  ...(sealingKey
-    ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' as const }]
-    : []),
-]
+    : []
+
+const keyStatements = ({ sealingKey }: Permissions): Statement[] =>
+  sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
 
 /** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
 const reportStatements = ({ reports = [] }: Permissions): Statement[] =>
