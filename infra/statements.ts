@@ -40,28 +40,26 @@ export const wildcards: Partial<Record<Resource, string>> = {
 }
 
 /** What the code of a function calls: every flow test is held against it. */
-export const calledBy = (name: FunctionName, permissions = permissionsOf(name)): Statement[] => {
-  return [
-    ...itemStatements(permissions),
-    ...Object.entries(permissions.lists ?? {}).map(([index, keys]) => ({
-      actions: ['dynamodb:Query'],
-      resource: `index/${index as IndexName}` as const,
-      keys,
-    })),
-    ...(permissions.sends ?? []).map((queue) => ({
-      actions: ['sqs:SendMessage'],
-      resource: `queue/${queue}` as const,
-    })),
-    // Has a message that failed come again soon.
-    ...queuesOf(name).map((queue) => ({
-      actions: ['sqs:ChangeMessageVisibility'],
-      resource: `queue/${queue}` as const,
-    })),
-    ...scheduleStatements(permissions),
-    ...keyStatements(permissions),
-    ...reportStatements(permissions),
-  ]
-}
+export const calledBy = (name: FunctionName, permissions = permissionsOf(name)): Statement[] => [
+  ...itemStatements(permissions),
+  ...Object.entries(permissions.lists ?? {}).map(([index, keys]) => ({
+    actions: ['dynamodb:Query'],
+    resource: `index/${index as IndexName}` as const,
+    keys,
+  })),
+  ...(permissions.sends ?? []).map((queue) => ({
+    actions: ['sqs:SendMessage'],
+    resource: `queue/${queue}` as const,
+  })),
+  // Has a message that failed come again soon.
+  ...queuesOf(name).map((queue) => ({
+    actions: ['sqs:ChangeMessageVisibility'],
+    resource: `queue/${queue}` as const,
+  })),
+  ...scheduleStatements(permissions),
+  ...sealingKeyStatements(permissions),
+  ...reportStatements(permissions),
+]
 
 /** What AWS itself calls in the name of a function: to feed it, to keep its log, to decrypt. */
 export const calledFor = (name: FunctionName, permissions = permissionsOf(name)): Statement[] => [
@@ -71,11 +69,11 @@ export const calledFor = (name: FunctionName, permissions = permissionsOf(name))
     resource: `queue/${queue}` as const,
   })),
   ...(isFedByStream(name) ? streamStatements : []),
-  ...keyStatements(permissions),
+  ...encryptionStatements(permissions),
 ]
 
 /** What the services that keep things ask of the key in the name of their caller. */
-const keyStatements = ({ items, reports, sealingKey }: Permissions): Statement[] => {
+const encryptionStatements = ({ items, reports, sealingKey }: Permissions): Statement[] => {
   const via = [
     ...(items ? ['dynamodb'] : []),
     ...(reports ? ['s3'] : []),
@@ -142,7 +140,7 @@ const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
       ]
     : []
 
-const keyStatements = ({ sealingKey }: Permissions): Statement[] =>
+const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
   sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
 
 /** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
