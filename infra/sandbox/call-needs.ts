@@ -1,3 +1,5 @@
+import { messages } from '../../shared/queues/messages.ts'
+import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { Permission } from '../statements.ts'
 
 /**
@@ -36,11 +38,14 @@ const writeOf = ({ Put, Update, Delete, ConditionCheck }: Input): Permission => 
   return item('ConditionCheckItem', ConditionCheck.Key)
 }
 
+/** An emulator has queues under longer names; what a function knows of one is its URL. */
+const queueNamed = (url: string): string | undefined =>
+  Object.keys(messages).find((name) => process.env[queueUrlVariable(name)] === url) ??
+  url.split('/').at(-1)
+
 const queue =
   (action: string) =>
-  ({ QueueUrl }: Input): Permission[] => [
-    { action, resource: `queue/${QueueUrl.split('/').at(-1)}` },
-  ]
+  ({ QueueUrl }: Input): Permission[] => [{ action, resource: `queue/${queueNamed(QueueUrl)}` }]
 
 const report =
   (action: string) =>
