@@ -176,6 +176,7 @@ describe('the key that seals the secrets of partners and banks', () => {
         'deliver-sidelined-webhook',
         'deliver-webhook',
         'manage-bank',
+        'manage-connector',
         'manage-settlement',
         'manage-webhook',
         'process-batch',
