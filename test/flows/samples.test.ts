@@ -82,7 +82,9 @@ describe('sample events', () => {
     for (const [name, text] of files) {
       expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
     }
-    expect(files.map(([name]) => name).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
+    expect(files.map(([name]) => name).sort()).toEqual(
+      [...operationNames, 'answer-unmatched'].sort(),
+    )
   })
 
   test('a sample follows a debit through its life when it is given its reference', async () => {
