@@ -140,7 +140,14 @@ const doors: Record<string, string[]> = {
     'shared/runtime.ts',
   ],
   // Definitions, which the operator command judges by before it calls anything.
-  'shared/operator/': ['shared/operator/', 'shared/domain/', 'shared/api/address.ts', 'valibot'],
+  'shared/operator/': [
+    'shared/operator/',
+    'shared/domain/',
+    'shared/api/address.ts',
+    'shared/log.ts',
+    'aws-lambda',
+    'valibot',
+  ],
   'functions/': ['shared/', '@aws-sdk/util-dynamodb', 'aws-lambda', 'valibot'],
   // Definitions only: what is deployed and run is named by file, never called.
   'infra/': [
@@ -201,6 +208,14 @@ describe('doors', () => {
 test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement-line.ts')]).toContain('dinero.js')
+})
+
+test('the operator command brings no client but that of the Lambda API', () => {
+  const packages = [...packagesOf('infra/commands/operator.ts')]
+  expect(packages).toContain('valibot')
+  expect(packages.filter((name) => /^@?aws|powertools/.test(name))).toEqual([
+    '@aws-sdk/client-lambda',
+  ])
 })
 
 describe('one file per function', () => {

@@ -3,9 +3,9 @@ import { saveBank } from '../../shared/connections/save.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
 import { kept, present } from '../../shared/operator/options.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>

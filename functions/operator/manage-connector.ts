@@ -1,8 +1,8 @@
 import { disconnect, saveBank } from '../../shared/connections/save.ts'
 import type { Bank } from '../../shared/domain/bank.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/connector.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 

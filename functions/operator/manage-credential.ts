@@ -1,8 +1,8 @@
 import type * as v from 'valibot'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/credential.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import {

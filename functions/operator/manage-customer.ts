@@ -1,8 +1,8 @@
 import type { BankIdentifier, CustomerAccount } from '../../shared/domain/bank.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/customer.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import {
   findAccount,
   findBank,

@@ -1,7 +1,7 @@
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import {
   findLateCompletions,

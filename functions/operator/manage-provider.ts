@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { kept, present } from '../../shared/operator/options.ts'
 import {
@@ -10,7 +11,6 @@ import {
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import { findPartner, loadPartners, putPartner } from '../../shared/store/partners.ts'
 

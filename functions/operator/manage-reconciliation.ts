@@ -1,5 +1,5 @@
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real } from '../../shared/runtime.ts'

@@ -3,6 +3,7 @@ import type { PartnerId, Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/transaction.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
   GRACE_SECONDS,
@@ -10,7 +11,6 @@ import {
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
 import { kept, present } from '../../shared/operator/options.ts'
-import { operatorHandler } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'

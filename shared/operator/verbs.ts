@@ -20,11 +20,6 @@ export type Verb = {
 /** A noun of the command: definitions alone, so that the command itself can judge and explain. */
 export type Noun = { summary: string; verbs: Record<string, Verb> }
 
-/** What a function does at each verb of its noun, with the options as their schema has parsed them. */
-type Deeds<N extends Noun> = {
-  [V in keyof N['verbs']]: (options: v.InferOutput<N['verbs'][V]['options']>) => Promise<unknown>
-}
-
 /** The parsed options of a call, or why it is refused, in one line. */
 export const judgeCall = (
   { verbs }: Noun,
@@ -36,17 +31,8 @@ export const judgeCall = (
   return judged instanceof Refusal ? { error: explain(judged) } : { options: judged }
 }
 
-/** The handler of one noun's verbs. What is refused is told in one line; a fault is thrown. */
-export const operatorHandler =
-  <N extends Noun>(noun: N, deeds: Deeds<N>) =>
-  async (call: OperatorCall): Promise<OperatorReply> => {
-    const judged = judgeCall(noun, call)
-    if ('error' in judged) return judged
-    const result = await deeds[call.verb as keyof N['verbs']](judged.options as never)
-    return result instanceof Refusal ? { error: explain(result) } : { result }
-  }
-
-const explain = ({ error, details }: Refusal): string => {
+/** A refusal in one line. */
+export const explain = ({ error, details }: Refusal): string => {
   if (typeof details !== 'object') {
     return details ?? `${error.message} (${error.code})`
   }

@@ -38,13 +38,14 @@ const loggingFaults =
  * Left alone, a message that failed is seen again only after six times its function's timeout,
  * which is long in the ten minutes of a debit. It comes after 2, 4, 8 ... 60 seconds instead.
  */
-const comeAgainSoon = async ({ attributes, eventSourceARN, receiptHandle }: SQSRecord) => {
+const comeAgainSoon = async (record: SQSRecord) => {
+  const { attributes, eventSourceARN, messageId, receiptHandle } = record
   const seconds = Math.min(2 ** Number(attributes.ApproximateReceiveCount), 60)
   try {
     await hideFor(eventSourceARN, receiptHandle, seconds)
   } catch (error) {
     // Then it comes late, but it comes.
-    log.warn('visibility unchanged', { error: error as Error })
+    log.warn('visibility unchanged', { message_id: messageId, error: error as Error })
   }
 }
 

@@ -43,16 +43,19 @@ const lookAfterShard = async (
     if (fresh.length === 0) return
     for (const { key, due } of fresh) seen.add(`${key.pk}${key.sk}${due}`)
     // One that faults is told and left for another minute, and the others are looked after.
-    await telling(() => lookAfterDebits(fresh, runtime))
-    for (const watched of fresh) await telling(() => lookAfterRetry(watched, runtime))
+    const subjects = fresh.map(({ key }) => key.pk)
+    await telling(subjects, () => lookAfterDebits(fresh, runtime))
+    for (const watched of fresh) {
+      await telling([watched.key.pk], () => lookAfterRetry(watched, runtime))
+    }
   }
 }
 
-const telling = async (look: () => Promise<void>): Promise<void> => {
+const telling = async (subject: string[], look: () => Promise<void>): Promise<void> => {
   try {
     await look()
   } catch (error) {
-    log.error('fault', { job: 'sweep', error: error as Error })
+    log.error('fault', { job: 'sweep', subject, error: error as Error })
   }
 }
 
