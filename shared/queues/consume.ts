@@ -70,11 +70,23 @@ const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
   }
 }
 
+/** The debit or the batch that a message is about; nothing where it is no message. */
+const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string> => {
+  try {
+    const message = Object.entries(parse<object>(schema as v.GenericSchema<unknown, object>, body))
+    return Object.fromEntries(message.filter(([name]) => SUBJECTS.has(name)))
+  } catch {
+    return {}
+  }
+}
+
+const SUBJECTS = new Set(['reference', 'batch', 'partner'])
+
 /** The handler of a function that consumes these queues. */
 export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   const work = loggingFaults<SQSRecord>(
-    ({ messageId }) => ({ queue, message_id: messageId }),
+    ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
     (record) =>
       handle(parse(schema, record.body), record.messageId, {
         repeated: Number(record.attributes.ApproximateReceiveCount) > 1,

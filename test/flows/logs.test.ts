@@ -350,6 +350,9 @@ describe('each line says what it is about', () => {
       expect(line.request_id ?? line.message_id ?? line.sequence ?? line.subject).toBeDefined()
       expect(line.error).toMatchObject({ name: expect.any(String), stack: expect.any(Array) })
     }
+    const unheard = of('fault').filter(({ error }) => error.name === 'ConnectorFault')
+    for (const line of unheard) expect(line.reference).toMatch(/^DCS-/)
+    expect(unheard.length).toBeGreaterThan(0)
     const cancelled = of('fault').find(({ error }) => error.name === 'TransactionCanceledException')
     expect(cancelled.error.message).toBe('Transaction cancelled')
   })
