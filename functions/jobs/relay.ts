@@ -89,14 +89,18 @@ const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figur
   reversed: () => ({ DebitsReversed: 1 }),
 }
 
-/** Events of one partner, for its feed and its webhook. */
-const tell = async (
-  [first, ...others]: readonly PartnerEvent[],
-  { now, append }: Turn,
-): Promise<void> => {
+/**
+ * Events of one partner, for its feed and its webhook. The feed is handed them before anything is
+ * waited for, so that it has the events of a debit in their order.
+ */
+const tell = async (events: readonly PartnerEvent[], { now, append }: Turn): Promise<void> => {
+  const [first, ...others] = events
   if (!first) return
-  const announced = await inTheirLane(first.partner, [announce([first, ...others])], now)
-  await Promise.all([append(first.partner, [first, ...others], now), sendEvery(announced)])
+  const { partner } = first
+  await Promise.all([
+    append(partner, events, now),
+    inTheirLane(partner, [announce([first, ...others])], now).then(sendEvery),
+  ])
 }
 
 /** What the record waits for, if that is news. */

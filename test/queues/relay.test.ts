@@ -15,7 +15,7 @@ import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { replaceDelivery } from '../../shared/store/deliveries.ts'
 import { readNewest } from '../../shared/store/event-feed.ts'
 import { openRecovery, putPage } from '../../shared/store/recoveries.ts'
-import { type Key, keys, read } from '../../shared/store/table.ts'
+import { type Key, keys, read, table } from '../../shared/store/table.ts'
 import { changeHealth } from '../../shared/store/webhook-health.ts'
 import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -105,6 +105,32 @@ describe('a debit', () => {
       ['webhooks-medium', { reference, n: 2, attempt: 1 }],
     ])
     expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
+  })
+
+  test('whose moves come in one batch stands in the feed in their order, whatever is known late', async () => {
+    const own = pendingDebit({ partner: partnerId('in-order') })
+    const processing = moved(own, 'processing')
+    let asked = 0
+    table.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          // The first to ask is the last to be answered.
+          if (commandName === 'GetItemCommand') {
+            asked += 1
+            for (let turns = 0; turns < 300 / asked; turns += 1) await new Promise(setImmediate)
+          }
+          return next(args)
+        },
+      { step: 'initialize', name: 'late' },
+    )
+    await run(
+      record('1', toDebitItem(own)),
+      record('2', toDebitItem(processing), toDebitItem(own)),
+      record('3', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)),
+    )
+    table.middlewareStack.remove('late')
+    expect(asked).toBeGreaterThan(1)
+    expect(await inFeed(own)).toEqual([3, 2, 1, 0])
   })
 
   test('whose record comes again is announced again, and stands in the feed once', async () => {
