@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-// The proofs run every way a thing can go wrong, one after the other; they take minutes and are
-// run by themselves (`npm run prove`).
+// The proofs run every way a thing can go wrong, one after the other, and what is deployed or typed in
+// processes of its own; they take minutes and are run by themselves (`npm run prove`).
 const isProof = process.env.PROVE === 'true'
 
 export default defineConfig({
