@@ -162,6 +162,11 @@ Object.assign(process.env, {
   AWS_SECRET_ACCESS_KEY: 'bench',
   TABLE_NAME: 'bench',
 })
+// DynamoDB Local pauses at times to tidy its heap, for longer than the service would wait.
+const handler = table.config.requestHandler as unknown as {
+  updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
+}
+handler.updateHttpClientConfig('requestTimeout', 60_000)
 const local = await startDynamoDbLocal()
 try {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint

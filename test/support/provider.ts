@@ -31,6 +31,8 @@ export const printed = (reply: OperatorReply): Shown => {
 export const deliveriesPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}/deliveries`
 
+const TRIES = 3
+
 export const createProvider = async (
   service: Service,
   id: string,
@@ -45,11 +47,13 @@ export const createProvider = async (
     credential,
     send: (method, path) => service.send(method, path, { credential }),
     charge: async (phone_number = FAILS_AT_ONCE) => {
-      const { body } = await service.send('POST', CHARGE, {
-        credential,
-        body: chargeBody({ phone_number, amount: '1.00' }),
-      })
-      return body.data.reference
+      const body = chargeBody({ phone_number, amount: '1.00' })
+      // A busy machine answers some of a burst with 503, which is to be repeated as it was.
+      for (let left = TRIES; left > 0; left -= 1) {
+        const reply = await service.send('POST', CHARGE, { credential, body })
+        if (reply.status !== 503) return reply.body.data.reference
+      }
+      throw new Error('The service is unavailable')
     },
     webhook: async (verb, options = {}) =>
       printed(await service.operate('webhook', verb, { provider: id, ...options })),
