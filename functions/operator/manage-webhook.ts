@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
+import { iso } from '../../shared/domain/instant.ts'
 import type { PartnerId, Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { iso } from '../../shared/domain/transaction.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import {

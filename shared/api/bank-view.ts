@@ -1,10 +1,11 @@
 import { type Bank, bankView, type CustomerAccount } from '../domain/bank.ts'
 import { type Debit, type State, stateAt } from '../domain/debit.ts'
+import { iso } from '../domain/instant.ts'
 import { amountNumber, formatAmount, pesewas } from '../domain/money.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import { integerId } from '../domain/reference.ts'
-import { iso, transactionView } from '../domain/transaction.ts'
+import { transactionView } from '../domain/transaction.ts'
 
 /** Debits as the replies to a bank show them: approval methods as the bank itself spells them. */
 

@@ -1,8 +1,9 @@
 import { bankView } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
+import { iso } from '../domain/instant.ts'
 import { CURRENCY, formatAmount } from '../domain/money.ts'
 import { debitId } from '../domain/reference.ts'
-import { approvalMethodView, iso } from '../domain/transaction.ts'
+import { approvalMethodView } from '../domain/transaction.ts'
 
 /** A debit as the replies to its provider show it. */
 

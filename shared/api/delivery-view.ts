@@ -8,8 +8,8 @@ import {
 } from '../domain/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
+import { iso } from '../domain/instant.ts'
 import { errors } from '../domain/refusal.ts'
-import { iso } from '../domain/transaction.ts'
 
 /** The published delivery record (specification, Webhook delivery record), and what it is about. */
 export const deliveryView = (delivery: Delivery) => ({

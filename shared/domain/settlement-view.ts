@@ -1,6 +1,7 @@
+import { iso } from './instant.ts'
 import { CURRENCY, formatAmount } from './money.ts'
 import type { Batch, Line, Totals } from './settlement.ts'
-import { type AmountForm, iso } from './transaction.ts'
+import type { AmountForm } from './transaction.ts'
 
 /** Settlement as partners and operators see it: batches, their lines, their sums. */
 

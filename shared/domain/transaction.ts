@@ -1,5 +1,6 @@
 import { bankView } from './bank.ts'
 import type { State } from './debit.ts'
+import { iso } from './instant.ts'
 import { CURRENCY, type Pesewas } from './money.ts'
 import { debitId } from './reference.ts'
 
@@ -7,8 +8,6 @@ import { debitId } from './reference.ts'
 
 /** Amounts are numbers in webhooks and in the bank's list, text with two decimals elsewhere. */
 export type AmountForm = (amount: Pesewas) => unknown
-
-export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** Provider-side spelling of how the customer approved (specification, Enumerations). */
 export const approvalMethodView = (method: State['approvalMethod']): string | null =>

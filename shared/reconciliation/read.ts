@@ -1,11 +1,10 @@
 import type { Debit, Facts } from '../domain/debit.ts'
-import { statuses } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement.ts'
 import { fromLineItem } from '../store/batch-item.ts'
 import { fromDebitItem } from '../store/debit-item.ts'
-import { createdPages } from '../store/debit-lists.ts'
+import { createdWithin } from '../store/debit-lists.ts'
 import { fromDeliveryItem } from '../store/deliveries.ts'
 import { feedPages } from '../store/event-feed.ts'
 import { findLines, linesOf } from '../store/settlement-lines.ts'
@@ -18,25 +17,13 @@ import type { Terms } from './terms.ts'
 
 const PAGE_SIZE = 100
 
-/**
- * The debits of a partner that were created on the day, each once. Their lists are read in the
- * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
- * @param known what was found before; a reference each, so a long day takes some megabytes
- */
-export async function* createdOnDay(
+/** The debits of a partner that were created on the day, each once. */
+export const createdOnDay = (
   partner: PartnerId,
   { from, before }: Terms,
   known: Set<Reference>,
-): AsyncGenerator<Reference[]> {
-  for (const status of statuses) {
-    const pages = createdPages(partner, status, { from, before, pageSize: PAGE_SIZE })
-    for await (const page of pages) {
-      const fresh = page.filter((reference) => !known.has(reference))
-      for (const reference of fresh) known.add(reference)
-      yield fresh
-    }
-  }
-}
+): AsyncGenerator<Reference[]> =>
+  createdWithin(partner, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** The debits of the day that the feed of events tells of, and the lists did not. */
 export async function* toldOnDay(

@@ -1,3 +1,4 @@
+import { fromIso, iso } from '../domain/instant.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement.ts'
 import { keys, withoutKeys } from './table.ts'
 import { watched } from './watch.ts'
@@ -9,9 +10,6 @@ type Times = 'createdAt' | 'sealedAt' | 'reportedAt' | 'processedAt' | 'complete
 type BatchItem = Omit<Batch, Times> & Record<Times, string | null>
 
 type Listed = Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
-
-const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** By then a run that builds it has ended, or was cut off. */
 const BUILDING_MS = 900_000
@@ -62,11 +60,11 @@ export const fromBatchItem = (item: Record<string, unknown>): Batch => {
   return {
     ...batch,
     createdAt: new Date(batch.createdAt ?? 0),
-    sealedAt: date(batch.sealedAt),
-    reportedAt: date(batch.reportedAt),
-    processedAt: date(batch.processedAt),
-    completedAt: date(batch.completedAt),
-    failedAt: date(batch.failedAt),
+    sealedAt: fromIso(batch.sealedAt),
+    reportedAt: fromIso(batch.reportedAt),
+    processedAt: fromIso(batch.processedAt),
+    completedAt: fromIso(batch.completedAt),
+    failedAt: fromIso(batch.failedAt),
   }
 }
 

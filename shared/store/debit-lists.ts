@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Debit } from '../domain/debit.ts'
-import type { Status } from '../domain/lifecycle.ts'
+import { type Status, statuses } from '../domain/lifecycle.ts'
 import { type PageRequest, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
@@ -84,11 +84,32 @@ export const listByStatusAfter = async (
   return { debits, cursor: found.length > perPage ? (wanted.at(-1)?.byTime ?? null) : null }
 }
 
-/** Debits of a partner in one status by when they were created, oldest first, page by page. */
-export async function* createdPages(
+type Created = { from: Date; before: Date; pageSize: number }
+
+/**
+ * The debits of a partner that were created in a span, each once. Their lists are read in the
+ * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
+ * @param known what was found before; a reference each, so a long day takes some megabytes
+ */
+export async function* createdWithin(
+  partner: PartnerId,
+  span: Created,
+  known: Set<Reference>,
+): AsyncGenerator<Reference[]> {
+  for (const status of statuses) {
+    for await (const page of createdPages(partner, status, span)) {
+      const fresh = page.filter((reference) => !known.has(reference))
+      for (const reference of fresh) known.add(reference)
+      yield fresh
+    }
+  }
+}
+
+/** Those in one status, oldest first. */
+async function* createdPages(
   partner: PartnerId,
   status: Status,
-  { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
+  { from, before, pageSize }: Created,
 ): AsyncGenerator<Reference[]> {
   const pages = queryPages({
     IndexName: 'by-status',

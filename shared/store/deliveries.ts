@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Attempt, Delivery } from '../domain/delivery.ts'
+import { fromIso, iso } from '../domain/instant.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import {
@@ -28,9 +29,6 @@ type Written<T> = {
         : T[K]
 }
 
-const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null
-
 const fromAttempt = (attempt: Written<Attempt>): Attempt => ({
   ...attempt,
   at: new Date(attempt.at),
@@ -49,9 +47,9 @@ export const fromDeliveryItem = (item: Record<string, unknown>): Delivery => {
     ...delivery,
     occurredAt: new Date(delivery.occurredAt),
     last: delivery.last && fromAttempt(delivery.last),
-    nextAttemptAt: date(delivery.nextAttemptAt),
-    deliveredAt: date(delivery.deliveredAt),
-    failedAt: date(delivery.failedAt),
+    nextAttemptAt: fromIso(delivery.nextAttemptAt),
+    deliveredAt: fromIso(delivery.deliveredAt),
+    failedAt: fromIso(delivery.failedAt),
   }
 }
 

@@ -1,8 +1,7 @@
-import { statuses } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { type Day, dayAfter, startOf } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
-import { createdPages } from '../store/debit-lists.ts'
+import { createdWithin } from '../store/debit-lists.ts'
 import { findDebits } from '../store/debits.ts'
 import { repair } from './repair.ts'
 
@@ -30,21 +29,14 @@ export const repairDay = async (
 ): Promise<RepairedDay> => {
   const from = startOf(date)
   const span = { from, before: startOf(dayAfter(date)), pageSize: TOGETHER }
-  // One that moves on meanwhile is found in a later list, or in both: they are in the order of the
-  // lifecycle.
-  const seen = new Set<string>()
   const repaired = new Set<string>()
-  const state = (isDone: boolean) => ({ lookedAt: seen.size, repaired: [...repaired], isDone })
-  for (const status of statuses) {
-    for await (const page of createdPages(partner, status, span)) {
-      if (isOver()) return state(false)
-      const fresh = page.filter((reference) => !seen.has(reference))
-      const debits = await findDebits(fresh)
-      for (const reference of await repair([...debits.values()], now(), from)) {
-        repaired.add(reference)
-      }
-      for (const reference of fresh) seen.add(reference)
-    }
+  let lookedAt = 0
+  const state = (isDone: boolean) => ({ lookedAt, repaired: [...repaired], isDone })
+  for await (const references of createdWithin(partner, span, new Set())) {
+    if (isOver()) return state(false)
+    const debits = await findDebits(references)
+    for (const reference of await repair([...debits.values()], now(), from)) repaired.add(reference)
+    lookedAt += references.length
   }
   return state(true)
 }
