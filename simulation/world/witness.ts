@@ -1,0 +1,102 @@
+/**
+ * All that could be seen of one simulated world: from outside, by those who call it and are called
+ * by it, and from inside, by what was written into the table. The invariants are checked on this
+ * alone. Every instant is the world's own, in milliseconds since 1970; amounts are as they were
+ * sent or are kept.
+ */
+
+/** An item as the document client gives it: plain JavaScript values. */
+export type Item = Record<string, unknown> & { pk: string; sk: string; entity?: string }
+
+/** One item changed by one committed write; writes of one transaction share its number. */
+export type Change = {
+  /** Counts all changes from 1, in the order of their commits. */
+  sequence: number
+  transaction: number
+  at: number
+  before: Item | undefined
+  after: Item | undefined
+  /** The invocation that wrote it; undefined for what the scene was furnished with. */
+  by: { name: string; invocation: number } | undefined
+}
+
+/** One try of a request at the API, by a provider, a bank or an operator. */
+export type Asked = {
+  at: number
+  /** The file of the function: `charge`, `update-debit-transaction`, `manage-debit`, ... */
+  name: string
+  /** Whose credential it carried; an operator has none. */
+  caller: { kind: 'provider' | 'bank'; id: string } | undefined
+  path: Record<string, string>
+  /** The body as it was sent (or, of an operator, `{ verb, options }`). */
+  sent: unknown
+  /** What came of it; undefined when the function died or the answer never came into being. */
+  reply: { at: number; status: number; headers: Record<string, unknown>; body: unknown } | undefined
+  /** Whether the caller got to see the reply. One that did not asks again. */
+  heard: boolean
+}
+
+/** One webhook as it came to a receiver. */
+export type Post = {
+  at: number
+  url: string
+  headers: Record<string, string>
+  /** The exact bytes of the body. */
+  raw: string
+  /** What the receiver answered; null: it took the body and gave no answer. */
+  code: number | null
+  /** Whether the sender got the answer. */
+  heard: boolean
+}
+
+/** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
+export type HandOver = {
+  at: number
+  bank: string
+  path: '/submissions' | '/settlements'
+  idempotencyKey: string
+  body: Record<string, unknown>
+  /** Whether the bank acted on it: it knew no such key before. */
+  effective: boolean
+  /** What the bank has made of this key, as it would say when asked. */
+  verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
+}
+
+export type ScenePartner = {
+  id: string
+  /** Its webhook; undefined for a partner that polls. */
+  webhook: { url: string; secret: string; events?: readonly string[]; attemptsMax?: number } | undefined
+  /** In pesewas; undefined: none. */
+  dailyLimit: number | undefined
+  feeSchedule:
+    | { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
+    | undefined
+}
+
+export type Scene = {
+  seed: number
+  referencePrefix: string
+  startedAt: number
+  /** From here on nothing goes wrong any more and the world is left to come to rest. */
+  healedAt: number
+  endedAt: number
+  /** Whether anything at all was to go wrong in this world. */
+  healthy: boolean
+  partners: readonly ScenePartner[]
+  banks: readonly string[]
+}
+
+export type Witnessed = {
+  scene: Scene
+  /** The whole table when the world had come to rest. */
+  items: readonly Item[]
+  changes: readonly Change[]
+  asked: readonly Asked[]
+  posts: readonly Post[]
+  handOvers: readonly HandOver[]
+  /** What dead-letter queues held, and messages that nobody took. */
+  deadLetters: readonly { queue: string; body: string }[]
+}
+
+/** What is wrong, by the number of the invariant (docs/simulation.md). */
+export type Complaint = { invariant: number; about: string; says: string }
