@@ -31,9 +31,21 @@ export type Asked = {
   /** The body as it was sent (or, of an operator, `{ verb, options }`). */
   sent: unknown
   /** What came of it; undefined when the function died or the answer never came into being. */
-  reply: { at: number; status: number; headers: Record<string, unknown>; body: unknown } | undefined
+  reply:
+    | {
+        at: number
+        status: number
+        headers: Record<string, unknown>
+        /** Parsed; of an operator, what the function returned. */
+        body: unknown
+        /** As it was sent. */
+        raw: string
+      }
+    | undefined
   /** Whether the caller got to see the reply. One that did not asks again. */
   heard: boolean
+  /** As `Change.by` names it. */
+  invocation: number
 }
 
 /** One webhook as it came to a receiver. */
@@ -65,7 +77,9 @@ export type HandOver = {
 export type ScenePartner = {
   id: string
   /** Its webhook; undefined for a partner that polls. */
-  webhook: { url: string; secret: string; events?: readonly string[]; attemptsMax?: number } | undefined
+  webhook:
+    | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
+    | undefined
   /** In pesewas; undefined: none. */
   dailyLimit: number | undefined
   feeSchedule:
