@@ -15,7 +15,7 @@ const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 const PATIENCE = 2_000
 
 type Around = {
-  table: Table
+  run: Table['run']
   effects: Effects
   faults: Faults
   chance: Chance
@@ -43,7 +43,7 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
-export const tableCalls = ({ table, effects, faults, chance, clock, isOut }: Around) => {
+export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Around) => {
   /** The call itself, or a failure on its way. */
   const happen = (name: string, input: Record<string, unknown>): unknown => {
     const writes = (input.TransactItems as unknown[] | undefined)?.length
@@ -55,12 +55,12 @@ export const tableCalls = ({ table, effects, faults, chance, clock, isOut }: Aro
     if (faults.strikes('table unreachable')) throw timedOut()
     if (isWrite && faults.strikes('table call repeated')) {
       try {
-        table.run(name, input)
+        run(name, input)
       } catch {
         // Only the answer to the repeat is seen.
       }
     }
-    const output = table.run(name, input)
+    const output = run(name, input)
     if (isWrite && faults.strikes('table result unknown')) throw timedOut()
     return output
   }
@@ -69,7 +69,7 @@ export const tableCalls = ({ table, effects, faults, chance, clock, isOut }: Aro
     const { name } = command.constructor
     const { input } = command
     if (!current())
-      return effects.call({ name, changes: false, takes: [0, 0] }, () => table.run(name, input))
+      return effects.call({ name, changes: false, takes: [0, 0] }, () => run(name, input))
     const outgoing: Outgoing = {
       name: `${name} ${subjectOf(input)}`,
       changes: !READS.test(name),

@@ -20,7 +20,7 @@ export const secretOf = (bank: string): string => `cs_simulated_${bank}`
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
-type Told = Pick<Webhook, 'attemptsMax' | 'events'>
+type Told = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
 
 type Row = {
   id: string

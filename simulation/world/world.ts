@@ -1,3 +1,4 @@
+import { jobs } from '../../infra/jobs.ts'
 import { tableDefinition } from '../../infra/table.ts'
 import { closeConnections } from '../../shared/webhooks/sender.ts'
 import { unavailable } from '../aws/failures.ts'
@@ -48,6 +49,12 @@ export type Lived = {
   effects: readonly string[]
 }
 
+const streamed: readonly string[] = jobs.relay.from.stream
+
+/** What the relay is not fed with does not reach it. */
+const isStreamed = (entity: string | undefined): boolean =>
+  entity !== undefined && streamed.includes(entity)
+
 /** Everything that waits to be done goes before the next thing happens. */
 const settled = (): Promise<void> =>
   new Promise((resolve) => {
@@ -89,6 +96,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const scheduler = newScheduler({ clock, chance, faults, effects, queues })
   const table = newTable({
     definition: tableDefinition,
+    name: 'simulated',
     now: clock.now,
     indexLag: () => (faults.strikes('index late') ? chance.between(0, MINUTE_MS) : 0),
     by: () => {
@@ -106,11 +114,11 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
         entity: 'sweep',
         until: new Date(until).toISOString(),
       }
-      change('PutCommand', { Item })
+      change('PutCommand', { TableName: 'simulated', Item })
     },
   })
   let followed = 0
-  const change = (name: string, input: Record<string, unknown>): unknown => {
+  const change = (name: string, input: object): Record<string, unknown> => {
     try {
       return table.run(name, input)
     } finally {
@@ -118,8 +126,9 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
         const one = table.changes[followed]
         if (!one) continue
         watch.follow(one)
-        const record = table.streamRecord(one)
-        if (record) stream.take(record, (one.after ?? one.before)?.pk ?? '')
+        const { after } = one
+        if (!after || !isStreamed(after.entity)) continue
+        stream.take(table.streamRecord(one), after.pk)
       }
     }
   }
@@ -139,7 +148,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
     (command: Command) => reportCall(command, effects, () => faults.strikes('report not written')),
   ]
   const toTable = tableCalls({
-    table: { run: change },
+    run: change,
     effects,
     faults,
     chance,
