@@ -68,7 +68,16 @@ export const newReceiver = ({ clock, chance, faults, posts, downs }: Around): Pe
     take: ({ url, headers, body }: Sent): Conduct => {
       const does = conduct()
       const code = typeof does.answer === 'object' ? does.answer.code : null
-      const post: Post = { at: clock.now(), url, headers, raw: body, code, heard: false }
+      const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
+      const post: Post = {
+        at: clock.now(),
+        url,
+        headers,
+        raw: body,
+        code,
+        heard: false,
+        ...(after === undefined ? {} : { retryAfter: Number(after) }),
+      }
       posts.push(post)
       return {
         ...does,

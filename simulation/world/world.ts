@@ -37,6 +37,8 @@ import type { Asked, HandOver, Post, Witnessed } from './witness.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
+/** How far clocks may be apart from that of the world. */
+const SKEW_MS = 5_000
 const STEPS_MAX = 5_000_000
 
 export type Lived = {
@@ -69,7 +71,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths, pace: plan.pace })
   const invocations = newInvocations({
     clock,
-    skew: () => (faults.strikes('clock skew') ? chance.between(-5_000, 5_000) : 0),
+    skew: () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0),
   })
   const asked: Asked[] = []
   const posts: Post[] = []
@@ -234,6 +236,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
         healedAt: plan.healAt,
         endedAt: clock.now(),
         healthy: plan.faults.size === 0 && plan.deaths.length === 0,
+        skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
         partners: scenePartners,
         banks: bankNames,
       },
