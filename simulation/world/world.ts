@@ -47,7 +47,7 @@ export type Lived = {
   digest: string
   steps: number
   hits: ReadonlyMap<FaultName, number>
-  /** The effects of workers, by name, in their order. */
+  /** The effects of workers before the world heals, by name, in their order. */
   effects: readonly string[]
 }
 
@@ -180,12 +180,13 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const api = newApi({ clock, chance, faults, run, asked })
   const lives: Lives = newLives({ api, clock, chance })
 
+  const answers = [...plan.answers]
   for (const partner of scenePartners) {
     const downs = Array.from({ length: 3 }, () => {
       const from = plan.startAt + chance.between(0, plan.healAt - plan.startAt)
       return { from, to: from + chance.between(MINUTE_MS, 40 * MINUTE_MS) }
     })
-    peers.set(hostOf(partner.id), newReceiver({ clock, chance, faults, posts, downs }))
+    peers.set(hostOf(partner.id), newReceiver({ clock, chance, faults, posts, downs, answers }))
   }
   let payments = 0
   for (const id of bankNames) {
@@ -210,7 +211,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
     peers.set(hostOf(id), bank)
   }
 
-  await furnish(new Date(plan.startAt))
+  await furnish(new Date(plan.startAt), plan.partners)
   for (const life of plan.lives) void lives.live({ ...life, at: life.at })
   for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
     for (const minutes of [0, 20, 60]) {
@@ -250,7 +251,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
     digest: trace.digest(),
     steps,
     hits: faults.hits,
-    effects: effects.names,
+    effects: effects.made.filter(({ at }) => at < plan.healAt).map(({ name }) => name),
   }
 }
 
