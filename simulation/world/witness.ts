@@ -25,6 +25,8 @@ export type Asked = {
   at: number
   /** The file of the function: `charge`, `update-debit-transaction`, `manage-debit`, ... */
   name: string
+  /** The invocation that took it, as the changes name it; without it, its writes are not its own. */
+  invocation?: number
   /** Whose credential it carried; an operator has none. */
   caller: { kind: 'provider' | 'bank'; id: string } | undefined
   path: Record<string, string>
@@ -47,6 +49,8 @@ export type Post = {
   code: number | null
   /** Whether the sender got the answer. */
   heard: boolean
+  /** The `Retry-After` of the answer, in seconds. */
+  retryAfter?: number
 }
 
 /** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
@@ -65,9 +69,13 @@ export type HandOver = {
 export type ScenePartner = {
   id: string
   /** Its webhook; undefined for a partner that polls. */
-  webhook: { url: string; secret: string; events?: readonly string[]; attemptsMax?: number } | undefined
+  webhook:
+    | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
+    | undefined
   /** In pesewas; undefined: none. */
   dailyLimit: number | undefined
+  /** What a repeated charge gets; absent: the debit that there is. */
+  duplicates?: 'return' | 'reject'
   feeSchedule:
     | { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
     | undefined
