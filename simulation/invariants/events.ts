@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Books, eventKey } from './books.ts'
 import { type Check, type Complain, together } from './invariant.ts'
-import { differing, eventOf, isSameJson, settledEventOf } from './payload.ts'
+import { differing, eventOf, settledEventOf } from './payload.ts'
 import type { SeenPost } from './post-book.ts'
 import { type Members, membersOf } from './said.ts'
 import { eventNumber, SETTLED } from './time-and-money.ts'
@@ -87,8 +88,8 @@ const judgeTold = (seen: SeenPost, { debits, batches }: Books, complain: Complai
     const wrong =
       differing(body, envelope) ??
       differing(subject, transaction) ??
-      (isSameJson(data.metadata, metadata) ? undefined : 'metadata') ??
-      (isSameJson(data.error_details, error_details) ? undefined : 'error_details')
+      (isDeepStrictEqual(data.metadata, metadata) ? undefined : 'metadata') ??
+      (isDeepStrictEqual(data.error_details, error_details) ? undefined : 'error_details')
     if (wrong) complain(key, `was told with another ${wrong}`)
   } else if (about === 'settlement') {
     const batch = batches.get(reference)?.item

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Books, DebitBook } from './books.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
@@ -63,7 +64,7 @@ const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean 
   one?.writtenAt === other?.writtenAt &&
   one?.by === other?.by &&
   one?.rid === other?.rid &&
-  JSON.stringify(one?.set) === JSON.stringify(other?.set)
+  isDeepStrictEqual(one?.set, other?.set)
 
 const OPENING = 'created pending'
 

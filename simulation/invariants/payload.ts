@@ -101,7 +101,3 @@ export const differing = (told: object, expected: object): string | undefined =>
   }
   return undefined
 }
-
-/** The same for texts that may hold anything, so that every member counts. */
-export const isSameJson = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { HandOver } from '../world/witness.ts'
 import type { BatchBook } from './books.ts'
 import { type Check, type Complain, together } from './invariant.ts'
@@ -21,10 +22,10 @@ const FIXED = ['id', 'partner', 'currency', 'date', 'n', 'createdAt'] as const
 const LASTING = ['sealedAt', 'totals', 'reportedAt', 'completedAt', 'madeGoodBy'] as const
 
 /** Where it is looked for may change at any time. */
-const contents = ({ work, due, ...batch }: RawBatch): string => JSON.stringify(batch)
+const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
 const isLost = (before: unknown, after: unknown): boolean =>
-  before !== null && before !== undefined && JSON.stringify(before) !== JSON.stringify(after)
+  before !== null && before !== undefined && !isDeepStrictEqual(before, after)
 
 const staysSealed: Check = ({ batches, lineChanges }, complain) => {
   const sealed = new Map<string, number>()
@@ -49,7 +50,7 @@ const judgeStep = (change: ChangeOf<RawBatch>, complain: Complain): void => {
   for (const name of FIXED) if (before[name] !== after[name]) complain(about, `another ${name}`)
   for (const name of LASTING)
     if (isLost(before[name], after[name])) complain(about, `another ${name}`)
-  if (before.status === 'completed' && contents(before) !== contents(after)) {
+  if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
     complain(about, 'it was completed')
   }
   if (before.status !== after.status && !isStep(before, after, by?.name)) {
