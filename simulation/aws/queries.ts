@@ -1,11 +1,12 @@
 import { bind, type Placeholders } from './bindings.ts'
 import { firstNot, type Row, within } from './collections.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { holds, refuseKeys, refuseSenseless } from './holds.ts'
+import { holds } from './holds.ts'
 import { type KeyNames, keyRange } from './key-conditions.ts'
 import type { Bindings, Path } from './paths.ts'
 import { parseProjectionText, projected } from './projections.ts'
 import { invalid } from './refusals.ts'
+import { refuseKeys, refuseSenseless } from './senseless.ts'
 import { compareText, type Value } from './values.ts'
 
 export type QueryInput = Placeholders & {

@@ -1,0 +1,227 @@
+import {
+  anyCondition,
+  anyMembers,
+  anyProjection,
+  anyUpdate,
+  type Naming,
+  namingOf,
+} from './any-expression.ts'
+import type { Chance } from './chance.ts'
+import { type Operation, TABLE } from './operation.ts'
+
+/** Commands of every kind about a few items, so that they meet. */
+
+const PARTITIONS = ['p1', 'p2', 'é']
+const SORTS = ['a', 'a#1', 'a#2', 'b', 'b#1', 'é', '😀', '\uffee']
+const TIMES = ['t1', 't1#a', 't2', 't3', 't3']
+
+const INDEX_KEYS: Record<string, readonly string[]> = {
+  byStatus: ['s1', 's2'],
+  byCustomer: ['c1', 'c2'],
+  byTime: TIMES,
+  work: ['w1', 'w2'],
+  due: TIMES,
+}
+
+export const INDEXES = [
+  { name: 'by-status', partitionKey: 'byStatus', sortKey: 'byTime' },
+  { name: 'by-customer', partitionKey: 'byCustomer', sortKey: 'byTime' },
+  { name: 'work', partitionKey: 'work', sortKey: 'due' },
+] as const
+
+export const partitionsOf = (attribute: string): readonly string[] => INDEX_KEYS[attribute] ?? []
+
+export const anyKey = (chance: Chance): Record<string, unknown> => {
+  const key = { pk: chance.pick(PARTITIONS), sk: chance.pick(SORTS) }
+  if (!chance.once(150)) return key
+  return chance.pick([{ ...key, sk: '' }, { ...key, pk: 7 }, { pk: 'p1' }, { ...key, s: 'more' }])
+}
+
+const anyIndexKeys = (chance: Chance): Record<string, unknown> => {
+  const keys = Object.fromEntries(
+    chance
+      .some(Object.keys(INDEX_KEYS), chance.below(6))
+      .map((name) => [name, chance.pick(INDEX_KEYS[name] ?? [])]),
+  )
+  return chance.once(150) ? { ...keys, byTime: chance.pick(['', 5, null]) } : keys
+}
+
+const anyItem = (chance: Chance): Record<string, unknown> => ({
+  ...anyKey(chance),
+  ...anyIndexKeys(chance),
+  ...anyMembers(chance),
+  ...(chance.once(5) ? { none: undefined } : {}),
+})
+
+const anyGuard = (naming: Naming): object => {
+  const { chance } = naming
+  if (chance.once(3)) return {}
+  return {
+    ConditionExpression: anyCondition(naming),
+    ...(chance.once(3) ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}),
+  }
+}
+
+/** Now and then a placeholder too many or too few. */
+const membersOf = (naming: Naming): object => {
+  const members = naming.members()
+  const { ExpressionAttributeValues: values, ExpressionAttributeNames: names } = members
+  if (!naming.chance.once(100)) return members
+  return naming.chance.pick([
+    { ...members, ExpressionAttributeValues: { ...values, ':more': 1 } },
+    { ...members, ExpressionAttributeNames: { ...names, '#more': 's' } },
+    { ...members, ExpressionAttributeValues: undefined },
+    { ...members, ExpressionAttributeNames: undefined },
+    { ...members, ExpressionAttributeNames: {} },
+  ])
+}
+
+export const anyPut = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const guard = anyGuard(naming)
+  return { TableName: TABLE, Item: anyItem(chance), ...guard, ...membersOf(naming) }
+}
+
+export const anyDelete = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const guard = anyGuard(naming)
+  return { TableName: TABLE, Key: anyKey(chance), ...guard, ...membersOf(naming) }
+}
+
+export const anyUpdateInput = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const UpdateExpression = chance.once(3) ? indexUpdate(naming) : anyUpdate(naming)
+  const guard = anyGuard(naming)
+  const Key = anyKey(chance)
+  return { TableName: TABLE, Key, UpdateExpression, ...guard, ...membersOf(naming) }
+}
+
+/** Moves an item within the indexes, in or out of them. */
+const indexUpdate = (naming: Naming): string => {
+  const { chance, path, value } = naming
+  const [set = '', ...removed] = chance.some(Object.keys(INDEX_KEYS), 1 + chance.below(3))
+  const written = `SET ${path(set)} = ${value(chance.pick(INDEX_KEYS[set] ?? []))}`
+  return removed.length > 0 ? `${written} REMOVE ${removed.map(path).join(', ')}` : written
+}
+
+export const anyCheck = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const ConditionExpression = anyCondition(naming)
+  return { TableName: TABLE, Key: anyKey(chance), ConditionExpression, ...membersOf(naming) }
+}
+
+export const anyGet = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const projection = chance.once(3) ? { ProjectionExpression: anyProjection(naming) } : {}
+  const Key = anyKey(chance)
+  return { TableName: TABLE, Key, ConsistentRead: true, ...projection, ...membersOf(naming) }
+}
+
+const anyBatchGet = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const projection = chance.once(3) ? { ProjectionExpression: anyProjection(naming) } : {}
+  const Keys = Array.from({ length: 1 + chance.below(6) }, () => anyKey(chance))
+  const wanted = { Keys, ConsistentRead: true, ...projection, ...membersOf(naming) }
+  return { RequestItems: { [TABLE]: wanted } }
+}
+
+const sortCondition = (naming: Naming, sortKey: string, texts: readonly string[]): string => {
+  const { chance, path, value } = naming
+  const key = path(sortKey)
+  const text = (): string => value(chance.pick(texts))
+  return chance.pick([
+    () => '',
+    () => ` AND ${key} ${chance.pick(['=', '<', '<=', '>', '>='])} ${text()}`,
+    () => ` AND ${key} BETWEEN ${text()} AND ${text()}`,
+    () => ` AND begins_with(${key}, ${text()})`,
+  ])()
+}
+
+const PREFIXES = ['a', 'a#', 'b', '😀', '\uffee', 't', 't1', 't3#', 'x']
+
+export const anyQuery = (chance: Chance): Record<string, unknown> => {
+  const naming = namingOf(chance)
+  const { path, value } = naming
+  const index = chance.once(2) ? chance.pick(INDEXES) : undefined
+  const { partitionKey, sortKey } = index ?? { partitionKey: 'pk', sortKey: 'sk' }
+  const partition = chance.pick(index ? partitionsOf(partitionKey) : PARTITIONS)
+  const texts = [...(index ? TIMES : SORTS), ...PREFIXES]
+  const first = `${path(partitionKey)} = ${value(partition)}`
+  const KeyConditionExpression = first + sortCondition(naming, sortKey, texts)
+  const filter = chance.once(3) ? { FilterExpression: anyCondition(naming, 1) } : {}
+  return {
+    TableName: TABLE,
+    KeyConditionExpression,
+    ...filter,
+    ...(index ? { IndexName: index.name } : { ConsistentRead: true }),
+    ...(chance.once(2) ? { ScanIndexForward: chance.once(2) } : {}),
+    ...(chance.once(2) ? { Limit: 1 + chance.below(4) } : {}),
+    ...(chance.once(6) ? { Select: 'COUNT' } : {}),
+    ...membersOf(naming),
+  }
+}
+
+const anyPart = (chance: Chance): object =>
+  chance.pick([
+    () => ({ Put: anyPut(chance) }),
+    () => ({ Update: anyUpdateInput(chance) }),
+    () => ({ Delete: anyDelete(chance) }),
+    () => ({ ConditionCheck: anyCheck(chance) }),
+  ])()
+
+const anyTransaction = (chance: Chance): Record<string, unknown> => ({
+  TransactItems: Array.from({ length: 1 + chance.below(4) }, () => anyPart(chance)),
+  ...(chance.once(4) ? { ClientRequestToken: `token-${chance.below(1_000_000)}` } : {}),
+})
+
+const anyTransactGet = (chance: Chance): Record<string, unknown> => ({
+  TransactItems: Array.from({ length: 1 + chance.below(3) }, () => {
+    const { ConsistentRead, ...Get } = anyGet(chance)
+    return { Get }
+  }),
+})
+
+const ANY_RETURN = ['NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW']
+
+/** One operation; a repeat of an earlier one now and then, token and all. */
+export const anyOperation = (chance: Chance, earlier: readonly Operation[]): Operation => {
+  const tokens = earlier.filter(({ input }) => input.ClientRequestToken !== undefined)
+  const before = tokens.at(-1 - chance.below(3))
+  if (before && chance.once(12)) return chance.once(3) ? altered(before, chance) : before
+  return chance.pick([
+    () => ({ command: 'PutCommand', input: anyPut(chance) }),
+    () => ({
+      command: 'PutCommand',
+      input: {
+        ...anyPut(chance),
+        ReturnValues: chance.pick(['NONE', 'ALL_OLD', 'ALL_OLD', 'ALL_NEW']),
+      },
+    }),
+    () => ({ command: 'UpdateCommand', input: anyUpdateInput(chance) }),
+    () => ({
+      command: 'UpdateCommand',
+      input: { ...anyUpdateInput(chance), ReturnValues: chance.pick(ANY_RETURN) },
+    }),
+    () => ({
+      command: 'UpdateCommand',
+      input: { ...anyUpdateInput(chance), ReturnValues: chance.pick(ANY_RETURN) },
+    }),
+    () => ({
+      command: 'DeleteCommand',
+      input: { ...anyDelete(chance), ...(chance.once(2) ? { ReturnValues: 'ALL_OLD' } : {}) },
+    }),
+    () => ({ command: 'GetCommand', input: anyGet(chance) }),
+    () => ({ command: 'QueryCommand', input: anyQuery(chance) }),
+    () => ({ command: 'QueryCommand', input: anyQuery(chance) }),
+    () => ({ command: 'BatchGetCommand', input: anyBatchGet(chance) }),
+    () => ({ command: 'TransactWriteCommand', input: anyTransaction(chance) }),
+    () => ({ command: 'TransactWriteCommand', input: anyTransaction(chance) }),
+    () => ({ command: 'TransactGetCommand', input: anyTransactGet(chance) }),
+  ])()
+}
+
+/** The same token with another content. */
+const altered = ({ command, input }: Operation, chance: Chance): Operation => ({
+  command,
+  input: { ...anyTransaction(chance), ClientRequestToken: input.ClientRequestToken },
+})
