@@ -2,11 +2,11 @@ import { bind, type Placeholders } from './bindings.ts'
 import { firstNot, type Row, within } from './collections.ts'
 import { type Condition, parseCondition } from './conditions.ts'
 import { holds } from './holds.ts'
-import { type KeyNames, keyRange } from './key-conditions.ts'
-import type { Bindings, Path } from './paths.ts'
+import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
+import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { parseProjectionText, projected } from './projections.ts'
 import { invalid } from './refusals.ts'
-import { refuseKeys, refuseSenseless } from './senseless.ts'
+import { pathsIn, refuseKeys, refuseSenseless } from './senseless.ts'
 import { compareText, type Value } from './values.ts'
 
 export type QueryInput = Placeholders & {
@@ -45,13 +45,34 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
   const bindings = bind(input, [condition, filter, projection])
   refuseSenseless(condition.tree, bindings)
   if (filter) refuseFilter(filter.tree, keys, bindings)
+  if (projection) refuseOverlaps(projection.tree, bindings)
+  if (input.IndexName !== undefined) {
+    const paths = [...(filter ? pathsIn(filter.tree) : []), ...(projection?.tree ?? [])]
+    refuseUnprojected(paths, keys, bindings)
+  }
   const range = keyRange(condition, keys, bindings)
   const rows = rowsOf(range.partition)
   const [from, to] = within(rows, keys.sortKey, range)
   const isForward = input.ScanIndexForward ?? true
   const ordered = isForward ? rows.slice(from, to) : rows.slice(from, to).reverse()
   const left = after(ordered, input.ExclusiveStartKey, keys, isForward)
-  return pageOf(left, input, { keys, bindings, filter: filter?.tree, projection: projection?.tree })
+  const edge = input.IndexName === undefined ? edgeOf(range, isForward) : undefined
+  return pageOf(left, input, {
+    edge,
+    keys,
+    bindings,
+    filter: filter?.tree,
+    projection: projection?.tree,
+  })
+}
+
+/** An index holds keys, and no query goes from it to the table. */
+const refuseUnprojected = (paths: readonly Path[], keys: KeyNames, bindings: Bindings): void => {
+  const held = ['pk', 'sk', keys.partitionKey, keys.sortKey]
+  for (const path of paths) {
+    const attribute = attributeIn(path, bindings)
+    if (!held.includes(attribute)) throw invalid(`The index does not project ${attribute}`)
+  }
 }
 
 /** All items in no order, in one page. */
@@ -97,7 +118,15 @@ const after = (
   return rows.slice(firstNot(rows, (row) => order(row) <= 0))
 }
 
+/** A sort key that no other can follow in the table, where the condition itself names it. */
+const edgeOf = ({ low, high }: KeyRange, isForward: boolean): string | undefined => {
+  if (low?.text === high?.text) return undefined
+  const bound = isForward ? high : low
+  return bound?.isIn ? bound.text : undefined
+}
+
 type Shape = {
+  edge?: string | undefined
   keys: KeyNames
   bindings: Bindings
   filter: Condition | undefined
@@ -109,11 +138,11 @@ const pageOf = (rows: readonly Row[], input: QueryInput, shape: Shape): Page => 
   if (Limit !== undefined && Limit < 1) throw invalid('Limit must be at least 1')
   const scanned = Limit !== undefined && Limit <= rows.length ? rows.slice(0, Limit) : rows
   const isCut = Limit !== undefined && Limit <= rows.length
-  const { filter, projection, bindings, keys } = shape
+  const { edge, filter, projection, bindings, keys } = shape
   const found = filter
     ? scanned.filter((row) => holds(filter, row as Value, bindings))
     : [...scanned]
-  const last = isCut ? scanned.at(-1) : undefined
+  const last = isCut && scanned.at(-1)?.[keys.sortKey] !== edge ? scanned.at(-1) : undefined
   const Items: Readonly<Record<string, unknown>>[] = projection
     ? found.map((row) => projected(row as Record<string, Value>, projection, bindings))
     : found

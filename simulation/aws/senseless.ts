@@ -1,7 +1,8 @@
 import type { Condition, Operand } from './conditions.ts'
-import { attributeIn, type Bindings } from './paths.ts'
+import { attributeIn, type Bindings, type Path } from './paths.ts'
 import { invalid } from './refusals.ts'
-import { compare, typeOf, type Value } from './values.ts'
+import type { Source, Update } from './updates.ts'
+import { compare, isList, typeOf, type Value } from './values.ts'
 
 const TYPES: ReadonlySet<unknown> = new Set([
   ...['S', 'N', 'B', 'SS', 'NS', 'BS', 'BOOL', 'NULL', 'L', 'M'],
@@ -73,19 +74,50 @@ const refuseOtherThanText = (
   }
 }
 
+/** The same of an update. */
+export const refuseOperands = ({ set, add }: Update, bindings: Bindings): void => {
+  for (const { source } of set) refuseSource(source, bindings)
+  for (const { by } of add) {
+    if (typeof bindings.values[by.name] !== 'number') throw wrongOperand('ADD')
+  }
+}
+
+const wrongOperand = (name: string): Error =>
+  invalid(`Incorrect operand type for operator or function; operator or function: ${name}`)
+
+const refuseSource = (source: Source, bindings: Bindings): void => {
+  if (source.kind === 'path' || source.kind === 'value') return
+  if (source.kind === 'otherwise') {
+    refuseSource(source.source, bindings)
+    return
+  }
+  for (const operand of [source.left, source.right]) {
+    refuseSource(operand, bindings)
+    if (operand.kind !== 'value') continue
+    const value = bindings.values[operand.name]
+    const isRight = source.kind === 'appended' ? isList(value) : typeof value === 'number'
+    if (!isRight) throw wrongOperand(source.kind)
+  }
+}
+
 /** Refuses a filter that asks for what the key condition is for. */
 export const refuseKeys = (
   condition: Condition,
   keys: readonly string[],
   bindings: Bindings,
 ): void => {
-  for (const operand of operandsOf(condition)) {
-    const path = operand.kind === 'size' ? operand.of : operand
-    if (path.kind === 'path' && keys.includes(attributeIn(path, bindings))) {
+  for (const path of pathsIn(condition)) {
+    if (keys.includes(attributeIn(path, bindings))) {
       throw invalid('Filter Expression can only contain non-primary key attributes')
     }
   }
 }
+
+/** Every path in a condition. */
+export const pathsIn = (condition: Condition): Path[] =>
+  operandsOf(condition)
+    .map((operand) => (operand.kind === 'size' ? operand.of : operand))
+    .filter((operand) => operand.kind === 'path')
 
 const operandsOf = (condition: Condition): Operand[] => {
   switch (condition.kind) {

@@ -94,18 +94,18 @@ const PATHS = [
 ]
 
 /** One that is false or true for most items, whichever comes. */
-export const anyCondition = (naming: Naming, depth = 2): string => {
+export const anyCondition = (naming: Naming, depth = 2, about = PATHS): string => {
   const { chance } = naming
-  if (depth === 0 || chance.once(2)) return leaf(naming)
-  const one = anyCondition(naming, depth - 1)
-  const other = anyCondition(naming, depth - 1)
+  if (depth === 0 || chance.once(2)) return leaf(naming, about)
+  const one = anyCondition(naming, depth - 1, about)
+  const other = anyCondition(naming, depth - 1, about)
   switch (chance.below(6)) {
     case 0:
       return `${one} AND ${other}`
     case 1:
       return `${one} OR ${other}`
     case 2:
-      return `(${one} OR ${other}) AND ${leaf(naming)}`
+      return `(${one} OR ${other}) AND ${leaf(naming, about)}`
     case 3:
       return `NOT (${one} and ${other})`
     case 4:
@@ -126,9 +126,9 @@ const likely = ({ chance, value }: Naming, path: string): string => {
 
 const COMPARATORS = ['=', '<>', '<', '<=', '>', '>=']
 
-const leaf = (naming: Naming): string => {
+const leaf = (naming: Naming, about: readonly string[]): string => {
   const { chance, value } = naming
-  const path = anyPath(naming)
+  const path = naming.path(chance.pick(about))
   const comparator = chance.pick(COMPARATORS)
   switch (chance.below(12)) {
     case 0:

@@ -31,8 +31,13 @@ export const INDEXES = [
 
 export const partitionsOf = (attribute: string): readonly string[] => INDEX_KEYS[attribute] ?? []
 
+const goodKey = (chance: Chance): Record<string, unknown> => ({
+  pk: chance.pick(PARTITIONS),
+  sk: chance.pick(SORTS),
+})
+
 export const anyKey = (chance: Chance): Record<string, unknown> => {
-  const key = { pk: chance.pick(PARTITIONS), sk: chance.pick(SORTS) }
+  const key = goodKey(chance)
   if (!chance.once(150)) return key
   return chance.pick([{ ...key, sk: '' }, { ...key, pk: 7 }, { pk: 'p1' }, { ...key, s: 'more' }])
 }
@@ -72,7 +77,6 @@ const membersOf = (naming: Naming): object => {
     { ...members, ExpressionAttributeNames: { ...names, '#more': 's' } },
     { ...members, ExpressionAttributeValues: undefined },
     { ...members, ExpressionAttributeNames: undefined },
-    { ...members, ExpressionAttributeNames: {} },
   ])
 }
 
@@ -114,14 +118,14 @@ export const anyGet = (chance: Chance): Record<string, unknown> => {
   const naming = namingOf(chance)
   const projection = chance.once(3) ? { ProjectionExpression: anyProjection(naming) } : {}
   const Key = anyKey(chance)
-  return { TableName: TABLE, Key, ConsistentRead: true, ...projection, ...membersOf(naming) }
+  return { TableName: TABLE, Key, ConsistentRead: true, ...projection, ...naming.members() }
 }
 
 const anyBatchGet = (chance: Chance): Record<string, unknown> => {
   const naming = namingOf(chance)
   const projection = chance.once(3) ? { ProjectionExpression: anyProjection(naming) } : {}
   const Keys = Array.from({ length: 1 + chance.below(6) }, () => anyKey(chance))
-  const wanted = { Keys, ConsistentRead: true, ...projection, ...membersOf(naming) }
+  const wanted = { Keys, ConsistentRead: true, ...projection, ...naming.members() }
   return { RequestItems: { [TABLE]: wanted } }
 }
 
@@ -148,7 +152,9 @@ export const anyQuery = (chance: Chance): Record<string, unknown> => {
   const texts = [...(index ? TIMES : SORTS), ...PREFIXES]
   const first = `${path(partitionKey)} = ${value(partition)}`
   const KeyConditionExpression = first + sortCondition(naming, sortKey, texts)
-  const filter = chance.once(3) ? { FilterExpression: anyCondition(naming, 1) } : {}
+  // An index holds keys only, and may be filtered by little else than those of the table.
+  const about = index && !chance.once(10) ? ['pk', 'sk'] : undefined
+  const filter = chance.once(3) ? { FilterExpression: anyCondition(naming, 1, about) } : {}
   return {
     TableName: TABLE,
     KeyConditionExpression,
@@ -161,23 +167,35 @@ export const anyQuery = (chance: Chance): Record<string, unknown> => {
   }
 }
 
-const anyPart = (chance: Chance): object =>
-  chance.pick([
-    () => ({ Put: anyPut(chance) }),
-    () => ({ Update: anyUpdateInput(chance) }),
-    () => ({ Delete: anyDelete(chance) }),
-    () => ({ ConditionCheck: anyCheck(chance) }),
-  ])()
+const PARTS = {
+  Put: anyPut,
+  Update: anyUpdateInput,
+  Delete: anyDelete,
+  ConditionCheck: anyCheck,
+}
 
-const anyTransaction = (chance: Chance): Record<string, unknown> => ({
-  TransactItems: Array.from({ length: 1 + chance.below(4) }, () => anyPart(chance)),
-  ...(chance.once(4) ? { ClientRequestToken: `token-${chance.below(1_000_000)}` } : {}),
-})
+type PartInput = { Key?: Record<string, unknown>; Item?: Record<string, unknown> }
+
+const spelled = ({ Key, Item }: PartInput): string =>
+  JSON.stringify([Item?.pk ?? Key?.pk, Item?.sk ?? Key?.sk])
+
+const anyTransaction = (chance: Chance): Record<string, unknown> => {
+  const parts = new Map<string, object>()
+  for (let count = 1 + chance.below(4); count > 0; count -= 1) {
+    const kind = chance.pick(['Put', 'Update', 'Delete', 'ConditionCheck'] as const)
+    const input = PARTS[kind](chance)
+    parts.set(spelled(input), { [kind]: input })
+  }
+  return {
+    TransactItems: [...parts.values()],
+    ...(chance.once(4) ? { ClientRequestToken: `token-${chance.below(1_000_000)}` } : {}),
+  }
+}
 
 const anyTransactGet = (chance: Chance): Record<string, unknown> => ({
   TransactItems: Array.from({ length: 1 + chance.below(3) }, () => {
-    const { ConsistentRead, ...Get } = anyGet(chance)
-    return { Get }
+    const { ConsistentRead, ...get } = anyGet(chance)
+    return { Get: { ...get, Key: goodKey(chance) } }
   }),
 })
 

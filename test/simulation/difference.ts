@@ -2,7 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { anyOperation, INDEXES, partitionsOf } from './any-operation.ts'
 import { chanceOf } from './chance.ts'
 import { type Operation, TABLE } from './operation.ts'
-import { byText, type Local, newTwoTables, type TwoTables } from './two-tables.ts'
+import { streamed } from './streamed.ts'
+import {
+  inOrder,
+  type Local,
+  newTwoTables,
+  type Outcome,
+  type Run,
+  type TwoTables,
+} from './two-tables.ts'
 
 /** Where the simulated table differs from DynamoDB Local. */
 export type Difference = { after: readonly Operation[]; local: unknown; simulated: unknown }
@@ -40,17 +48,47 @@ const unlessSame = (local: unknown, simulated: unknown): Differing | undefined =
 /** Without members that are undefined, prototypes, and whatever else no caller sees. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
 
-/** A page that leaves something over is followed to the last one. */
+const seen = (outcome: Outcome): object =>
+  'output' in outcome ? outcome.output : { error: outcome.error }
+
 const differenceAt = async (
   operation: Operation,
   tables: TwoTables,
 ): Promise<Differing | undefined> => {
-  const { local, simulated } = await tables.run(operation)
-  const difference = unlessSame(local, simulated)
-  if (difference || !('output' in local)) return difference
-  const { LastEvaluatedKey: ExclusiveStartKey } = local.output
-  if (ExclusiveStartKey === undefined) return undefined
-  return differenceAt({ ...operation, input: { ...operation.input, ExclusiveStartKey } }, tables)
+  const isIndexed = operation.input.IndexName !== undefined
+  const [local, simulated] = [
+    await pagesOf(operation, tables.local),
+    await pagesOf(operation, tables.simulated),
+  ]
+  const shown = isIndexed ? anyTies : (pages: readonly Outcome[]) => pages.map(seen)
+  return unlessSame(shown(local), shown(simulated)) && { local, simulated }
+}
+
+/** What comes of an operation; a page that leaves something over is followed to the last one. */
+const pagesOf = async (operation: Operation, run: Run): Promise<Outcome[]> => {
+  const pages: Outcome[] = []
+  for (let input = operation.input; ; ) {
+    const page = await run({ ...operation, input })
+    pages.push(page)
+    const next = 'output' in page ? page.output.LastEvaluatedKey : undefined
+    if (next === undefined) return pages
+    input = { ...operation.input, ExclusiveStartKey: next }
+  }
+}
+
+/** An index keeps items of one sort key in no order, so pages may be cut between any two of them. */
+const anyTies = (pages: readonly Outcome[]): unknown => {
+  const outputs = pages.flatMap((page) => ('output' in page ? [page.output] : []))
+  const items = outputs.flatMap(({ Items }) => (Items ?? []) as Record<string, unknown>[])
+  const times = items.map(({ byTime, due }) => byTime ?? due)
+  const counts = outputs.map(({ Count }) => Number(Count))
+  return {
+    times,
+    items: inOrder(items),
+    count: counts.reduce((sum, count) => sum + count, 0),
+    scanned: outputs.map(({ ScannedCount }) => ScannedCount),
+    errors: pages.map((page) => ('error' in page ? page.error : undefined)),
+  }
 }
 
 const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undefined> => {
@@ -71,26 +109,30 @@ const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undef
 }
 
 /** The whole table, and every record of its stream. */
-const differenceAtEnd = async (tables: TwoTables): Promise<Differing | undefined> => {
-  const { simulated, run, stream } = tables
-  const scanned = await run({ command: 'ScanCommand', input: { TableName: TABLE } })
-  const { Items } = ('output' in scanned.local ? scanned.local.output : {}) as { Items?: unknown[] }
-  const records = simulated.changes.map(simulated.streamRecord).map(({ eventName, dynamodb }) => ({
-    eventName,
-    Keys: dynamodb?.Keys,
-    NewImage: dynamodb?.NewImage,
-    OldImage: dynamodb?.OldImage,
-  }))
+const differenceAtEnd = async ({
+  local,
+  table,
+  stream,
+}: TwoTables): Promise<Differing | undefined> => {
+  const scanned = await local({ command: 'ScanCommand', input: { TableName: TABLE } })
+  const { Items } = ('output' in scanned ? scanned.output : {}) as { Items?: object[] }
+  const records = table.changes.map(table.streamRecord).map(streamed)
   return (
-    unlessSame(byText((Items ?? []).map(sorted)), byText(simulated.items().map(sorted))) ??
-    unlessSame(await stream(records.length), records)
+    unlessSame(inOrder(Items ?? []), inOrder(table.items())) ??
+    firstDiffering(await stream(records.length), records)
   )
 }
 
-const sorted = (item: unknown): object =>
-  Object.fromEntries(
-    Object.entries(item as object).sort(([one], [other]) => (one < other ? -1 : 1)),
-  )
+const firstDiffering = (
+  local: readonly unknown[],
+  simulated: readonly unknown[],
+): Differing | undefined => {
+  for (let n = 0; n < Math.max(local.length, simulated.length); n += 1) {
+    const difference = unlessSame(local[n], simulated[n])
+    if (difference) return difference
+  }
+  return undefined
+}
 
 const TRIES_MAX = 400
 

@@ -8,10 +8,10 @@ import {
 
 /** What a record of the stream says of an item. */
 export type StreamedChange = {
-  eventName: unknown
-  Keys: unknown
-  NewImage: unknown
-  OldImage: unknown
+  eventName?: unknown
+  Keys?: unknown
+  NewImage?: unknown
+  OldImage?: unknown
 }
 
 const EMPTY_MAX = 3
@@ -41,10 +41,19 @@ export const streamOf = async (
     }
   }
   client.destroy()
-  return found.map(({ eventName, dynamodb }) => ({
-    eventName,
-    Keys: dynamodb?.Keys,
-    NewImage: dynamodb?.NewImage,
-    OldImage: dynamodb?.OldImage,
-  }))
+  return found.map(streamed).map(withMaps)
 }
+
+export const streamed = ({
+  eventName,
+  dynamodb,
+}: Pick<_Record, 'eventName'> & { dynamodb?: object | undefined }): StreamedChange => {
+  const { Keys, NewImage, OldImage } = (dynamodb ?? {}) as Partial<StreamedChange>
+  return { eventName, Keys, NewImage, OldImage }
+}
+
+/** DynamoDB Local leaves out of an empty map the name of its type. */
+const withMaps = (change: StreamedChange): StreamedChange =>
+  JSON.parse(JSON.stringify(change), (_, value) =>
+    JSON.stringify(value) === '{}' ? { M: {} } : value,
+  )

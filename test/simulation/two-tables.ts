@@ -4,7 +4,18 @@ import {
   DynamoDBServiceException,
   type TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
-import * as commands from '@aws-sdk/lib-dynamodb'
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
 import { createTable, removeTable } from '../../infra/sandbox/table.ts'
 import { tableDefinition } from '../../infra/table.ts'
 import { newTable, type Table } from '../../simulation/aws/table.ts'
@@ -13,42 +24,59 @@ import { type StreamedChange, streamOf } from './streamed.ts'
 
 /** A table of DynamoDB Local and a simulated one, side by side. */
 export type TwoTables = {
-  /** Does one operation on both. */
-  run: (operation: Operation) => Promise<{ local: Outcome; simulated: Outcome }>
-  simulated: Table
+  local: Run
+  simulated: Run
+  table: Table
   stream: (count: number) => Promise<StreamedChange[]>
   remove: () => Promise<void>
 }
 
-/** What a caller sees of one command. */
-export type Outcome = { output: Record<string, unknown> } | { error: object }
+export type Run = (operation: Operation) => Promise<Outcome>
 
-export type Local = { endpoint: string; client: commands.DynamoDBDocumentClient }
+/** What a caller sees of one command. */
+export type Outcome =
+  | { output: Record<string, unknown> }
+  /** What it says besides is for who looks into a difference. */
+  | { error: object; says: unknown }
+
+export type Local = { endpoint: string; client: DynamoDBDocumentClient }
 
 export const localAt = (endpoint: string): Local => ({
   endpoint,
-  client: commands.DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, maxAttempts: 1 }), {
+  client: DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, maxAttempts: 1 }), {
     marshallOptions: { removeUndefinedValues: true },
   }),
 })
 
-type AnyCommand = new (input: object) => Parameters<commands.DynamoDBDocumentClient['send']>[0]
+const commands = {
+  BatchGetCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+}
+
+type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send']>[0]
 
 export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
   const name = `pair-${randomUUID()}`
   const streamArn = await createTable(endpoint, name)
-  const simulated = newTable({ definition: tableDefinition, name, now: () => 0 })
+  const table = newTable({ definition: tableDefinition, name, now: () => 0 })
 
-  const run = async ({ command, input }: Operation) => {
-    const ours = inTable(input, name)
+  const local: Run = ({ command, input }) => {
     const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
-    const local = await outcomeOf(async () => client.send(new Command(ours)))
-    return { local, simulated: await outcomeOf(async () => simulated.run(command, ours)) }
+    return outcomeOf(async () => client.send(new Command(inTable(input, name))))
   }
 
   return {
-    run,
-    simulated,
+    local,
+    simulated: ({ command, input }) =>
+      outcomeOf(async () => table.run(command, inTable(input, name))),
+    table,
     stream: (count) => streamOf(endpoint, streamArn, count),
     remove: () => removeTable(endpoint, name),
   }
@@ -81,17 +109,25 @@ const outcomeOf = async (run: () => Promise<object>): Promise<Outcome> => {
       Item?: unknown
     }
     const reasons = CancellationReasons?.map(({ Code, Item }) => ({ Code, Item }))
-    return { error: { name: error.name, Item, reasons } }
+    const says = [error.message, ...(CancellationReasons ?? []).map(({ Message }) => Message)]
+    // DynamoDB names the write that made no sense; Local mostly refuses the whole transaction.
+    if (reasons?.some(({ Code }) => Code === 'ValidationError')) {
+      return { error: { name: 'ValidationException' }, says }
+    }
+    return { error: { name: error.name, Item, reasons }, says }
   }
 }
 
 /** What is said of the call itself, and the order of what has none, is nobody's concern. */
-const comparable = ({ $metadata, ...output }: Record<string, unknown>) => {
+const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, unknown>) => {
   const { Responses } = output
   if (typeof Responses !== 'object' || Responses === null || Array.isArray(Responses)) return output
-  const [items] = Object.values(Responses) as { pk: string; sk: string }[][]
-  return { ...output, Responses: byText(items ?? []) }
+  const [items] = Object.values(Responses) as object[][]
+  return { ...output, Responses: inOrder(items ?? []) }
 }
 
-export const byText = <T>(list: readonly T[]): T[] =>
-  [...list].sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+/** Items that come in no order, in one. */
+export const inOrder = (items: readonly object[]): object[] => {
+  const text = (item: object): string => JSON.stringify(Object.entries(item).sort())
+  return [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
+}
