@@ -79,7 +79,8 @@ const compares = (
   one: Value | undefined,
   other: Value | undefined,
 ): boolean => {
-  if (one === undefined || other === undefined) return comparator === '<>' && one !== other
+  // What is not there is different from everything, also from what else is not there.
+  if (one === undefined || other === undefined) return comparator === '<>'
   const order = compare(one, other)
   switch (comparator) {
     case '=':

@@ -39,8 +39,11 @@ const sourceOf = (source: Source, item: Value, bindings: Bindings): Value => {
       return required(valueAt(item, source, bindings))
     case 'value':
       return required(bindings.values[source.name])
-    case 'otherwise':
-      return valueAt(item, source.path, bindings) ?? sourceOf(source.source, item, bindings)
+    case 'otherwise': {
+      // An attribute that is null is there.
+      const value = valueAt(item, source.path, bindings)
+      return value === undefined ? sourceOf(source.source, item, bindings) : value
+    }
     case 'appended': {
       const left = sourceOf(source.left, item, bindings)
       const right = sourceOf(source.right, item, bindings)

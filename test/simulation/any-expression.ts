@@ -98,20 +98,20 @@ export const anyCondition = (naming: Naming, depth = 2, about = PATHS): string =
   const { chance } = naming
   if (depth === 0 || chance.once(2)) return leaf(naming, about)
   const one = anyCondition(naming, depth - 1, about)
-  const other = anyCondition(naming, depth - 1, about)
+  const other = (): string => anyCondition(naming, depth - 1, about)
   switch (chance.below(6)) {
     case 0:
-      return `${one} AND ${other}`
+      return `${one} AND ${other()}`
     case 1:
-      return `${one} OR ${other}`
+      return `${one} OR ${other()}`
     case 2:
-      return `(${one} OR ${other}) AND ${leaf(naming, about)}`
+      return `(${one} OR ${other()}) AND ${leaf(naming, about)}`
     case 3:
-      return `NOT (${one} and ${other})`
+      return `NOT (${one} and ${other()})`
     case 4:
       return `NOT ${one}`
     default:
-      return `(${one}) OR NOT ${other}`
+      return `(${one}) OR NOT ${other()}`
   }
 }
 
@@ -124,12 +124,23 @@ const likely = ({ chance, value }: Naming, path: string): string => {
   return value(member && chance.below(4) > 0 ? member(chance) : anyValue(chance))
 }
 
-const COMPARATORS = ['=', '<>', '<', '<=', '>', '>=']
+const COMPARATORS = ['=', '=', '<>', '<', '<=', '>', '>=']
+
+/** A comparison; most that ask for an order are with what has one. */
+const comparison = (naming: Naming, path: string): string => {
+  const { chance, value } = naming
+  const comparator = chance.pick(COMPARATORS)
+  const isOrdered = comparator.startsWith('<') || comparator.startsWith('>')
+  const other =
+    isOrdered && comparator !== '<>' && !chance.once(30)
+      ? value(path.endsWith('n') ? chance.pick(NUMBERS) : chance.pick(TEXTS))
+      : likely(naming, path)
+  return chance.once(6) ? `${other} ${comparator} ${path}` : `${path} ${comparator} ${other}`
+}
 
 const leaf = (naming: Naming, about: readonly string[]): string => {
   const { chance, value } = naming
   const path = naming.path(chance.pick(about))
-  const comparator = chance.pick(COMPARATORS)
   switch (chance.below(12)) {
     case 0:
       return `attribute_exists(${path})`
@@ -142,7 +153,7 @@ const leaf = (naming: Naming, about: readonly string[]): string => {
     case 4:
       return `contains(${path}, ${likely(naming, path)})`
     case 5:
-      return `size(${path}) ${comparator} ${value(chance.below(4))}`
+      return `size(${path}) ${chance.pick(COMPARATORS)} ${value(chance.below(4))}`
     case 6:
       return `${path} BETWEEN ${value(chance.below(2))} AND ${value(chance.below(4) + 1)}`
     case 7:
@@ -150,17 +161,31 @@ const leaf = (naming: Naming, about: readonly string[]): string => {
     case 8:
       return `${path} IN (${likely(naming, path)}, ${likely(naming, path)})`
     case 9:
-      return `${likely(naming, path)} ${comparator} ${path}`
+      return `${path} ${chance.pick(COMPARATORS)} ${naming.path(chance.pick(otherThan(path)))}`
     default:
-      return `${path} ${comparator} ${likely(naming, path)}`
+      return comparison(naming, path)
   }
 }
 
+/** To compare a path with itself is refused. */
+const otherThan = (path: string): string[] =>
+  PATHS.filter((other) => other !== path.replaceAll('#', ''))
+
 const WRITTEN = PATHS.filter((path) => !['pk', 'sk', 'byTime'].includes(path))
+
+/** One of those that begin alike; two of a list or map may be written at once, and often are. */
+const apart = (paths: readonly string[]): string[] =>
+  paths.filter((path, n) => !paths.slice(0, n).some((one) => isWithin(one, path)))
+
+const isWithin = (one: string, other: string): boolean => {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return long.startsWith(short) || (/\[/.test(one) !== /\[/.test(other) && one[0] === other[0])
+}
 
 export const anyUpdate = (naming: Naming): string => {
   const { chance } = naming
-  const paths = chance.some(chance.once(10) ? PATHS : WRITTEN, 1 + chance.below(4))
+  const some = chance.some(chance.once(30) ? PATHS : WRITTEN, 1 + chance.below(4))
+  const paths = chance.once(20) ? some : apart(some)
   const clauses: Record<'SET' | 'REMOVE' | 'ADD', string[]> = { SET: [], REMOVE: [], ADD: [] }
   for (const path of paths) {
     const clause = chance.pick(['SET', 'SET', 'SET', 'REMOVE', 'ADD'] as const)
@@ -180,7 +205,7 @@ const action = (clause: 'SET' | 'REMOVE' | 'ADD', path: string, naming: Naming):
     case 'REMOVE':
       return path
     case 'ADD':
-      return `${path} ${value(chance.once(8) ? anyValue(chance) : chance.pick([1, -2, 5]))}`
+      return `${path} ${value(chance.once(20) ? anyValue(chance) : chance.pick([1, -2, 5]))}`
   }
 }
 
@@ -205,7 +230,6 @@ const anySource = (path: string, naming: Naming): string => {
 }
 
 export const anyProjection = (naming: Naming): string =>
-  naming.chance
-    .some(PATHS, 1 + naming.chance.below(3))
+  apart(naming.chance.some(PATHS, 1 + naming.chance.below(4)))
     .map((path) => naming.path(path))
     .join(', ')

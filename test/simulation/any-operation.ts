@@ -1,3 +1,4 @@
+import { tableDefinition } from '../../infra/table.ts'
 import {
   anyCondition,
   anyMembers,
@@ -22,14 +23,6 @@ const INDEX_KEYS: Record<string, readonly string[]> = {
   work: ['w1', 'w2'],
   due: TIMES,
 }
-
-export const INDEXES = [
-  { name: 'by-status', partitionKey: 'byStatus', sortKey: 'byTime' },
-  { name: 'by-customer', partitionKey: 'byCustomer', sortKey: 'byTime' },
-  { name: 'work', partitionKey: 'work', sortKey: 'due' },
-] as const
-
-export const partitionsOf = (attribute: string): readonly string[] => INDEX_KEYS[attribute] ?? []
 
 const goodKey = (chance: Chance): Record<string, unknown> => ({
   pk: chance.pick(PARTITIONS),
@@ -131,14 +124,19 @@ const anyBatchGet = (chance: Chance): Record<string, unknown> => {
 
 const sortCondition = (naming: Naming, sortKey: string, texts: readonly string[]): string => {
   const { chance, path, value } = naming
-  const key = path(sortKey)
   const text = (): string => value(chance.pick(texts))
-  return chance.pick([
-    () => '',
-    () => ` AND ${key} ${chance.pick(['=', '<', '<=', '>', '>='])} ${text()}`,
-    () => ` AND ${key} BETWEEN ${text()} AND ${text()}`,
-    () => ` AND begins_with(${key}, ${text()})`,
-  ])()
+  switch (chance.below(4)) {
+    case 0:
+      return ''
+    case 1:
+      return ` AND ${path(sortKey)} ${chance.pick(['=', '<', '<=', '>', '>='])} ${text()}`
+    case 2: {
+      const [low, high] = chance.some(texts, 2).sort()
+      return ` AND ${path(sortKey)} BETWEEN ${value(low)} AND ${value(high)}`
+    }
+    default:
+      return ` AND begins_with(${path(sortKey)}, ${text()})`
+  }
 }
 
 const PREFIXES = ['a', 'a#', 'b', '😀', '\uffee', 't', 't1', 't3#', 'x']
@@ -146,9 +144,9 @@ const PREFIXES = ['a', 'a#', 'b', '😀', '\uffee', 't', 't1', 't3#', 'x']
 export const anyQuery = (chance: Chance): Record<string, unknown> => {
   const naming = namingOf(chance)
   const { path, value } = naming
-  const index = chance.once(2) ? chance.pick(INDEXES) : undefined
+  const index = chance.once(2) ? chance.pick(tableDefinition.indexes) : undefined
   const { partitionKey, sortKey } = index ?? { partitionKey: 'pk', sortKey: 'sk' }
-  const partition = chance.pick(index ? partitionsOf(partitionKey) : PARTITIONS)
+  const partition = chance.pick(index ? (INDEX_KEYS[partitionKey] ?? []) : PARTITIONS)
   const texts = [...(index ? TIMES : SORTS), ...PREFIXES]
   const first = `${path(partitionKey)} = ${value(partition)}`
   const KeyConditionExpression = first + sortCondition(naming, sortKey, texts)
@@ -201,45 +199,36 @@ const anyTransactGet = (chance: Chance): Record<string, unknown> => ({
 
 const ANY_RETURN = ['NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW']
 
-/** One operation; a repeat of an earlier one now and then, token and all. */
-export const anyOperation = (chance: Chance, earlier: readonly Operation[]): Operation => {
-  const tokens = earlier.filter(({ input }) => input.ClientRequestToken !== undefined)
-  const before = tokens.at(-1 - chance.below(3))
-  if (before && chance.once(12)) return chance.once(3) ? altered(before, chance) : before
-  return chance.pick([
-    () => ({ command: 'PutCommand', input: anyPut(chance) }),
-    () => ({
-      command: 'PutCommand',
-      input: {
-        ...anyPut(chance),
-        ReturnValues: chance.pick(['NONE', 'ALL_OLD', 'ALL_OLD', 'ALL_NEW']),
-      },
-    }),
-    () => ({ command: 'UpdateCommand', input: anyUpdateInput(chance) }),
-    () => ({
-      command: 'UpdateCommand',
-      input: { ...anyUpdateInput(chance), ReturnValues: chance.pick(ANY_RETURN) },
-    }),
-    () => ({
-      command: 'UpdateCommand',
-      input: { ...anyUpdateInput(chance), ReturnValues: chance.pick(ANY_RETURN) },
-    }),
-    () => ({
-      command: 'DeleteCommand',
-      input: { ...anyDelete(chance), ...(chance.once(2) ? { ReturnValues: 'ALL_OLD' } : {}) },
-    }),
-    () => ({ command: 'GetCommand', input: anyGet(chance) }),
-    () => ({ command: 'QueryCommand', input: anyQuery(chance) }),
-    () => ({ command: 'QueryCommand', input: anyQuery(chance) }),
-    () => ({ command: 'BatchGetCommand', input: anyBatchGet(chance) }),
-    () => ({ command: 'TransactWriteCommand', input: anyTransaction(chance) }),
-    () => ({ command: 'TransactWriteCommand', input: anyTransaction(chance) }),
-    () => ({ command: 'TransactGetCommand', input: anyTransactGet(chance) }),
-  ])()
-}
+type Make = (chance: Chance) => Operation
 
-/** The same token with another content. */
-const altered = ({ command, input }: Operation, chance: Chance): Operation => ({
-  command,
-  input: { ...anyTransaction(chance), ClientRequestToken: input.ClientRequestToken },
-})
+const making =
+  (command: string, make: (chance: Chance) => Operation['input']): Make =>
+  (chance) => ({ command, input: make(chance) })
+
+const MAKES: readonly Make[] = [
+  making('PutCommand', anyPut),
+  making('PutCommand', (chance) => ({
+    ...anyPut(chance),
+    ReturnValues: chance.once(20) ? 'ALL_NEW' : 'ALL_OLD',
+  })),
+  making('UpdateCommand', anyUpdateInput),
+  ...Array.from({ length: 3 }, () =>
+    making('UpdateCommand', (chance) => ({
+      ...anyUpdateInput(chance),
+      ReturnValues: chance.pick(ANY_RETURN),
+    })),
+  ),
+  making('DeleteCommand', (chance) => ({
+    ...anyDelete(chance),
+    ...(chance.once(2) ? { ReturnValues: 'ALL_OLD' } : {}),
+  })),
+  making('GetCommand', anyGet),
+  making('QueryCommand', anyQuery),
+  making('QueryCommand', anyQuery),
+  making('BatchGetCommand', anyBatchGet),
+  making('TransactWriteCommand', anyTransaction),
+  making('TransactWriteCommand', anyTransaction),
+  making('TransactGetCommand', anyTransactGet),
+]
+
+export const anyOperation = (chance: Chance): Operation => chance.pick(MAKES)(chance)

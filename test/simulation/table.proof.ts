@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { type Difference, differenceIn, operationsOf, shortened } from './difference.ts'
+import { type Difference, differenceIn, shortened } from './difference.ts'
+import { operationsOf } from './operations.ts'
 import { type Local, localAt } from './two-tables.ts'
 
 /**
