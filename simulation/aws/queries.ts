@@ -1,13 +1,13 @@
 import { bind, type Placeholders } from './bindings.ts'
 import { firstNot, type Row, within } from './collections.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { holds } from './holds.ts'
-import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
+import { type KeyNames, keyRange } from './key-conditions.ts'
+import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
-import { parseProjectionText, projected } from './projections.ts'
+import { parseProjectionText } from './projections.ts'
 import { invalid } from './refusals.ts'
 import { pathsIn, refuseKeys, refuseSenseless } from './senseless.ts'
-import { compareText, type Value } from './values.ts'
+import { compareText } from './values.ts'
 
 export type QueryInput = Placeholders & {
   TableName?: string | undefined
@@ -20,13 +20,6 @@ export type QueryInput = Placeholders & {
   ScanIndexForward?: boolean | undefined
   ExclusiveStartKey?: Record<string, unknown> | undefined
   ConsistentRead?: boolean | undefined
-}
-
-export type Page = {
-  Items?: Readonly<Record<string, unknown>>[]
-  Count: number
-  ScannedCount: number
-  LastEvaluatedKey?: Record<string, unknown>
 }
 
 /** What a query is asked of: the table or one of its indexes. */
@@ -52,15 +45,13 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
   }
   const range = keyRange(condition, keys, bindings)
   const rows = rowsOf(range.partition)
-  const [from, to] = within(rows, keys.sortKey, range)
   const isForward = input.ScanIndexForward ?? true
-  const ordered = isForward ? rows.slice(from, to) : rows.slice(from, to).reverse()
-  const left = after(ordered, input.ExclusiveStartKey, keys, isForward)
-  const edge = input.IndexName === undefined ? edgeOf(range, isForward) : undefined
-  return pageOf(left, input, {
-    edge,
+  const span = left(rows, within(rows, keys.sortKey, range), input, keys)
+  return pageOf(rows, span, input, {
     keys,
     bindings,
+    isForward,
+    edge: input.IndexName === undefined ? edgeOf(range, isForward) : undefined,
     filter: filter?.tree,
     projection: projection?.tree,
   })
@@ -86,8 +77,14 @@ export const scan = (input: QueryInput, rows: readonly Row[]): Page => {
     ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
   const bindings = bind(input, [filter, projection])
   if (filter) refuseSenseless(filter.tree, bindings)
-  const keys = { partitionKey: 'pk', sortKey: 'sk' }
-  return pageOf(rows, input, { keys, bindings, filter: filter?.tree, projection: projection?.tree })
+  return pageOf(rows, [0, rows.length], input, {
+    keys: { partitionKey: 'pk', sortKey: 'sk' },
+    bindings,
+    isForward: true,
+    edge: undefined,
+    filter: filter?.tree,
+    projection: projection?.tree,
+  })
 }
 
 const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): void => {
@@ -95,68 +92,35 @@ const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): vo
   refuseKeys(filter, [keys.partitionKey, keys.sortKey], bindings)
 }
 
-const after = (
+/** What is left of a span after the place where the page before it ended. */
+const left = (
   rows: readonly Row[],
-  start: Record<string, unknown> | undefined,
+  [from, to]: Span,
+  { ExclusiveStartKey: start, ScanIndexForward }: QueryInput,
   { partitionKey, sortKey }: KeyNames,
-  isForward: boolean,
-): readonly Row[] => {
-  if (!start) return rows
-  const text = (row: Row, name: string): string => {
-    const value = row[name]
-    if (typeof value !== 'string') throw invalid('The provided starting key is invalid')
-    return value
+): Span => {
+  if (!start) return [from, to]
+  for (const name of new Set([partitionKey, sortKey, 'pk', 'sk'])) {
+    if (typeof start[name] !== 'string') throw invalid('The provided starting key is invalid')
   }
   const place = start as Row
-  for (const name of [partitionKey, sortKey, 'pk', 'sk']) text(place, name)
-  const direction = isForward ? 1 : -1
   const order = (row: Row): number =>
-    direction *
-    (compareText(text(row, sortKey), text(place, sortKey)) ||
-      compareText(row.pk, place.pk) ||
-      compareText(row.sk, place.sk))
-  return rows.slice(firstNot(rows, (row) => order(row) <= 0))
+    compareText(row[sortKey] as string, place[sortKey] as string) ||
+    compareText(row.pk, place.pk) ||
+    compareText(row.sk, place.sk)
+  return ScanIndexForward === false
+    ? [
+        from,
+        Math.min(
+          to,
+          firstNot(rows, (row) => order(row) < 0),
+        ),
+      ]
+    : [
+        Math.max(
+          from,
+          firstNot(rows, (row) => order(row) <= 0),
+        ),
+        to,
+      ]
 }
-
-/** A sort key that no other can follow in the table, where the condition itself names it. */
-const edgeOf = ({ low, high }: KeyRange, isForward: boolean): string | undefined => {
-  if (low?.text === high?.text) return undefined
-  const bound = isForward ? high : low
-  return bound?.isIn ? bound.text : undefined
-}
-
-type Shape = {
-  edge?: string | undefined
-  keys: KeyNames
-  bindings: Bindings
-  filter: Condition | undefined
-  projection: readonly Path[] | undefined
-}
-
-const pageOf = (rows: readonly Row[], input: QueryInput, shape: Shape): Page => {
-  const { Limit, Select } = input
-  if (Limit !== undefined && Limit < 1) throw invalid('Limit must be at least 1')
-  const scanned = Limit !== undefined && Limit <= rows.length ? rows.slice(0, Limit) : rows
-  const isCut = Limit !== undefined && Limit <= rows.length
-  const { edge, filter, projection, bindings, keys } = shape
-  const found = filter
-    ? scanned.filter((row) => holds(filter, row as Value, bindings))
-    : [...scanned]
-  const last = isCut && scanned.at(-1)?.[keys.sortKey] !== edge ? scanned.at(-1) : undefined
-  const Items: Readonly<Record<string, unknown>>[] = projection
-    ? found.map((row) => projected(row as Record<string, Value>, projection, bindings))
-    : found
-  return {
-    ...(Select === 'COUNT' ? {} : { Items }),
-    Count: found.length,
-    ScannedCount: scanned.length,
-    ...(last ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
-  }
-}
-
-const positionOf = (row: Row, { partitionKey, sortKey }: KeyNames): Record<string, unknown> => ({
-  pk: row.pk,
-  sk: row.sk,
-  [partitionKey]: row[partitionKey],
-  [sortKey]: row[sortKey],
-})

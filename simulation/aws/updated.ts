@@ -8,7 +8,7 @@ type Members = { [name: string]: Value }
 /** What an update makes of an item: a new one that shares with the old one what stays as it was. */
 export const updated = (
   item: { readonly [name: string]: Value },
-  { set, add, remove }: Update,
+  { set, add, remove, isDeep }: Update,
   bindings: Bindings,
 ): { readonly [name: string]: Value } => {
   const draft: Members = { ...item }
@@ -18,7 +18,7 @@ export const updated = (
     place(draft, path, added(valueAt(item, path, bindings), bindings.values[by.name]), bindings)
   }
   for (const steps of inRemovalOrder(remove, bindings)) takeAway(draft, steps)
-  return frozen(draft)
+  return isDeep ? frozen(draft) : Object.freeze(draft)
 }
 
 /** What was opened on the way; all else is frozen already. */

@@ -34,7 +34,7 @@ export type Write = {
   paths: readonly Path[]
 }
 
-const NO_UPDATE: Update = { set: [], add: [], remove: [], paths: [] }
+const NO_UPDATE: Update = { set: [], add: [], remove: [], paths: [], isDeep: false }
 
 export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDefinition): Write => {
   const condition =
