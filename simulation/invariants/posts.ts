@@ -9,11 +9,19 @@ const SECRET_PREFIX = 'whsec_'
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
 
-/** A string of JSON, or a run of blanks outside of any. */
-const STRING_OR_BLANKS = /"(?:[^"\\]|\\.)*"|\s+/g
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BLANK = 0x20
 
+/** Whether no blank stands outside of a string. Every byte of every event is looked at. */
 const isMinified = (raw: string): boolean => {
-  for (const [found] of raw.matchAll(STRING_OR_BLANKS)) if (found[0] !== '"') return false
+  let isInString = false
+  for (let place = 0; place < raw.length; place += 1) {
+    const character = raw.charCodeAt(place)
+    if (character === QUOTE) isInString = !isInString
+    else if (isInString && character === BACKSLASH) place += 1
+    else if (!isInString && character <= BLANK) return false
+  }
   return true
 }
 
