@@ -121,7 +121,7 @@ export const inSettlement: readonly Fault[] = [
       const sent = { verb: 'process', options: { batch: batchOf(world, FIRST).id } }
       const reply = { at, status: 200, headers: {}, body: { result: {} } }
       const asked = { at, name: 'manage-settlement', caller: undefined, path: {}, sent }
-      world.asked.push({ ...asked, reply, heard: true })
+      world.asked.push({ ...asked, reply, heard: true, invocation: 0 })
     },
   },
   {
@@ -210,7 +210,7 @@ export const inSettlement: readonly Fault[] = [
     what: 'a fee that is answered as a bare number',
     plant: ({ asked }) => {
       for (const { reply } of asked) {
-        if (reply) reply.body = String(reply.body).replace('"fee":"0.75"', '"fee":0.750')
+        if (reply?.raw) reply.raw = reply.raw.replace('"fee":"0.75"', '"fee":0.750')
       }
     },
   },
