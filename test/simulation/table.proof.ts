@@ -16,8 +16,13 @@ const seed = Number(OPERATIONS_SEED ?? (OPERATIONS ? Date.now() % 1_000_000_000 
 /** Operations on one table; each run has a seed of its own. */
 const PER_TABLE = 400
 const AT_ONCE = 6
+/** Far more than an operation takes, and a while to find the shortest way to a difference. */
+const OPERATION_MS = 30
+const SHORTEN_MS = 600_000
 
-test(`${count} random operations from seed ${seed} come to the same`, async () => {
+const timeout = SHORTEN_MS + count * OPERATION_MS
+
+test(`${count} random operations from seed ${seed} come to the same`, { timeout }, async () => {
   const local = localAt(inject('dynamoDbEndpoint'))
   const seeds = Array.from({ length: Math.ceil(count / PER_TABLE) }, (_, n) => seed + n)
   let found: (Difference & { seed: number }) | undefined
