@@ -95,7 +95,8 @@ export const refusesNoneThatFits: Check = (books, complain) => {
   for (const { partner, tries } of books.charges.values()) {
     const limit = books.partners.get(partner)?.dailyLimit
     for (const { asked, request } of tries) {
-      if (!isOverLimit(asked)) continue
+      const isOfOneDay = dayOf(asked.at) === dayOf(asked.reply?.at ?? asked.at)
+      if (!isOverLimit(asked) || !isOfOneDay) continue
       days ??= replay(books.witnessed.changes)
       const book = days.get(dayKey(partner, dayOf(asked.at)))
       const about = `${partner} ${request.partnerReference}`

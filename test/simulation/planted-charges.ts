@@ -1,4 +1,14 @@
-import { debitOf, type Fault, falsify, must, overwrite, replyOf, take, write } from './planted.ts'
+import {
+  debitOf,
+  type Fault,
+  falsify,
+  must,
+  overwrite,
+  readOf,
+  replyOf,
+  take,
+  write,
+} from './planted.ts'
 
 /** Faults in charges, names and day totals. */
 export const inCharges: readonly Fault[] = [
@@ -24,6 +34,21 @@ export const inCharges: readonly Fault[] = [
     number: 1,
     what: 'a debit is deleted',
     plant: (world, { next }) => write(world, { before: debitOf(world, next), after: undefined }),
+  },
+  {
+    number: 1,
+    what: 'a debit that is not found by who charged it',
+    plant: (world) => {
+      replyOf(readOf(world)).status = 404
+    },
+  },
+  {
+    number: 1,
+    what: 'a debit that is read with another amount',
+    plant: (world) => {
+      const reply = replyOf(readOf(world))
+      reply.body = String(reply.body).replace('"33.35"', '"33.36"')
+    },
   },
   {
     number: 2,
