@@ -146,6 +146,21 @@ export const inCharges: readonly Fault[] = [
     },
   },
   {
+    number: 32,
+    what: 'a debit that is shown to another provider',
+    plant: (world) => {
+      readOf(world).caller = { kind: 'provider', id: 'other' }
+    },
+  },
+  {
+    number: 32,
+    what: 'a debit that another bank reports on',
+    plant: ({ asked }) => {
+      const report = must(asked.find(({ caller }) => caller?.kind === 'bank'))
+      report.caller = { kind: 'bank', id: 'ECO' }
+    },
+  },
+  {
     number: 20,
     what: 'a counter that is not the sum',
     plant: ({ items }) => {
