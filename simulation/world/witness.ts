@@ -65,7 +65,9 @@ export type HandOver = {
 export type ScenePartner = {
   id: string
   /** Its webhook; undefined for a partner that polls. */
-  webhook: { url: string; secret: string; events?: readonly string[]; attemptsMax?: number } | undefined
+  webhook:
+    | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
+    | undefined
   /** In pesewas; undefined: none. */
   dailyLimit: number | undefined
   feeSchedule:
