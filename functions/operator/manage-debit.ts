@@ -5,7 +5,7 @@ import { maskPhone } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { listByStatus } from '../../shared/store/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
@@ -48,38 +48,41 @@ const listed = (debit: Debit) => {
   return summary
 }
 
-export const handler = operatorHandler(debit, {
-  show: async ({ reference }) => {
-    const found = await findDebit(reference)
-    return found ? view(found) : unknown()
-  },
-  list: async ({ provider, status, limit }) => {
-    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-    const { debits } = await listByStatus(provider, status, { page: 1, perPage: limit })
-    return debits.map(listed)
-  },
-  /** A completed debit is given back; asked for again, it is left as it is. */
-  reverse: async ({ reference, reason }) => {
-    const found = await findDebit(reference)
-    if (!found) return unknown()
-    const cause = { at: real.now(), by: 'operator', requestId: real.newId() }
-    const reversed = await moveDebit(
-      found,
-      (now) => {
-        const changes = { metadata: { reversal_reason: reason } }
-        const after = advance(now, { ...cause, to: 'reversed', changes })
-        return after instanceof Refusal ? notReversible(now) : after
-      },
-      real,
-    )
-    return reversed instanceof Refusal ? reversed : view(reversed)
-  },
-  /** Has all done that should have followed from the debits of a day, and did not. */
-  repair: async ({ provider, date }) => {
-    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-    const end = real.now().getTime() + REPAIR_MS
-    const isOver = () => real.now().getTime() >= end
-    const { lookedAt, repaired, isDone } = await repairDay(provider, date, real, isOver)
-    return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
-  },
-})
+export const manageDebit = (runtime: Runtime) =>
+  operatorHandler(debit, {
+    show: async ({ reference }) => {
+      const found = await findDebit(reference)
+      return found ? view(found) : unknown()
+    },
+    list: async ({ provider, status, limit }) => {
+      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      const { debits } = await listByStatus(provider, status, { page: 1, perPage: limit })
+      return debits.map(listed)
+    },
+    /** A completed debit is given back; asked for again, it is left as it is. */
+    reverse: async ({ reference, reason }) => {
+      const found = await findDebit(reference)
+      if (!found) return unknown()
+      const cause = { at: runtime.now(), by: 'operator', requestId: runtime.newId() }
+      const reversed = await moveDebit(
+        found,
+        (now) => {
+          const changes = { metadata: { reversal_reason: reason } }
+          const after = advance(now, { ...cause, to: 'reversed', changes })
+          return after instanceof Refusal ? notReversible(now) : after
+        },
+        runtime,
+      )
+      return reversed instanceof Refusal ? reversed : view(reversed)
+    },
+    /** Has all done that should have followed from the debits of a day, and did not. */
+    repair: async ({ provider, date }) => {
+      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      const end = runtime.now().getTime() + REPAIR_MS
+      const isOver = () => runtime.now().getTime() >= end
+      const { lookedAt, repaired, isDone } = await repairDay(provider, date, runtime, isOver)
+      return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
+    },
+  })
+
+export const handler = manageDebit(real)

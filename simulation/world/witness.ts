@@ -31,9 +31,21 @@ export type Asked = {
   /** The body as it was sent (or, of an operator, `{ verb, options }`). */
   sent: unknown
   /** What came of it; undefined when the function died or the answer never came into being. */
-  reply: { at: number; status: number; headers: Record<string, unknown>; body: unknown } | undefined
+  reply:
+    | {
+        at: number
+        status: number
+        headers: Record<string, unknown>
+        /** Parsed; of an operator, what the function returned. */
+        body: unknown
+        /** As it was sent. */
+        raw: string
+      }
+    | undefined
   /** Whether the caller got to see the reply. One that did not asks again. */
   heard: boolean
+  /** As `Change.by` names it. */
+  invocation: number
 }
 
 /** One webhook as it came to a receiver. */

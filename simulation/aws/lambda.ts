@@ -1,0 +1,138 @@
+import type { DynamoDBRecord } from 'aws-lambda'
+import { type JobName, jobNames, jobRow } from '../../infra/jobs.ts'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Faults } from '../world/faults.ts'
+import type { FunctionName, Run } from '../world/functions.ts'
+import type { Message, Queues } from './queues.ts'
+
+/** What Lambda does for queues and for the stream: batches, bounds, and what failed comes again. */
+
+type Failures = { batchItemFailures: { itemIdentifier: string }[] }
+
+/** @returns what failed; all of it when its worker was lost, or threw */
+const failedOf = (came: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
+  new Set(
+    came.kind === 'done'
+      ? (came.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+      : all,
+  )
+
+const jobOf = (queue: QueueName): JobName => {
+  const found = jobNames.find((name) => {
+    const { from } = jobRow(name)
+    return 'queues' in from && from.queues.includes(queue)
+  })
+  if (!found) throw new Error(`Nothing is fed from ${queue}`)
+  return found
+}
+
+type Feeding = { run: Run; queues: () => Queues; chance: Chance }
+
+/** Workers for each queue, as many at a time as its row says; others wait for one to be free. */
+export const queueFeed = ({ run, queues, chance }: Feeding) => {
+  const waiting = new Map<QueueName, Message[]>()
+  const busy = new Map<JobName, number>()
+
+  const work = async (job: JobName, queue: QueueName, taken: readonly Message[]): Promise<void> => {
+    busy.set(job, (busy.get(job) ?? 0) + 1)
+    const records = queues().receive(taken)
+    const came = await run(job as FunctionName, { Records: records })
+    busy.set(job, (busy.get(job) ?? 1) - 1)
+    // Lambda deletes nothing of a worker that was lost.
+    queues().settle(
+      taken,
+      failedOf(
+        came,
+        taken.map(({ id }) => id),
+      ),
+    )
+    feed(queue)
+  }
+
+  const feed = (queue: QueueName): void => {
+    const job = jobOf(queue)
+    const { from } = jobRow(job)
+    const ready = waiting.get(queue) ?? []
+    const most = 'maxConcurrency' in from ? from.maxConcurrency : 1
+    while (ready.length > 0 && (busy.get(job) ?? 0) < most) {
+      const taken = ready
+        .splice(chance.below(ready.length), from.batchSize)
+        .filter(({ isGone }) => !isGone)
+      if (taken.length > 0) void work(job, queue, taken)
+    }
+  }
+
+  return {
+    /** A message is there to be taken. */
+    offer: (message: Message): void => {
+      const ready = waiting.get(message.queue) ?? []
+      waiting.set(message.queue, ready)
+      if (!ready.includes(message)) ready.push(message)
+      feed(message.queue)
+    },
+    isIdle: (): boolean => [...busy.values()].every((count) => count === 0),
+  }
+}
+
+const STREAM_RETRIES_MAX = 10
+const SHARDS = 2
+
+type Reading = {
+  run: Run
+  clock: Clock
+  chance: Chance
+  faults: Faults
+}
+
+/** The one reader of the table's stream: in order within a shard, and again from what failed. */
+export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
+  const { batchSize } = jobRow('relay').from
+  const shards = Array.from({ length: SHARDS }, () => ({
+    waiting: [] as DynamoDBRecord[],
+    isBusy: false,
+    failures: 0,
+  }))
+  const lost: DynamoDBRecord[] = []
+
+  const read = async (shard: (typeof shards)[number]): Promise<void> => {
+    const batch = shard.waiting.slice(0, batchSize)
+    const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
+    const failed = failedOf(await run('relay', { Records: batch }), ids)
+    const first = ids.findIndex((id) => failed.has(id))
+    const done = first === -1 ? batch.length : first
+    shard.isBusy = false
+    if (done > 0 && faults.strikes('record twice')) {
+      // All of it is read again, before what follows.
+      shard.waiting.splice(0, done, ...batch.slice(chance.below(done), done))
+    } else shard.waiting.splice(0, done)
+    shard.failures = done > 0 ? 0 : shard.failures + 1
+    if (shard.failures > STREAM_RETRIES_MAX) {
+      // Bisected down to this one record, and put aside.
+      lost.push(...shard.waiting.splice(0, 1))
+      shard.failures = 0
+    }
+    wake(shard, first === -1 ? 0 : 500)
+  }
+
+  const wake = (shard: (typeof shards)[number], delay: number): void => {
+    if (shard.isBusy || shard.waiting.length === 0) return
+    shard.isBusy = true
+    const late = faults.strikes('record late') ? chance.between(0, 120_000) : 0
+    clock.after(delay + late + chance.between(20, 250), () => void read(shard))
+  }
+
+  return {
+    lost,
+    /** A change was committed. */
+    take: (record: DynamoDBRecord, pk: string): void => {
+      if (faults.strikes('record lost')) return
+      const shard = shards[pk.charCodeAt(pk.length - 1) % SHARDS]
+      if (!shard) return
+      shard.waiting.push(record)
+      wake(shard, 0)
+    },
+    isIdle: (): boolean => shards.every(({ isBusy, waiting }) => !isBusy && waiting.length === 0),
+  }
+}

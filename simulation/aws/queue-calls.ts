@@ -1,0 +1,68 @@
+import type { Chance } from '../world/chance.ts'
+import type { Effects } from '../world/effects.ts'
+import type { Faults } from '../world/faults.ts'
+import { timedOut, unavailable } from './failures.ts'
+import { type Queues, queueIn } from './queues.ts'
+import type { Command } from './sdk.ts'
+
+/** Calls to SQS, and what may become of them on their way. */
+
+type Entry = { Id: string; MessageBody: string; DelaySeconds?: number }
+
+type Around = {
+  queues: Queues
+  effects: Effects
+  faults: Faults
+  chance: Chance
+  isOut: () => boolean
+}
+
+const TAKES = [5, 20] as const
+/** The longest delay that SQS knows. */
+const DELAY_MAX_SECONDS = 900
+
+export const queueCalls = ({ queues, effects, faults, chance, isOut }: Around) => {
+  const sending = (name: string, put: () => unknown): Promise<unknown> =>
+    effects.call({ name, changes: true, takes: TAKES }, () => {
+      if (isOut()) throw unavailable()
+      if (faults.strikes('queue unreachable')) throw timedOut()
+      const output = put()
+      if (faults.strikes('queue result unknown')) throw timedOut()
+      return output
+    })
+
+  const put = (url: string, { MessageBody, DelaySeconds = 0 }: Omit<Entry, 'Id'>): void => {
+    if (DelaySeconds > DELAY_MAX_SECONDS) throw new RangeError(`A delay of ${DelaySeconds} s`)
+    queues.put(queueIn(url), MessageBody, DelaySeconds)
+  }
+
+  const putBatch = (url: string, entries: readonly Entry[]) => {
+    const refused = faults.strikes('queue takes a part') ? chance.below(entries.length) : undefined
+    const Failed = entries.filter((_, n) => n === refused).map(({ Id }) => ({ Id }))
+    for (const [n, entry] of entries.entries()) if (n !== refused) put(url, entry)
+    return { Failed }
+  }
+
+  return ({ constructor: { name }, input }: Command): Promise<unknown> | undefined => {
+    const url = String(input.QueueUrl)
+    switch (name) {
+      case 'SendMessageCommand':
+        return sending(`send ${queueIn(url)} ${input.MessageBody}`, () => {
+          put(url, input as Omit<Entry, 'Id'>)
+          return {}
+        })
+      case 'SendMessageBatchCommand': {
+        const entries = input.Entries as Entry[]
+        const bodies = entries.map(({ MessageBody }) => MessageBody).join(' ')
+        return sending(`send ${queueIn(url)} ${bodies}`, () => putBatch(url, entries))
+      }
+      case 'ChangeMessageVisibilityCommand':
+        return effects.call({ name: 'hide', changes: false, takes: TAKES }, () => {
+          if (isOut()) throw unavailable()
+          queues.hide(String(input.ReceiptHandle), Number(input.VisibilityTimeout))
+          return {}
+        })
+    }
+    return undefined
+  }
+}

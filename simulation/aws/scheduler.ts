@@ -1,0 +1,66 @@
+import { ConflictException } from '@aws-sdk/client-scheduler'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Effects } from '../world/effects.ts'
+import type { Faults } from '../world/faults.ts'
+import { timedOut } from './failures.ts'
+import { type Queues, queueIn } from './queues.ts'
+import type { Command } from './sdk.ts'
+
+/** EventBridge Scheduler: fires at least once within a minute of the time, or so it says. */
+
+type Around = { clock: Clock; chance: Chance; faults: Faults; effects: Effects; queues: Queues }
+
+const MINUTE_MS = 60_000
+
+type Schedule = {
+  Name: string
+  ScheduleExpression: string
+  Target: { Arn: string; Input: string }
+}
+
+export const newScheduler = ({ clock, chance, faults, effects, queues }: Around) => {
+  const names = new Set<string>()
+
+  const create = ({ Name, ScheduleExpression, Target }: Schedule): void => {
+    if (names.has(Name)) {
+      throw new ConflictException({ $metadata: {}, message: 'exists', Message: 'exists' })
+    }
+    names.add(Name)
+    if (faults.strikes('timer never')) return
+    const at = Date.parse(`${ScheduleExpression.slice('at('.length, -1)}Z`)
+    const late = faults.strikes('timer late') ? chance.between(0, MINUTE_MS) : 0
+    const fire = () => {
+      // Gone after it was completed, so the name is free again.
+      names.delete(Name)
+      queues.put(queueIn(Target.Arn), Target.Input)
+    }
+    clock.at(at + late, fire)
+    if (faults.strikes('timer twice')) clock.at(at + chance.between(0, 2 * MINUTE_MS), fire)
+  }
+
+  return {
+    /** A schedule of the service's own, which sets off a function. */
+    ring: (queue: QueueName): void => {
+      if (faults.strikes('run missed')) return
+      queues.put(queue, '{}')
+      if (faults.strikes('run twice')) queues.put(queue, '{}')
+    },
+    call: ({ constructor: { name }, input }: Command): Promise<unknown> | undefined => {
+      if (name !== 'CreateScheduleCommand') return undefined
+      const schedule = input as Schedule
+      const outgoing = {
+        name: `schedule ${schedule.Name}`,
+        changes: true,
+        takes: [10, 60],
+      } as const
+      return effects.call(outgoing, () => {
+        if (faults.strikes('scheduler unreachable')) throw timedOut()
+        create(schedule)
+        if (faults.strikes('schedule result unknown')) throw timedOut()
+        return {}
+      })
+    },
+  }
+}

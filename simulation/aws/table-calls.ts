@@ -1,0 +1,90 @@
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Effects, Outgoing } from '../world/effects.ts'
+import type { Faults } from '../world/faults.ts'
+import { current } from '../world/invocations.ts'
+import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
+import type { Command } from './sdk.ts'
+import type { Table } from './table.ts'
+
+/** Calls to DynamoDB: the table does what it is told, and the way there and back may fail. */
+
+const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
+
+/** Milliseconds of a call that is lost, and of its repeat by the SDK. */
+const PATIENCE = 2_000
+
+type Around = {
+  run: Table['run']
+  effects: Effects
+  faults: Faults
+  chance: Chance
+  clock: Clock
+  /** Whether all calls are refused at this moment. */
+  isOut: () => boolean
+}
+
+type Keyed = { Key?: { pk: string; sk: string }; Item?: { pk: string; sk: string } }
+type Written = { Put?: Keyed; Update?: Keyed; Delete?: Keyed; ConditionCheck?: Keyed }
+
+const keyIn = ({ Key, Item }: Keyed): string => {
+  const key = Key ?? Item
+  return key ? `${key.pk} ${key.sk}` : ''
+}
+
+/** What a call is about, for the trace. */
+const subjectOf = (input: Record<string, unknown>): string => {
+  const writes = input.TransactItems as Written[] | undefined
+  if (!writes) return keyIn(input as Keyed)
+  return writes
+    .map(({ Put, Update, Delete, ConditionCheck }) =>
+      keyIn(Put ?? Update ?? Delete ?? ConditionCheck ?? {}),
+    )
+    .join(', ')
+}
+
+export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Around) => {
+  /** The call itself, or a failure on its way. */
+  const happen = (name: string, input: Record<string, unknown>): unknown => {
+    const writes = (input.TransactItems as unknown[] | undefined)?.length
+    const isWrite = !READS.test(name)
+    if (isOut() || faults.strikes('table throttled')) {
+      throw writes && isWrite ? throttledTransaction(writes, chance) : throttled()
+    }
+    if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, chance)
+    if (faults.strikes('table unreachable')) throw timedOut()
+    if (isWrite && faults.strikes('table call repeated')) {
+      try {
+        run(name, input)
+      } catch {
+        // Only the answer to the repeat is seen.
+      }
+    }
+    const output = run(name, input)
+    if (isWrite && faults.strikes('table result unknown')) throw timedOut()
+    return output
+  }
+
+  return (command: Command): Promise<unknown> => {
+    const { name } = command.constructor
+    const { input } = command
+    if (!current())
+      return effects.call({ name, changes: false, takes: [0, 0] }, () => run(name, input))
+    const outgoing: Outgoing = {
+      name: `${name} ${subjectOf(input)}`,
+      changes: !READS.test(name),
+      takes: [1, 8],
+    }
+    return effects
+      .call(outgoing, () => happen(name, input))
+      .catch((error: Error) =>
+        // Whoever waits in vain waits for long.
+        error.name === 'TimeoutError' ? later(clock, 2 * PATIENCE, error) : Promise.reject(error),
+      )
+  }
+}
+
+const later = (clock: Clock, milliseconds: number, error: Error): Promise<never> =>
+  new Promise((_, reject) => {
+    clock.after(milliseconds, () => reject(error))
+  })

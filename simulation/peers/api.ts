@@ -1,0 +1,159 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { operations } from '../../shared/api/operations.ts'
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Faults } from '../world/faults.ts'
+import type { FunctionName } from '../world/functions.ts'
+import type { Came } from '../world/invocations.ts'
+import type { Asked } from '../world/witness.ts'
+
+/** How the API is asked: a request, its reply if it arrives, and what its caller does without one. */
+
+type OperationName = Extract<FunctionName, keyof typeof operations>
+
+export type Request = {
+  name: OperationName
+  caller: { kind: 'provider' | 'bank'; id: string }
+  path?: Record<string, string>
+  body?: unknown
+}
+
+type Around = {
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  run: (
+    name: FunctionName,
+    event: unknown,
+    began: (invocation: number) => void,
+  ) => Promise<Came<unknown>>
+  asked: Asked[]
+}
+
+export type Api = ReturnType<typeof newApi>
+
+/** How long a caller waits for an answer. */
+const PATIENCE_MS = 30_000
+const TRIES_MAX = 60
+
+/** The token of a caller; no secret here, as the world is all its own. */
+export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
+  `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
+
+const eventOf = ({ name, caller, path = {}, body }: Request) => {
+  const { method, path: resource } = operations[name]
+  const headers = {
+    Authorization: `Bearer ${tokenOf(caller)}`,
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  }
+  const spelled = resource.replaceAll(/\{(\w+)\}/g, (_, part: string) => path[part] ?? '')
+  return {
+    resource,
+    path: spelled,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(
+      Object.entries(headers).map(([key, value]) => [key, [value]]),
+    ),
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: path,
+    stageVariables: null,
+    requestContext: { path: spelled, identity: { sourceIp: '203.0.113.7' } },
+    body: body === undefined ? null : JSON.stringify(body),
+    isBase64Encoded: false,
+  }
+}
+
+export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
+  const sleep = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      clock.after(milliseconds, resolve)
+    })
+
+  /** One try, and its reply where the caller hears of it. */
+  const attempt = async (request: Request): Promise<Asked> => {
+    await sleep(chance.between(10, 80))
+    const { name, caller, path = {}, body } = request
+    const one: Asked = {
+      at: clock.now(),
+      name,
+      caller,
+      path,
+      sent: body,
+      reply: undefined,
+      heard: false,
+      invocation: 0,
+    }
+    asked.push(one)
+    const began = (invocation: number) => {
+      one.invocation = invocation
+    }
+    const came = await run(name, eventOf(request), began)
+    if (came.kind !== 'done') {
+      await sleep(PATIENCE_MS)
+      return one
+    }
+    const { statusCode, headers = {}, body: text } = came.value as APIGatewayProxyResult
+    one.reply = {
+      at: clock.now(),
+      status: statusCode,
+      headers: headers as Record<string, unknown>,
+      body: JSON.parse(text),
+      raw: text,
+    }
+    if (faults.strikes('answer lost')) await sleep(PATIENCE_MS)
+    else one.heard = true
+    return one
+  }
+
+  const isAnswer = ({ reply, heard }: Asked): boolean =>
+    heard && reply !== undefined && reply.status < 500 && reply.status !== 429
+
+  /** Asks until there is an answer, as a careful caller does. */
+  const ask = async (request: Request): Promise<Asked | undefined> => {
+    for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+      const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
+      const one = await attempt(request)
+      const other = await twice
+      const answer = [one, other].find((each) => each && isAnswer(each))
+      if (answer) return answer
+      await sleep(chance.between(500, 4_000) * Math.min(tried + 1, 15))
+    }
+    return undefined
+  }
+
+  return {
+    sleep,
+    attempt,
+    ask,
+    /** An operator's command; one that fails is given again. */
+    operate: async (name: 'manage-debit', verb: string, options: Record<string, string>) => {
+      for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+        const one: Asked = {
+          at: clock.now(),
+          name,
+          caller: undefined,
+          path: {},
+          sent: { verb, options },
+          reply: undefined,
+          heard: false,
+          invocation: 0,
+        }
+        asked.push(one)
+        const began = (invocation: number) => {
+          one.invocation = invocation
+        }
+        const came = await run(name, { verb, options }, began)
+        if (came.kind === 'done') {
+          const status = 'error' in (came.value as object) ? 400 : 200
+          one.reply = { at: clock.now(), status, headers: {}, body: came.value, raw: '' }
+          one.heard = true
+          return one
+        }
+        await sleep(chance.between(1_000, 30_000))
+      }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto'
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Faults } from '../world/faults.ts'
+import type { HandOver } from '../world/witness.ts'
+import type { Answer, Conduct, Peer, Sent } from './network.ts'
+
+/**
+ * A bank with an endpoint of its own, which keeps to the protocol (docs/bank-protocol.md): a key
+ * has one effect, however often it comes. How it is reached, and what of its answers arrives, is
+ * another matter.
+ */
+
+export type Verdict = HandOver['verdict']
+
+type Deciding = {
+  /** What it makes of a debit that it never had before. */
+  onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
+  /** The debit is taken: from now on it may report. */
+  onAccepted: (body: Record<string, unknown>) => void
+  onPayment: (body: Record<string, unknown>) => 'paid' | 'underway' | 'rejected'
+}
+
+type Around = Deciding & {
+  id: string
+  secret: string
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  handOvers: HandOver[]
+}
+
+const json = (code: number, body: object): Answer => ({
+  code,
+  headers: { 'content-type': 'application/json' },
+  text: JSON.stringify(body),
+})
+
+const answerTo = (verdict: Verdict, key: string): Answer => {
+  const bank_reference = `B-${key.slice(0, 8)}`
+  switch (verdict) {
+    case 'accepted':
+      return json(202, { status: 'accepted', bank_reference })
+    case 'paid':
+      return json(201, { status: 'paid', bank_reference })
+    case 'underway':
+      return json(202, { status: 'underway' })
+    case 'rejected':
+      return json(422, { status: 'rejected', code: 'insufficient_funds', message: 'No' })
+    case 'nothing':
+      return json(404, {})
+  }
+}
+
+const NONSENSE: readonly Answer[] = [
+  json(200, {}),
+  json(202, { status: 'accepted' }),
+  json(200, { status: 'maybe', bank_reference: 'B-1' }),
+  { code: 202, headers: {}, text: '<html>accepted</html>' },
+  { code: 200, headers: {}, text: '' },
+  json(302, {}),
+  json(500, { status: 'accepted', bank_reference: 'B-1' }),
+]
+
+export const newBank = (around: Around): Peer => {
+  const { id, secret, clock, chance, faults, handOvers } = around
+  const known = new Map<string, Verdict>()
+
+  const isGenuine = ({ url, method, headers, body }: Sent): boolean => {
+    const { pathname } = new URL(url)
+    const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
+    return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
+  }
+
+  /** What it makes of a key; that of a payment underway is decided when it is asked again. */
+  const verdictOn = (key: string): Verdict => {
+    const verdict = known.get(key) ?? 'nothing'
+    if (verdict !== 'underway') return verdict
+    known.set(key, 'paid')
+    return 'paid'
+  }
+
+  const decide = (path: HandOver['path'], body: Record<string, unknown>): Verdict => {
+    if (path === '/settlements') return around.onPayment(body)
+    const verdict = around.onSubmission(body)
+    if (verdict === 'accepted') around.onAccepted(body)
+    return verdict
+  }
+
+  const handedOver = (path: HandOver['path'], { headers, body: raw }: Sent): Verdict => {
+    const key = String(headers['x-idempotency-key'])
+    const body = JSON.parse(raw) as Record<string, unknown>
+    const effective = !known.has(key)
+    const verdict = effective ? decide(path, body) : verdictOn(key)
+    known.set(key, verdict)
+    handOvers.push({
+      at: clock.now(),
+      bank: id,
+      path,
+      idempotencyKey: key,
+      body,
+      effective,
+      verdict,
+    })
+    return verdict
+  }
+
+  return {
+    isKnown: () => true,
+    connects: () => 'well',
+    take: (sent): Conduct => {
+      const after = chance.between(30, 1_500)
+      if (faults.strikes('bank down')) {
+        return { after, answer: chance.happens(0.5) ? 'broken off' : json(503, {}) }
+      }
+      if (!isGenuine(sent)) return { after, answer: json(401, {}) }
+      const [, , kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
+      if (sent.method === 'GET') return { after, answer: answerTo(verdictOn(uuid), uuid) }
+      if (faults.strikes('bank silent')) return { after, answer: 'silence' }
+      if (faults.strikes('bank talks nonsense') && chance.happens(0.5)) {
+        return { after, answer: chance.pick(NONSENSE) }
+      }
+      const path = `/${kind}` as HandOver['path']
+      const verdict = handedOver(path, sent)
+      if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
+      if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: chance.pick(NONSENSE) }
+      return { after, answer: answerTo(verdict, String(sent.headers['x-idempotency-key'])) }
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Faults } from '../world/faults.ts'
+import type { Post } from '../world/witness.ts'
+import type { Answer, Conduct, Peer, Sent } from './network.ts'
+
+/** A partner's endpoint for webhooks, and all the ways in which such are known to fail. */
+
+type Around = {
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  /** Where what came is written down. */
+  posts: Post[]
+  /** When it is down, in turns. */
+  downs: readonly { from: number; to: number }[]
+}
+
+const answer = (code: number, headers: Record<string, string> = {}, text = ''): Answer => ({
+  code,
+  headers,
+  text,
+})
+
+const FOR_GOOD = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
+
+export const newReceiver = ({ clock, chance, faults, posts, downs }: Around): Peer => {
+  const isDown = (): boolean => {
+    const now = clock.now()
+    if (!downs.some(({ from, to }) => from <= now && now < to)) return false
+    return faults.has('receiver flaps')
+  }
+
+  const conduct = (): Pick<Conduct, 'after' | 'answer'> => {
+    const soon = chance.between(20, 400)
+    if (isDown()) {
+      faults.hit('receiver flaps')
+      return { after: soon, answer: answer(503) }
+    }
+    if (faults.strikes('receiver silent')) return { after: 0, answer: 'silence' }
+    if (faults.strikes('receiver breaks off')) return { after: soon, answer: 'broken off' }
+    if (faults.strikes('receiver slow')) {
+      return { after: chance.between(2_000, 9_000), answer: answer(200) }
+    }
+    if (faults.strikes('receiver answers 5xx')) {
+      return { after: soon, answer: answer(chance.pick([500, 502, 503, 504])) }
+    }
+    if (faults.strikes('receiver asks for time')) {
+      const seconds = String(chance.below(400))
+      return {
+        after: soon,
+        answer: chance.happens(0.5) ? answer(408) : answer(429, { 'retry-after': seconds }),
+      }
+    }
+    if (faults.strikes('receiver refuses for good')) {
+      return { after: soon, answer: answer(chance.pick(FOR_GOOD), {}, 'no') }
+    }
+    return { after: soon, answer: answer(chance.pick([200, 202, 204]), {}, 'ok') }
+  }
+
+  return {
+    isKnown: () => !faults.strikes('receiver unknown'),
+    connects: () => {
+      if (isDown() && chance.happens(0.5)) return 'refused'
+      if (faults.strikes('receiver refuses')) return chance.pick(['refused', 'no answer'])
+      return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
+    },
+    take: ({ url, headers, body }: Sent): Conduct => {
+      const does = conduct()
+      const code = typeof does.answer === 'object' ? does.answer.code : null
+      const post: Post = { at: clock.now(), url, headers, raw: body, code, heard: false }
+      posts.push(post)
+      return {
+        ...does,
+        heard: (isHeard) => {
+          post.heard = isHeard
+        },
+      }
+    },
+  }
+}

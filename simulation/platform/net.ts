@@ -1,0 +1,45 @@
+import { EventEmitter } from 'node:events'
+import type { LookupFunction } from 'node:net'
+import { here } from '../world/here.ts'
+
+export { isIP } from 'node:net'
+
+/** In place of sockets: a connection that stands, or does not, and carries nothing. */
+
+type Options = { host: string; lookup: LookupFunction }
+
+export class Socket extends EventEmitter {
+  remoteAddress: string | undefined
+  destroyed = false
+
+  destroy(): this {
+    this.destroyed = true
+    return this
+  }
+}
+
+const addressOf = ({ host, lookup }: Options): string => {
+  let address = ''
+  lookup(host, { all: true }, (_error, found) => {
+    address = (Array.isArray(found) ? found[0]?.address : found) ?? ''
+  })
+  return address
+}
+
+export const open = (options: Options, isSecure: boolean): Socket => {
+  const socket = new Socket()
+  const address = addressOf(options)
+  here().network.connect(options.host, {
+    connected: () => {
+      socket.remoteAddress = address
+      socket.emit('connect')
+    },
+    secured: () => {
+      if (isSecure) socket.emit('secureConnect')
+    },
+    failed: (error) => socket.emit('error', error),
+  })
+  return socket
+}
+
+export const connect = (options: Options): Socket => open(options, false)

@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream'
+import { here } from '../world/here.ts'
+
+/** In place of undici: what it sends arrives at the receivers and banks of the world. */
+
+type Options = {
+  origin?: string
+  path: string
+  method: string
+  headers: Record<string, string>
+  body?: string
+  signal: AbortSignal
+}
+
+type Response = { statusCode: number; headers: Record<string, string>; body: Readable }
+
+const request = async (
+  origin: string,
+  { path, method, headers, body = '', signal }: Options,
+): Promise<Response> => {
+  const asked = { url: `${origin}${path}`, method, headers, body }
+  const { code, headers: answered, text } = await here().network.exchange(asked, signal)
+  return { statusCode: code, headers: answered, body: Readable.from([Buffer.from(text)]) }
+}
+
+export class Client {
+  readonly #origin: string
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  request(options: Options): Promise<Response> {
+    return request(this.#origin, options)
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+export class Agent {
+  request(options: Options): Promise<Response> {
+    return request(options.origin ?? '', options)
+  }
+}

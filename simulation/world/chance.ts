@@ -1,0 +1,44 @@
+/** Draws in [0, 1) that are the same for the same seed (mulberry32). */
+export const draws = (seed: number): (() => number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The same things in another order. */
+export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
+  all
+    .map((one) => ({ one, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ one }) => one)
+
+export type Chance = ReturnType<typeof chanceOf>
+
+/** What is left to chance, all of it from one seed. */
+export const chanceOf = (seed: number) => {
+  const draw = draws(seed)
+  const below = (n: number): number => Math.floor(draw() * n)
+  return {
+    draw,
+    /** A whole number from 0 up to, and without, `n`. */
+    below,
+    between: (least: number, most: number): number => least + draw() * (most - least),
+    happens: (probability: number): boolean => draw() < probability,
+    pick: <T>(all: readonly T[]): T => all[below(all.length)] as T,
+  }
+}
+
+/** One seed out of several numbers, each of which changes all draws. */
+export const seedOf = (...parts: number[]): number => {
+  let seed = 0x9e3779b9
+  for (const part of parts) {
+    seed = Math.imul(seed ^ part, 0x85ebca6b)
+    seed = Math.imul(seed ^ (seed >>> 13), 0xc2b2ae35)
+    seed ^= seed >>> 16
+  }
+  return seed >>> 0
+}

@@ -1,0 +1,51 @@
+import TinyQueue from 'tinyqueue'
+
+/** Time as a row of things that are going to happen: it goes from one to the next. */
+
+export type Timer = {
+  readonly at: number
+  readonly order: number
+  act: (() => void) | undefined
+}
+
+export type Clock = ReturnType<typeof newClock>
+
+export const newClock = (startAt: number) => {
+  const timers = new TinyQueue<Timer>(
+    [],
+    (one, other) => one.at - other.at || one.order - other.order,
+  )
+  let now = startAt
+  let order = 0
+  const at = (when: number, act: () => void): Timer => {
+    order += 1
+    const timer = { at: Math.max(when, now), order, act }
+    timers.push(timer)
+    return timer
+  }
+  return {
+    now: (): number => now,
+    at,
+    after: (milliseconds: number, act: () => void): Timer => at(now + milliseconds, act),
+    /** Has the next thing happen. @returns false when there is none up to that time */
+    step: (until: number): boolean => {
+      for (;;) {
+        const next = timers.peek()
+        if (!next || next.at > until) {
+          now = Math.max(now, until)
+          return false
+        }
+        timers.pop()
+        if (!next.act) continue
+        now = next.at
+        next.act()
+        return true
+      }
+    },
+  }
+}
+
+/** Takes a timer back. */
+export const cancel = (timer: Timer): void => {
+  timer.act = undefined
+}

@@ -1,0 +1,25 @@
+import type { Runtime } from '../../shared/runtime.ts'
+import type { Network } from '../peers/network.ts'
+
+/**
+ * The world that is being lived through. Worlds come one after the other in a process, and what
+ * takes the place of the platform (its clock, its sockets) asks here which one it is part of.
+ */
+
+type Here = {
+  runtime: Runtime
+  network: Network
+  /** A signal that is aborted after a time of that world. */
+  timeout: (milliseconds: number) => AbortSignal
+}
+
+let world: Here | undefined
+
+export const enter = (entered: Here): void => {
+  world = entered
+}
+
+export const here = (): Here => {
+  if (!world) throw new Error('There is no world')
+  return world
+}

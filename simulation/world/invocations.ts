@@ -1,0 +1,68 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from './clock.ts'
+
+/** Workers: each does one piece of work, and may be lost at any moment of it. */
+
+export type Invocation = {
+  readonly name: string
+  readonly number: number
+  /** How far its clock is away from that of the world, in milliseconds. */
+  readonly skew: number
+  isDead: boolean
+  die: () => void
+}
+
+const atWork = new AsyncLocalStorage<Invocation>()
+
+/** Whose work this is; undefined: nobody's that could be lost. */
+export const current = (): Invocation | undefined => atWork.getStore()
+
+export const never = new Promise<never>(() => undefined)
+
+export type Came<T> =
+  | { kind: 'done'; value: T }
+  | { kind: 'threw'; error: unknown }
+  | { kind: 'lost' }
+
+type Around = {
+  clock: Clock
+  /** How far the clock of the next one is away. */
+  skew: () => number
+}
+
+export type Invocations = ReturnType<typeof newInvocations>
+
+export const newInvocations = ({ clock, skew }: Around) => {
+  let count = 0
+  const running = new Set<Invocation>()
+  return {
+    running,
+    /** What comes of some work, of which a function has so much time. */
+    run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>): Promise<Came<T>> => {
+      count += 1
+      const { promise, resolve } = Promise.withResolvers<Came<T>>()
+      const end = (came: Came<T>): void => {
+        if (!running.delete(invocation)) return
+        timeout.act = undefined
+        resolve(came)
+      }
+      const invocation: Invocation = {
+        name,
+        number: count,
+        skew: skew(),
+        isDead: false,
+        die: () => {
+          invocation.isDead = true
+          end({ kind: 'lost' })
+        },
+      }
+      running.add(invocation)
+      const timeout = clock.after(timeoutSeconds * 1000, invocation.die)
+      atWork.run(invocation, work).then(
+        (value) => end({ kind: 'done', value }),
+        (error: unknown) => end({ kind: 'threw', error }),
+      )
+      return promise
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import type { Api } from '../peers/api.ts'
+import type { Chance } from './chance.ts'
+import type { Clock } from './clock.ts'
+import { bankNames, type Life } from './plan.ts'
+import { scenePartners } from './scene.ts'
+import type { Asked } from './witness.ts'
+
+/** Debits as those live through them who ask for them: the provider, the bank, an operator. */
+
+type Around = { api: Api; clock: Clock; chance: Chance }
+
+export type Lives = ReturnType<typeof newLives>
+
+// biome-ignore lint/suspicious/noExplicitAny: a reply is looked into, member by member
+const dataIn = (asked: Asked | undefined): any =>
+  (asked?.reply?.body as { data?: unknown } | undefined)?.data
+
+const providerOf = ({ partner }: Life) => ({
+  kind: 'provider' as const,
+  id: scenePartners[partner]?.id ?? '',
+})
+
+/** The same for the same life, but for its amount where something else is asked for. */
+const bodyOf = (life: Life, amount = life.amount) => ({
+  phone_number: life.phone,
+  bank_identifier: life.bank,
+  amount,
+  currency: 'GHS',
+  narration: `Life ${life.n}`,
+  // Partners name theirs alike, as they know nothing of each other.
+  partner_reference: `order-${life.n % 50}-${Math.floor(life.n / 50)}`,
+  ...(life.n % 5 === 0 ? { metadata: { cart: `c-${life.n}` } } : {}),
+})
+
+/** Each of these is refused, and leaves nothing behind. */
+const WRONG: readonly object[] = [
+  { amount: '0.99' },
+  { amount: '10000.01' },
+  { amount: 100.5 },
+  { currency: 'USD' },
+  { bank_identifier: 'NONE1' },
+  { phone_number: '0241234567' },
+  { partner_reference: '' },
+]
+
+export const newLives = ({ api, clock, chance }: Around) => {
+  /** By its uuid, as its bank knows it. */
+  const byNumber = new Map<number, Life>()
+
+  const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
+
+  const charge = (life: Life, more: object = {}) =>
+    api.ask({ name: 'charge', caller: providerOf(life), body: { ...bodyOf(life), ...more } })
+
+  const poll = async (life: Life, reference: string): Promise<void> => {
+    for (const seconds of life.polls) {
+      await until(life.at + seconds * 1000)
+      const name = 'get-debit-request' as const
+      await api.ask({ name, caller: providerOf(life), path: { reference } })
+      // What is another's is as if it were not.
+      const other = providerOf({ ...life, partner: (life.partner + 1) % scenePartners.length })
+      await api.ask({ name, caller: other, path: { reference } })
+    }
+  }
+
+  const reverse = async (life: Life, reference: string): Promise<void> => {
+    if (life.reversed === undefined) return
+    await until(life.at + life.reversed * 1000)
+    await api.operate('manage-debit', 'reverse', { reference, reason: `Life ${life.n}` })
+  }
+
+  /** Asks for one more attempt at its last event, as its record says. */
+  const redeliver = async (life: Life, id: number): Promise<void> => {
+    if (life.redelivered === undefined) return
+    await until(life.at + life.redelivered * 1000)
+    // The number of a delivery is that of the debit, and of the event.
+    const path = { id: String(id * 100 + chance.below(3)) }
+    await api.ask({ name: 'redeliver-event', caller: providerOf(life), path })
+  }
+
+  /** A bank's word about a debit, said until it is heard. */
+  const report = async (life: Life, uuid: string, n: number): Promise<void> => {
+    const said = life.reports[n]
+    if (!said) return
+    const name = said.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+    const body = {
+      status: said.status,
+      bank_reference: `B-${uuid.slice(0, 8)}`,
+      ...(said.status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
+      ...(said.fee ? { fee: said.fee } : {}),
+    }
+    await api.sleep(said.afterSeconds * 1000)
+    if (life.n % 7 === 0) {
+      const other = bankNames[(bankNames.indexOf(life.bank) + 1) % bankNames.length] ?? life.bank
+      await api.ask({ name, caller: { kind: 'bank', id: other }, path: { uuid }, body })
+    }
+    await api.ask({ name, caller: { kind: 'bank', id: life.bank }, path: { uuid }, body })
+  }
+
+  return {
+    /** The life that a bank is told of. */
+    named: (narration: unknown): Life | undefined =>
+      byNumber.get(Number(String(narration).replace('Life ', ''))),
+    /** From the charge on. */
+    live: async (life: Life): Promise<void> => {
+      byNumber.set(life.n, life)
+      await until(life.at)
+      if (life.asks === 'wrongly') {
+        await charge(life, chance.pick(WRONG))
+        return
+      }
+      const charged = await charge(life)
+      const data = dataIn(charged)
+      if (life.asks === 'again') await charge(life)
+      if (life.asks === 'otherwise') await charge(life, { amount: '1.23' })
+      if (!data?.reference) return
+      await Promise.all([poll(life, data.reference), reverse(life, data.reference)])
+      const status = await api.ask({
+        name: 'get-debit-request',
+        caller: providerOf(life),
+        path: { reference: data.reference },
+      })
+      await redeliver(life, Number(dataIn(status)?.id))
+    },
+    /** A bank took the debit: from now on it reports. */
+    taken: (life: Life, uuid: string): void => {
+      for (const n of life.reports.keys()) void report(life, uuid, n)
+    },
+  }
+}

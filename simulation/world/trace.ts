@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+/** Everything that happens in a world, in its order, as one hash; and as lines where they are wanted. */
+
+export type Trace = ReturnType<typeof newTrace>
+
+const TOGETHER = 256
+
+export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => void) => {
+  const hash = createHash('sha256')
+  let lines: string[] = []
+  let count = 0
+  const flush = (): void => {
+    hash.update(lines.join('\n'))
+    lines = []
+  }
+  return {
+    tell: (what: string): void => {
+      const line = `${clock.now().toFixed(3)} ${what}`
+      count += 1
+      lines.push(line)
+      if (lines.length >= TOGETHER) flush()
+      print?.(`${new Date(clock.now()).toISOString()} ${what}`)
+    },
+    count: (): number => count,
+    /** Of all that was told; nothing may be told after. */
+    digest: (): string => {
+      flush()
+      return hash.digest('hex')
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Clock } from './clock.ts'
+import type { Change, Item } from './witness.ts'
+
+/**
+ * When the sweep has anything to find. It is set off each minute; the minutes in which it would
+ * find nothing are passed over here, or a quiet night would cost more than all that happens.
+ */
+
+const MINUTE_MS = 60_000
+/** What was completed is looked at when it has had this long to be told. */
+const GRACE_MS = 120_000
+/** How far one run of the sweep looks. */
+const SPAN_MS = 600_000
+
+type Around = {
+  clock: Clock
+  ring: () => void
+  /** Writes that the sweep has looked through all up to then. */
+  passOver: (until: number) => void
+}
+
+export const newWatch = ({ clock, ring, passOver }: Around) => {
+  const watched = new Map<string, number>()
+  const unsettled = new Map<string, number>()
+  let looked = { until: 0, isCutOff: false }
+  let next: { at: number; timer: { act: unknown } } | undefined
+
+  const note = ({ pk, sk, work, due }: Item): void => {
+    const key = `${pk} ${sk}`
+    watched.delete(key)
+    unsettled.delete(key)
+    if (typeof work !== 'string') return
+    if (work.startsWith('WATCH#')) watched.set(key, Date.parse(String(due)))
+    if (work.startsWith('SETTLE#')) unsettled.set(key, Date.parse(String(due)))
+  }
+
+  const earliest = (times: Iterable<number>): number => {
+    let least = Number.POSITIVE_INFINITY
+    for (const time of times) if (time < least) least = time
+    return least
+  }
+
+  const unseen = (): number => earliest([...unsettled.values()].filter((due) => due > looked.until))
+
+  const plan = (): void => {
+    const due = Math.min(earliest(watched.values()), unseen() + GRACE_MS)
+    const at = (Math.floor(Math.max(due - 1, clock.now()) / MINUTE_MS) + 1) * MINUTE_MS
+    if (next && next.at <= at) return
+    if (next) next.timer.act = undefined
+    next = undefined
+    if (at === Number.POSITIVE_INFINITY) return
+    const timer = clock.at(at, () => {
+      next = undefined
+      const first = unseen()
+      if (
+        !looked.isCutOff &&
+        first !== Number.POSITIVE_INFINITY &&
+        first - looked.until > SPAN_MS
+      ) {
+        passOver(first - SPAN_MS)
+      }
+      ring()
+      plan()
+    })
+    next = { at, timer }
+  }
+
+  return {
+    /** Something was written that may be looked for. */
+    follow: ({ after }: Change): void => {
+      if (!after) return
+      if (after.pk === 'SWEEP') {
+        looked = { until: Date.parse(String(after.until)), isCutOff: after.end !== undefined }
+      } else if ('work' in after || watched.has(`${after.pk} ${after.sk}`)) note(after)
+      else if (!unsettled.delete(`${after.pk} ${after.sk}`)) return
+      plan()
+    },
+  }
+}
