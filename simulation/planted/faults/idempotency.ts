@@ -124,9 +124,9 @@ export const idempotency: readonly Fault[] = [
     ...report,
     name: 'every-refused-report-is-a-late-completion',
     from: "report.status === 'completed' && judged.status === 'failed'",
-    to: "judged.status === 'failed'",
+    to: "report.status === 'completed'",
     invariants: [31],
-    needs: 'a bank that says `approved` of a debit that failed',
+    needs: 'a bank that reports a completion again after the debit was reversed',
   },
   {
     name: 'late-completions-in-one-record',
