@@ -41,6 +41,7 @@ export const tryOut = async (
     child.kill('SIGTERM')
     setTimeout(() => child.kill('SIGKILL'), FAREWELL_MS).unref()
   }
+  if (enough.aborted) stop()
   enough.addEventListener('abort', stop, { once: true })
   const [code] = (await once(child, 'close')) as [number | null]
   enough.removeEventListener('abort', stop)
