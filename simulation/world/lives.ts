@@ -69,13 +69,15 @@ export const newLives = ({ api, clock, chance }: Around) => {
     await api.operate('manage-debit', 'reverse', { reference, reason: `Life ${life.n}` })
   }
 
-  /** Asks for one more attempt at its last event, as its record says. */
-  const redeliver = async (life: Life, id: number): Promise<void> => {
+  /** Asks for one more attempt at one of its first events. */
+  const redeliver = async (life: Life, reference: string): Promise<void> => {
     if (life.redelivered === undefined) return
     await until(life.at + life.redelivered * 1000)
+    const caller = providerOf(life)
+    const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
     // The number of a delivery is that of the debit, and of the event.
-    const path = { id: String(id * 100 + chance.below(3)) }
-    await api.ask({ name: 'redeliver-event', caller: providerOf(life), path })
+    const id = Number(dataIn(status)?.id) * 100 + chance.below(3)
+    await api.ask({ name: 'redeliver-event', caller, path: { id: String(id) } })
   }
 
   /** A bank's word about a debit, said until it is heard. */
@@ -114,13 +116,11 @@ export const newLives = ({ api, clock, chance }: Around) => {
       if (life.asks === 'again') await charge(life)
       if (life.asks === 'otherwise') await charge(life, { amount: '1.23' })
       if (!data?.reference) return
-      await Promise.all([poll(life, data.reference), reverse(life, data.reference)])
-      const status = await api.ask({
-        name: 'get-debit-request',
-        caller: providerOf(life),
-        path: { reference: data.reference },
-      })
-      await redeliver(life, Number(dataIn(status)?.id))
+      await Promise.all([
+        poll(life, data.reference),
+        reverse(life, data.reference),
+        redeliver(life, data.reference),
+      ])
     },
     /** A bank took the debit: from now on it reports. */
     taken: (life: Life, uuid: string): void => {

@@ -1,0 +1,25 @@
+import { type Cut, cutPlan } from './shrink.ts'
+import { tryPlan } from './trial.ts'
+import { drawPlan } from './world/plan.ts'
+
+/** One world again, or what is left of it. */
+
+export type World = { seed: number; each: number }
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+/** @returns 1 when something is wrong in it */
+export const replay = async (
+  { seed, each }: World,
+  { isTold, ...cut }: Cut & { isTold: boolean },
+): Promise<number> => {
+  const plan = cutPlan(drawPlan(seed, each), cut)
+  const { digest, complaints, steps } = await tryPlan(plan, isTold ? print : undefined)
+  for (const { invariant, about, says } of complaints) {
+    print(`invariant ${invariant}: ${about} ${says}`)
+  }
+  print(`seed ${seed}: ${plan.lives.length} debits, ${steps} steps, trace ${digest}`)
+  return complaints.length > 0 ? 1 : 0
+}

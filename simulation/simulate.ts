@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { type Told, workThrough } from './crew.ts'
+import { shrink } from './shrink.ts'
+import { faultNames, faults } from './world/faults.ts'
+
+/** Many worlds, and what is to be said of them all. */
+
+type Size = { seed: number; lifecycles: number; each: number }
+
+/** More worlds that go wrong than these say nothing new. */
+const WRONG_MAX = 5
+
+/** One world in so many is lived through twice: it must be the same to the last step. */
+const AGAIN_EACH = 50
+
+type Sum = {
+  lifecycles: number
+  debits: number
+  steps: number
+  worlds: number
+  again: number
+  hits: Map<string, number>
+  digests: Map<number, string>
+  wrong: Told[]
+}
+
+const print = (line = ''): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+function* worlds({ seed, lifecycles, each }: Size) {
+  const count = Math.ceil(lifecycles / each)
+  for (let n = 0; n < count; n += 1) yield { seed: seed + n, lifecycles: each }
+  for (let n = 0; n < count; n += AGAIN_EACH) yield { seed: seed + n, lifecycles: each }
+}
+
+/** @returns whether more worlds are wanted */
+const add = (sum: Sum, told: Told): boolean => {
+  if ('failure' in told) sum.wrong.push(told)
+  else {
+    const { seed, digest, complaints, lifecycles, debits, steps, hits } = told.trial
+    const before = sum.digests.get(seed)
+    if (before !== undefined) {
+      sum.again += 1
+      if (before !== digest) sum.wrong.push({ seed, failure: 'invariant 37: another trace' })
+      return true
+    }
+    sum.digests.set(seed, digest)
+    sum.worlds += 1
+    sum.lifecycles += lifecycles
+    sum.debits += debits
+    sum.steps += steps
+    for (const [name, times] of hits) sum.hits.set(name, (sum.hits.get(name) ?? 0) + times)
+    if (complaints.length > 0) sum.wrong.push(told)
+  }
+  return sum.wrong.length < WRONG_MAX
+}
+
+const printHits = ({ hits }: Sum): void => {
+  const width = Math.max(...faultNames.map(({ length }) => length))
+  print(`${'fault'.padEnd(width)} ${'times'.padStart(10)}`)
+  for (const name of faultNames) {
+    print(`${name.padEnd(width)} ${String(hits.get(name) ?? 0).padStart(10)}  ${faults[name].says}`)
+  }
+}
+
+const printWrong = async (told: Told, each: number, isFirst: boolean): Promise<void> => {
+  const seed = 'failure' in told ? told.seed : told.trial.seed
+  if ('failure' in told) print(`seed ${seed}: ${told.failure}`)
+  else {
+    for (const { invariant, about, says } of told.trial.complaints.slice(0, 10)) {
+      print(`seed ${seed}: invariant ${invariant}: ${about} ${says}`)
+    }
+  }
+  const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
+  print(`  again: ${command}`)
+  if (!isFirst || 'failure' in told) return
+  const { lives = [], without = [] } = await shrink(seed, each)
+  const left = `--lives ${lives.join(',')}${without.length > 0 ? ` --without '${without.join(',')}'` : ''}`
+  print(`  the least of it: ${command} ${left}`)
+}
+
+/** @returns 1 when anything was wrong */
+export const simulate = async (size: Size, workers: number): Promise<number> => {
+  const sum: Sum = {
+    lifecycles: 0,
+    debits: 0,
+    steps: 0,
+    worlds: 0,
+    again: 0,
+    hits: new Map(),
+    digests: new Map(),
+    wrong: [],
+  }
+  const startedAt = performance.now()
+  await workThrough(worlds(size), (told) => add(sum, told), workers)
+  const seconds = (performance.now() - startedAt) / 1000
+  printHits(sum)
+  print()
+  const whole = createHash('sha256')
+  for (const [seed, digest] of [...sum.digests].sort(([a], [b]) => a - b))
+    whole.update(`${seed} ${digest}\n`)
+  print(
+    `${sum.lifecycles} lifecycles (${sum.debits} debits) in ${sum.worlds} worlds from seed ${size.seed}, ` +
+      `${sum.steps} steps, ${seconds.toFixed(0)} s with ${workers} workers; ` +
+      `${sum.again} worlds lived through again were the same`,
+  )
+  print(`trace of all: ${whole.digest('hex')}`)
+  for (const [n, told] of sum.wrong.entries()) await printWrong(told, size.each, n === 0)
+  print(
+    sum.wrong.length === 0
+      ? 'Nothing was lost, doubled or shown to others.'
+      : 'Something is wrong.',
+  )
+  return sum.wrong.length === 0 ? 0 : 1
+}
