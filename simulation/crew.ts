@@ -6,6 +6,9 @@ import type { Wanted } from './worker.ts'
 
 export type Told = { trial: Omit<Trial, 'effects'> } | { seed: number; failure: string }
 
+/** What a world is made of is soon forgotten. */
+const WORKER_OPTIONS = ['--max-semi-space-size=64']
+
 type Heard = Told | { ready: true }
 
 /**
@@ -29,7 +32,7 @@ export const workThrough = async (
   }
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = fork(new URL('worker.ts', import.meta.url))
+      const child = fork(new URL('worker.ts', import.meta.url), { execArgv: WORKER_OPTIONS })
       children.push(child)
       let inHand: Wanted | undefined
       child.on('message', (heard: Heard) => {

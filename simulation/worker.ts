@@ -4,6 +4,11 @@ import './platform/register.ts'
 
 export type Wanted = { seed: number; lifecycles: number }
 
+// Read at each call, and slow where they are the system's own.
+process.env = { ...process.env }
+// Thousands of refused writes a second, whose stacks nobody reads.
+Error.stackTraceLimit = 0
+
 // The product is loaded last: by then the world is in the place of the network and of AWS.
 await import('./world/environment.ts')
 const { drawPlan } = await import('./world/plan.ts')

@@ -14,6 +14,8 @@ type Around = {
   posts: Post[]
   /** When it is down, in turns. */
   downs: readonly { from: number; to: number }[]
+  /** What is answered first, by whichever receiver is asked; 0: nothing. */
+  answers: number[]
 }
 
 const answer = (code: number, headers: Record<string, string> = {}, text = ''): Answer => ({
@@ -24,7 +26,7 @@ const answer = (code: number, headers: Record<string, string> = {}, text = ''): 
 
 const FOR_GOOD = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
 
-export const newReceiver = ({ clock, chance, faults, posts, downs }: Around): Peer => {
+export const newReceiver = ({ clock, chance, faults, posts, downs, answers }: Around): Peer => {
   const isDown = (): boolean => {
     const now = clock.now()
     if (!downs.some(({ from, to }) => from <= now && now < to)) return false
@@ -33,6 +35,9 @@ export const newReceiver = ({ clock, chance, faults, posts, downs }: Around): Pe
 
   const conduct = (): Pick<Conduct, 'after' | 'answer'> => {
     const soon = chance.between(20, 400)
+    const next = answers.shift()
+    if (next === 0) return { after: 0, answer: 'silence' }
+    if (next !== undefined) return { after: soon, answer: answer(next) }
     if (isDown()) {
       faults.hit('receiver flaps')
       return { after: soon, answer: answer(503) }
@@ -68,7 +73,16 @@ export const newReceiver = ({ clock, chance, faults, posts, downs }: Around): Pe
     take: ({ url, headers, body }: Sent): Conduct => {
       const does = conduct()
       const code = typeof does.answer === 'object' ? does.answer.code : null
-      const post: Post = { at: clock.now(), url, headers, raw: body, code, heard: false }
+      const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
+      const post: Post = {
+        at: clock.now(),
+        url,
+        headers,
+        raw: body,
+        code,
+        heard: false,
+        ...(after === undefined ? {} : { retryAfter: Number(after) }),
+      }
       posts.push(post)
       return {
         ...does,

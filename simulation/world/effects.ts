@@ -29,7 +29,7 @@ export type Effects = ReturnType<typeof newEffects>
 
 export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Around) => {
   let count = 0
-  const names: string[] = []
+  const made: { name: string; at: number }[] = []
 
   const isDoomed = (when: Death['when']): boolean =>
     deaths.some((death) => death.effect === count && death.when === when) ||
@@ -50,7 +50,7 @@ export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Aroun
   ): T | undefined => {
     if (!changes) return act()
     count += 1
-    names.push(name)
+    made.push({ name, at: clock.now() })
     if (isLost(worker, 'before', name)) return undefined
     try {
       return act()
@@ -62,7 +62,7 @@ export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Aroun
   const delay = ([least, most]: Outgoing['takes']): number => pace ?? chance.between(least, most)
 
   return {
-    names,
+    made,
     /** Has it done for whoever is at work; for the world itself at once. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = current()

@@ -17,8 +17,9 @@ Object.assign(process.env, {
   REFERENCE_PREFIX,
   REPORTS_BUCKET: 'simulated',
   SEALING_KEY: 'simulated',
-  // Warm functions of one process would remember for each other, and of one world in the next.
-  CACHE_SECONDS: '0',
+  // Warm functions of one process would remember for each other, and of one world in the next,
+  // which may be an earlier time: nothing is remembered for longer than before it was read.
+  CACHE_SECONDS: String(-100 * 366 * 86_400),
   SCHEDULE_GROUP: 'debits',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
   SCHEDULE_TARGET_ARN: queueArn('expiries'),

@@ -57,6 +57,10 @@ export type Plan = {
   pace: number | undefined
   /** What the bank makes of the payments of batches, in turn. */
   payments: readonly Payment[]
+  /** What receivers answer first, before chance decides; 0: nothing. */
+  answers: readonly number[]
+  /** Who there is; fewer make shorter nights. */
+  partners: readonly number[]
 }
 
 /** `HBA` and `HBB` have endpoints of their own, `SBX` is the sandbox's. */
@@ -189,6 +193,8 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
     endAt: midnightAfter(healAt) + 2 * DAY_MS + 3 * HOUR_MS,
     deaths: [],
     pace: undefined,
+    answers: [],
+    partners: Array.from({ length: PARTNERS }, (_, n) => n),
     payments: Array.from({ length: 8 }, () =>
       chance.happens(0.75) ? 'paid' : chance.pick(['underway', 'rejected'] as const),
     ),

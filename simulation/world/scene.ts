@@ -91,8 +91,11 @@ const accountOf = (phone: string): CustomerAccount => ({
   status: 'active',
 })
 
-/** Puts all of them into the table, before anything happens. */
-export const furnish = async (at: Date): Promise<void> => {
+const partnersAmong = (wanted: readonly number[]) =>
+  rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
+
+/** Puts them into the table, before anything happens. */
+export const furnish = async (at: Date, partners: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
@@ -112,7 +115,7 @@ export const furnish = async (at: Date): Promise<void> => {
           ]),
       ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
     ]),
-    ...rows.flatMap((row, n) => [
+    ...partnersAmong(partners).flatMap(({ row, n }) => [
       putPartner(partnerOf(row)),
       putCredential(tokenOf({ kind: 'provider', id: row.id }), {
         kind: 'provider',

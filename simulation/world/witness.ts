@@ -59,6 +59,8 @@ export type Post = {
   code: number | null
   /** Whether the sender got the answer. */
   heard: boolean
+  /** The `Retry-After` of the answer, in seconds. */
+  retryAfter?: number
 }
 
 /** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
@@ -82,6 +84,8 @@ export type ScenePartner = {
     | undefined
   /** In pesewas; undefined: none. */
   dailyLimit: number | undefined
+  /** What a repeated charge gets; absent: the debit that there is. */
+  duplicates?: 'return' | 'reject'
   feeSchedule:
     | { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
     | undefined
@@ -96,6 +100,8 @@ export type Scene = {
   endedAt: number
   /** Whether anything at all was to go wrong in this world. */
   healthy: boolean
+  /** How far the clock of a worker may be away from the world's, in milliseconds. */
+  skew: number
   partners: readonly ScenePartner[]
   banks: readonly string[]
 }

@@ -37,6 +37,8 @@ import type { Asked, HandOver, Post, Witnessed } from './witness.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
+/** How far clocks may be apart from that of the world. */
+const SKEW_MS = 5_000
 const STEPS_MAX = 5_000_000
 
 export type Lived = {
@@ -45,7 +47,7 @@ export type Lived = {
   digest: string
   steps: number
   hits: ReadonlyMap<FaultName, number>
-  /** The effects of workers, by name, in their order. */
+  /** The effects of workers before the world heals, by name, in their order. */
   effects: readonly string[]
 }
 
@@ -69,7 +71,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths, pace: plan.pace })
   const invocations = newInvocations({
     clock,
-    skew: () => (faults.strikes('clock skew') ? chance.between(-5_000, 5_000) : 0),
+    skew: () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0),
   })
   const asked: Asked[] = []
   const posts: Post[] = []
@@ -178,12 +180,13 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const api = newApi({ clock, chance, faults, run, asked })
   const lives: Lives = newLives({ api, clock, chance })
 
+  const answers = [...plan.answers]
   for (const partner of scenePartners) {
     const downs = Array.from({ length: 3 }, () => {
       const from = plan.startAt + chance.between(0, plan.healAt - plan.startAt)
       return { from, to: from + chance.between(MINUTE_MS, 40 * MINUTE_MS) }
     })
-    peers.set(hostOf(partner.id), newReceiver({ clock, chance, faults, posts, downs }))
+    peers.set(hostOf(partner.id), newReceiver({ clock, chance, faults, posts, downs, answers }))
   }
   let payments = 0
   for (const id of bankNames) {
@@ -208,7 +211,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
     peers.set(hostOf(id), bank)
   }
 
-  await furnish(new Date(plan.startAt))
+  await furnish(new Date(plan.startAt), plan.partners)
   for (const life of plan.lives) void lives.live({ ...life, at: life.at })
   for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
     for (const minutes of [0, 20, 60]) {
@@ -234,6 +237,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
         healedAt: plan.healAt,
         endedAt: clock.now(),
         healthy: plan.faults.size === 0 && plan.deaths.length === 0,
+        skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
         partners: scenePartners,
         banks: bankNames,
       },
@@ -247,7 +251,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
     digest: trace.digest(),
     steps,
     hits: faults.hits,
-    effects: effects.names,
+    effects: effects.made.filter(({ at }) => at < plan.healAt).map(({ name }) => name),
   }
 }
 
