@@ -114,7 +114,7 @@ export const newBank = (around: Around): Peer => {
         return { after, answer: chance.happens(0.5) ? 'broken off' : json(503, {}) }
       }
       if (!isGenuine(sent)) return { after, answer: json(401, {}) }
-      const [, , kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
+      const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (sent.method === 'GET') return { after, answer: answerTo(verdictOn(uuid), uuid) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && chance.happens(0.5)) {
