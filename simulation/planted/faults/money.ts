@@ -84,7 +84,7 @@ export const money: readonly Fault[] = [
     file: 'shared/domain/money.ts',
     from: "return Number(`${whole}${cents.padEnd(2, '0')}`)",
     to: 'return Math.floor(Number(text) * 100)',
-    invariants: [1, 20, 29, 30],
+    invariants: [1, 3, 20, 29, 30],
     needs: 'amounts with uneven pesewas, like 19.99',
   },
   {

@@ -21,7 +21,7 @@ export const order: readonly Fault[] = [
     name: 'reversal-by-an-old-version',
     from: "ConditionExpression: '#status = :from AND #version = :current',",
     to: "ConditionExpression: '#status = :from AND #version >= :current',",
-    invariants: [27],
+    invariants: [6, 27],
     needs: 'a reversal that is judged before its debit gets its line and written after it',
   },
   {

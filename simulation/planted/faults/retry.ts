@@ -41,6 +41,14 @@ export const retry: readonly Fault[] = [
   },
   {
     ...delivery,
+    name: 'request-for-time-ignored',
+    from: 'delaySeconds(number, draw, asked)',
+    to: 'delaySeconds(number, draw)',
+    invariants: [16],
+    needs: 'a receiver that answers 429 with Retry-After',
+  },
+  {
+    ...delivery,
     name: 'client-errors-tried-again',
     from: 'RETRIABLE_CODES.has(outcome.code)',
     to: 'outcome.code >= 400',

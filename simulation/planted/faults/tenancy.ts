@@ -19,7 +19,7 @@ export const tenancy: readonly Fault[] = [
     name: 'report-by-any-bank',
     from: 'return presumed?.facts.bank.identifier === bank ? presumed : undefined',
     to: 'return presumed',
-    invariants: [32],
+    invariants: [32, 33],
     needs: 'a bank that reports on the debit of another',
   },
   {
