@@ -42,7 +42,10 @@ const paths: readonly Shape[] = [
   { name: 'failed, then said to be completed', life: { reports: [failed(), completed(6)] } },
   { name: 'failed by an update', life: { reports: [failed()] } },
   { name: 'approved, then completed', life: { reports: [approved(), completed(30)] } },
-  { name: 'approved, completed after five minutes', life: { reports: [approved(), completed(400)] } },
+  {
+    name: 'approved, completed after five minutes',
+    life: { reports: [approved(), completed(400)] },
+  },
   { name: 'approved, then failed', life: { reports: [approved(), failed(30)] } },
   { name: 'approved, then silent', life: { reports: [approved()] } },
   { name: 'taken, then silent', life: { reports: [] } },

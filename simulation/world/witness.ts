@@ -44,7 +44,7 @@ export type Asked = {
     | undefined
   /** Whether the caller got to see the reply. One that did not asks again. */
   heard: boolean
-  /** As `Change.by` names it. */
+  /** The invocation that took it, as `Change.by` names it. */
   invocation: number
 }
 

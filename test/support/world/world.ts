@@ -85,6 +85,7 @@ export const openWorld = async (
     queues,
     workers,
     now: runtime.now,
+    run,
     items: table.items,
     /** Takes what was written so far out of the stream, as if it were long past. */
     forget: table.readStream,

@@ -1,0 +1,75 @@
+import type { Item } from '../world/witness.ts'
+import { type Check, together } from './invariant.ts'
+import { kindOf } from './raw-items.ts'
+import { inGhs } from './time-and-money.ts'
+
+/** 30: amounts are whole pesewas where they are kept, and text of two decimals where they are told. */
+
+const KEPT = ['amount', 'amountTotal', 'gross', 'fee', 'net', 'adjustments', 'paid', 'outstanding']
+
+function* amountsOf(members: Record<string, unknown>): Generator<[string, unknown]> {
+  for (const name of KEPT) {
+    const amount = members[name]
+    if (amount !== undefined && amount !== null) yield [name, amount]
+  }
+}
+
+type Parts = {
+  totals?: Record<string, unknown> | null
+  makesGood?: readonly Record<string, unknown>[]
+  history?: readonly { set?: Record<string, unknown> }[]
+}
+
+/** An item, and what in it has amounts of its own. */
+function* partsOf(item: Item): Generator<Record<string, unknown>> {
+  yield item
+  const { totals, makesGood = [], history = [] } = item as Parts
+  if (totals) yield totals
+  yield* makesGood
+  for (const { set } of history) if (set) yield set
+}
+
+const isWhole: Check = ({ witnessed }, complain) => {
+  for (const item of witnessed.items) {
+    if (kindOf(item) === 'another') continue
+    for (const part of partsOf(item)) {
+      for (const [name, amount] of amountsOf(part)) {
+        if (!Number.isSafeInteger(amount)) complain(item.pk, `${name} is ${amount}`)
+      }
+    }
+  }
+}
+
+/** An amount as it is told, as text or as a number; null for what is not known yet. */
+const TOLD = /(?<!\\)"(?:amount|fee|gross|net|adjustments|paid|total_amount)":([^,}\]]*)/g
+const DECIMAL = /^(?:null|"-?(?:0|[1-9][0-9]*)\.[0-9]{2}"|-?(?:0|[1-9][0-9]*)\.[0-9]{2})$/
+
+const badIn = (text: string): string | undefined => {
+  for (const [, told = ''] of text.matchAll(TOLD)) if (!DECIMAL.test(told)) return told
+  return undefined
+}
+
+/** Of posts the exact bytes, before the metadata, which is the provider's own. */
+const isToldExactly: Check = ({ posts, debits, witnessed }, complain) => {
+  const judged = new Set<string>()
+  for (const { post, about, reference } of posts) {
+    if (judged.has(post.raw)) continue
+    judged.add(post.raw)
+    const own = post.raw.split('"previous_status":')[0] ?? ''
+    const bad = badIn(own)
+    if (bad !== undefined) complain(reference, `an amount is told as ${bad}`)
+    const debit = about === 'transaction' && debits.get(reference)
+    if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`)) {
+      complain(reference, `its amount is not told as ${inGhs(debit.item.amount)}`)
+    }
+  }
+  for (const { name, reply } of witnessed.asked) {
+    if (!reply || reply.status >= 300) continue
+    const { body } = reply
+    // What was parsed has kept the texts alone; numbers are judged where the bytes are.
+    const bad = typeof body === 'string' ? badIn(body) : undefined
+    if (bad !== undefined) complain(name, `an amount is told as ${bad}`)
+  }
+}
+
+export const isExact = together(isWhole, isToldExactly)

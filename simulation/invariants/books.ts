@@ -1,0 +1,201 @@
+import type { Asked, Change, Item, ScenePartner, Witnessed } from '../world/witness.ts'
+import { type ChargeBook, chargesIn } from './charge-book.ts'
+import { type SeenPost, seenPosts } from './post-book.ts'
+import {
+  type ChangeOf,
+  type Entry,
+  entriesOf,
+  kindOf,
+  ownerIn,
+  type RawBatch,
+  type RawClaim,
+  type RawDayTotal,
+  type RawDebit,
+  type RawDelivery,
+  type RawFeedPage,
+  type RawLate,
+  type RawLine,
+  type RawPointer,
+} from './raw-items.ts'
+import { type BankReport, reportsIn } from './report-book.ts'
+
+/** A witnessed world in order: what belongs together lies together, and is found by its name. */
+
+export type DebitBook = {
+  item: RawDebit
+  entries: readonly Entry[]
+  /** When it was charged. */
+  createdAt: number
+  changes: ChangeOf<RawDebit>[]
+  lines: LineBook[]
+  lates: RawLate[]
+}
+
+/** One event that is owed to a partner's webhook. */
+export type DeliveryBook = { item: RawDelivery; changes: ChangeOf<RawDelivery>[] }
+
+export type BatchBook = { item: RawBatch; changes: ChangeOf<RawBatch>[]; lines: LineBook[] }
+
+export type LineBook = { item: RawLine; batch: string }
+
+export type Books = {
+  witnessed: Witnessed
+  partners: ReadonlyMap<string, ScenePartner>
+  /** By reference. */
+  debits: Map<string, DebitBook>
+  byUuid: Map<string, DebitBook>
+  claims: RawClaim[]
+  pointers: RawPointer[]
+  /** By reference and number of the event. */
+  deliveries: Map<string, DeliveryBook>
+  batches: Map<string, BatchBook>
+  lines: LineBook[]
+  dayTotals: RawDayTotal[]
+  /** By partner: its events, as `reference#n`. */
+  feeds: Map<string, Set<string>>
+  lates: RawLate[]
+  lineChanges: ChangeOf<RawLine>[]
+  /** Those of claims and pointers, which nobody changes. */
+  nameChanges: Change[]
+  /** Partners whose webhook was given up at some time. */
+  disabled: Set<string>
+  byInvocation: Map<number, Change[]>
+  askedBy: Map<number, Asked>
+  charges: ReadonlyMap<string, ChargeBook>
+  reports: readonly BankReport[]
+  posts: readonly SeenPost[]
+  /** By reference and number of the event. */
+  postsOf: ReadonlyMap<string, SeenPost[]>
+}
+
+export const eventKey = (reference: string, n: number): string => `${reference}#${n}`
+
+const emptyBooks = (witnessed: Witnessed): Books => {
+  const partners = new Map(witnessed.scene.partners.map((partner) => [partner.id, partner]))
+  const posts = seenPosts(witnessed.posts, witnessed.scene.partners)
+  return {
+    witnessed,
+    partners,
+    debits: new Map(),
+    byUuid: new Map(),
+    claims: [],
+    pointers: [],
+    deliveries: new Map(),
+    batches: new Map(),
+    lines: [],
+    dayTotals: [],
+    feeds: new Map(),
+    lates: [],
+    lineChanges: [],
+    nameChanges: [],
+    disabled: new Set(),
+    byInvocation: Map.groupBy(
+      witnessed.changes.filter(({ by }) => by !== undefined),
+      ({ by }) => by?.invocation ?? 0,
+    ),
+    askedBy: new Map(
+      witnessed.asked.flatMap((asked) =>
+        asked.invocation === undefined ? [] : [[asked.invocation, asked] as const],
+      ),
+    ),
+    charges: chargesIn(witnessed.asked),
+    reports: reportsIn(witnessed.asked),
+    posts,
+    postsOf: Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n)),
+  }
+}
+
+export const booksOf = (witnessed: Witnessed): Books => {
+  const books = emptyBooks(witnessed)
+  for (const item of witnessed.items) enter(item, books)
+  for (const line of books.lines) {
+    books.debits.get(line.item.reference)?.lines.push(line)
+    books.batches.get(line.batch)?.lines.push(line)
+  }
+  for (const late of books.lates) books.debits.get(late.reference)?.lates.push(late)
+  for (const change of witnessed.changes) follow(change, books)
+  return books
+}
+
+const enter = (item: Item, books: Books): void => {
+  switch (kindOf(item)) {
+    case 'debit':
+      enterDebit(item as RawDebit, books)
+      return
+    case 'claim':
+      books.claims.push(item as RawClaim)
+      return
+    case 'pointer':
+      books.pointers.push(item as RawPointer)
+      return
+    case 'day total':
+      books.dayTotals.push(item as RawDayTotal)
+      return
+    case 'delivery': {
+      const record = item as RawDelivery
+      books.deliveries.set(eventKey(record.reference, record.n), { item: record, changes: [] })
+      return
+    }
+    case 'late-completion':
+      books.lates.push(item as RawLate)
+      return
+    case 'batch': {
+      const batch = item as RawBatch
+      books.batches.set(batch.id, { item: batch, changes: [], lines: [] })
+      return
+    }
+    case 'line':
+      books.lines.push({ item: item as RawLine, batch: ownerIn(item.pk) })
+      return
+    case 'feed-page':
+      enterFeedPage(item as RawFeedPage, books)
+      return
+    default:
+  }
+}
+
+const enterDebit = (item: RawDebit, { debits, byUuid }: Books): void => {
+  const entries = entriesOf(item)
+  const createdAt = entries[0]?.at ?? 0
+  const book: DebitBook = { item, entries, createdAt, changes: [], lines: [], lates: [] }
+  debits.set(item.reference, book)
+  byUuid.set(item.uuid, book)
+}
+
+const enterFeedPage = ({ pk, entries }: RawFeedPage, { feeds }: Books): void => {
+  const partner = ownerIn(pk)
+  const feed = feeds.get(partner) ?? new Set()
+  for (const entry of entries) feed.add(entry)
+  feeds.set(partner, feed)
+}
+
+/** What is gone in the end is still found by its changes: the last image stands in for it. */
+const follow = (change: Change, books: Books): void => {
+  const item = change.after ?? change.before
+  if (!item) return
+  switch (kindOf(item)) {
+    case 'debit':
+      books.debits.get((item as RawDebit).reference)?.changes.push(change as ChangeOf<RawDebit>)
+      return
+    case 'delivery': {
+      const { reference, n } = item as RawDelivery
+      const book = books.deliveries.get(eventKey(reference, n))
+      book?.changes.push(change as ChangeOf<RawDelivery>)
+      return
+    }
+    case 'batch':
+      books.batches.get((item as RawBatch).id)?.changes.push(change as ChangeOf<RawBatch>)
+      return
+    case 'line':
+      books.lineChanges.push(change as ChangeOf<RawLine>)
+      return
+    case 'claim':
+    case 'pointer':
+      books.nameChanges.push(change)
+      return
+    case 'webhook-health':
+      if (item.disabledAt !== undefined) books.disabled.add(ownerIn(item.pk))
+      return
+    default:
+  }
+}

@@ -1,0 +1,73 @@
+import type { Asked } from '../world/witness.ts'
+import type { RawDebit } from './raw-items.ts'
+import { membersOf } from './said.ts'
+import { pesewasOf } from './time-and-money.ts'
+
+/** All tries at one charge: those of one provider under one reference of its own. */
+
+export type ChargeRequest = {
+  partnerReference: string
+  amount: number | undefined
+  phone: unknown
+  bank: unknown
+  narration: unknown
+  metadata: unknown
+}
+
+export type ChargeTry = { asked: Asked; request: ChargeRequest }
+
+export type ChargeBook = { partner: string; partnerReference: string; tries: ChargeTry[] }
+
+const requestIn = (sent: unknown): ChargeRequest | undefined => {
+  const body = membersOf(sent)
+  const flat = body.debit_request === undefined ? body : membersOf(body.debit_request)
+  const partnerReference = flat.partner_reference
+  if (typeof partnerReference !== 'string') return undefined
+  return {
+    partnerReference,
+    amount: pesewasOf(flat.amount),
+    phone: flat.phone_number,
+    bank: flat.bank_identifier,
+    narration: flat.narration,
+    metadata: flat.metadata,
+  }
+}
+
+/** Neither of two partners can tell its name and its reference from those of the other. */
+export const chargeKey = (partner: string, partnerReference: string): string =>
+  `${partner}\u0000${partnerReference}`
+
+export const chargesIn = (asked: readonly Asked[]): Map<string, ChargeBook> => {
+  const charges = new Map<string, ChargeBook>()
+  for (const one of asked) {
+    if (one.name !== 'charge' || one.caller?.kind !== 'provider') continue
+    const request = requestIn(one.sent)
+    if (!request) continue
+    const { partnerReference } = request
+    const key = chargeKey(one.caller.id, partnerReference)
+    const known = charges.get(key)
+    if (known) known.tries.push({ asked: one, request })
+    else {
+      const tries = [{ asked: one, request }]
+      charges.set(key, { partner: one.caller.id, partnerReference, tries })
+    }
+  }
+  return charges
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return members.map(([name, member]) => [name, sorted(member)])
+}
+
+const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
+
+/** Whether a debit is what was asked for. */
+export const isWhatWasAsked = (request: ChargeRequest, debit: RawDebit): boolean =>
+  request.amount === debit.amount &&
+  request.phone === debit.phone &&
+  request.bank === debit.bank.identifier &&
+  request.narration === debit.narration &&
+  spelled(request.metadata) === spelled(debit.metadata && JSON.parse(debit.metadata))

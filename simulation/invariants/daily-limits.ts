@@ -1,0 +1,144 @@
+import type { Asked, Change } from '../world/witness.ts'
+import type { Check, Complain } from './invariant.ts'
+import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
+import { codeIn, membersOf } from './said.ts'
+import { dayOf, inGhs } from './time-and-money.ts'
+
+/** 20, 21: what a provider's debits of one day come to, after each write. */
+
+/** What the debits of one provider and day came to, from an instant on. */
+type Standing = { at: number; sum: number }
+
+type DayBook = { partner: string; sum: number; counter: number; standings: Standing[] }
+
+type Days = Map<string, DayBook>
+
+const dayKey = (partner: string, day: string): string => `${partner} ${day}`
+
+const bookOf = (days: Days, partner: string, day: string): DayBook => {
+  const key = dayKey(partner, day)
+  const known = days.get(key)
+  if (known) return known
+  const book: DayBook = { partner, sum: 0, counter: 0, standings: [] }
+  days.set(key, book)
+  return book
+}
+
+/** A failed debit has given back what it had of its day. */
+const add = (days: Days, debit: RawDebit | undefined, sign: 1 | -1): DayBook | undefined => {
+  if (!debit) return undefined
+  const book = bookOf(days, debit.partner, dayOf(debit.history[0]?.at ?? 0))
+  if (debit.status !== 'failed') book.sum += sign * debit.amount
+  return book
+}
+
+const play = (days: Days, { before, after }: Change): (DayBook | undefined)[] => {
+  const item = after ?? before
+  switch (item && kindOf(item)) {
+    case 'debit':
+      return [add(days, before as RawDebit, -1), add(days, after as RawDebit, 1)]
+    case 'day total': {
+      const { pk, sk, amountTotal } = item as RawDayTotal
+      const book = bookOf(days, ownerIn(pk), ownerIn(sk))
+      book.counter = after ? amountTotal : 0
+      return [book]
+    }
+    default:
+      return []
+  }
+}
+
+/** @param committed told of each day that a transaction has touched, once it is whole */
+const replay = (
+  changes: readonly Change[],
+  committed: (book: DayBook, change: Change) => void = () => undefined,
+): Days => {
+  const days: Days = new Map()
+  let touched = new Set<DayBook>()
+  changes.forEach((change, place) => {
+    for (const book of play(days, change)) if (book) touched.add(book)
+    if (touched.size === 0 || changes[place + 1]?.transaction === change.transaction) return
+    for (const book of touched) {
+      book.standings.push({ at: change.at, sum: book.sum })
+      committed(book, change)
+    }
+    touched = new Set()
+  })
+  return days
+}
+
+/** 20: after every write the counter is the sum of what has not failed, and within the limit. */
+export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals }, complain) => {
+  const days = replay(witnessed.changes, (book, { transaction }) => {
+    const limit = partners.get(book.partner)?.dailyLimit
+    if (limit === undefined) return
+    const about = `${book.partner}, transaction ${transaction}`
+    if (book.sum > limit) complain(about, `${inGhs(book.sum)} are over ${inGhs(limit)}`)
+    if (book.counter !== book.sum) {
+      complain(about, `the total is ${inGhs(book.counter)}, its debits ${inGhs(book.sum)}`)
+    }
+  })
+  for (const { pk, sk, amountTotal } of dayTotals) {
+    const sum = days.get(dayKey(ownerIn(pk), ownerIn(sk)))?.sum ?? 0
+    if (sum !== amountTotal) complain(`${pk} ${sk}`, `says ${amountTotal}, and ${sum} are there`)
+  }
+  for (const [reference, { item, createdAt }] of debits) {
+    const isLimited = partners.get(item.partner)?.dailyLimit !== undefined
+    const day = isLimited ? dayOf(createdAt) : undefined
+    if (item.countedOn !== day) complain(reference, `is counted on ${item.countedOn}, not ${day}`)
+  }
+}
+
+/** 21: who was refused for the limit did not fit at any time of the request. */
+export const refusesNoneThatFits: Check = (books, complain) => {
+  let days: Days | undefined
+  for (const { partner, tries } of books.charges.values()) {
+    const limit = books.partners.get(partner)?.dailyLimit
+    for (const { asked, request } of tries) {
+      if (!isOverLimit(asked)) continue
+      days ??= replay(books.witnessed.changes)
+      const about = `${partner} ${request.partnerReference}`
+      // As the clock of its worker said, it may have been another day.
+      const { skew } = books.witnessed.scene
+      const { at, reply } = asked
+      const most = Math.max(
+        ...[at - skew, at + skew].map((time) => {
+          const standings = days?.get(dayKey(partner, dayOf(time)))?.standings ?? []
+          return mostWithin(standings, at, reply?.at ?? at)
+        }),
+      )
+      judgeRefused({ most, amount: request.amount ?? 0, limit, about }, complain)
+    }
+  }
+}
+
+/** Refused by the limit of the day; a bank's own maximum is refused by the same code. */
+const isOverLimit = ({ reply }: Asked): boolean => {
+  if (reply?.status !== 400) return false
+  const body = membersOf(reply.body)
+  return codeIn(body) === 3005 && JSON.stringify(body.details).includes('daily')
+}
+
+type Refused = { most: number; amount: number; limit: number | undefined; about: string }
+
+const judgeRefused = ({ most, amount, limit, about }: Refused, complain: Complain): void => {
+  if (limit === undefined) {
+    complain(about, 'was refused for a limit that there is not')
+    return
+  }
+  if (most + amount <= limit) {
+    complain(about, `${inGhs(amount)} were refused, and ${inGhs(limit - most)} were left`)
+  }
+}
+
+/** The most that the debits of a day came to in a span of time. */
+const mostWithin = (standings: readonly Standing[], from: number, until: number): number => {
+  let most = 0
+  let before = 0
+  for (const { at, sum } of standings) {
+    if (at > until) break
+    if (at >= from) most = Math.max(most, sum)
+    else before = sum
+  }
+  return Math.max(most, before)
+}

@@ -1,0 +1,112 @@
+import type { ScenePartner } from '../world/witness.ts'
+import { type Books, type DeliveryBook, eventKey } from './books.ts'
+import type { Check, Complain } from './invariant.ts'
+import { isReceived, type SeenPost } from './post-book.ts'
+import type { ChangeOf, RawDelivery } from './raw-items.ts'
+import { SETTLED } from './time-and-money.ts'
+
+/** 15: each event that a partner wants comes to an end, and nothing is said that did not happen. */
+
+/** Attempts after the first, by the priority of the event. */
+const RETRIES: Record<string, number> = {
+  created: 2,
+  pending: 2,
+  processing: 5,
+  completed: 10,
+  failed: 10,
+  reversed: 5,
+  settled: 5,
+}
+
+const isWanted = ({ webhook }: ScenePartner, event: string): boolean => {
+  if (!webhook) return false
+  const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
+  return webhook.events ? webhook.events.includes(name) : event !== 'settled'
+}
+
+type Owed = { key: string; partner: string; event: string }
+
+function* eventsIn({ debits, batches }: Books): Generator<Owed> {
+  for (const [reference, { item, entries }] of debits) {
+    for (const [n, { type }] of entries.entries()) {
+      yield { key: eventKey(reference, n), partner: item.partner, event: type }
+    }
+  }
+  for (const [id, { item }] of batches) {
+    if (item.status === 'completed') {
+      yield { key: eventKey(id, SETTLED), partner: item.partner, event: 'settled' }
+    }
+  }
+}
+
+export const isDelivered: Check = (books, complain) => {
+  for (const { key, partner, event } of eventsIn(books)) {
+    const settings = books.partners.get(partner)
+    const record = books.deliveries.get(key)
+    if (!settings || !isWanted(settings, event)) {
+      if (record) complain(key, `is not wanted by ${partner}, and is owed`)
+      continue
+    }
+    if (!record) {
+      complain(key, `is wanted by ${partner}, and was never tried`)
+      continue
+    }
+    judgeEnd(record.item, { key, posts: books.postsOf.get(key) ?? [], books, complain })
+    const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[event] ?? 0)
+    judgeAttempts(record, { key, first, complain })
+  }
+}
+
+type Judged = { key: string; posts: readonly SeenPost[]; books: Books; complain: Complain }
+
+const judgeEnd = (record: RawDelivery, { key, posts, books, complain }: Judged): void => {
+  const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = record
+  const received = posts.filter((seen) => isReceived(seen) && seen.post.heard)
+  if (nextAttemptAt !== null) complain(key, `is ${status}, and waits for an attempt`)
+  if (attemptCount > attemptsMax) complain(key, `had ${attemptCount} of ${attemptsMax} attempts`)
+  if (status === 'delivered') {
+    const [first] = received
+    if (!first) complain(key, 'is delivered, and nobody said that it was received')
+    else if (Date.parse(deliveredAt ?? '') + books.witnessed.scene.skew < first.post.at)
+      complain(key, 'is delivered too early')
+    if (deliveredAt === null) complain(key, 'is delivered at no time')
+    return
+  }
+  if (status !== 'abandoned') complain(key, `is ${status} in the end`)
+  if (!failedAt || !reason) complain(key, `is ${status} without a time and a reason`)
+  if (deliveredAt !== null) complain(key, `is ${status}, and was delivered`)
+  // Who heard it may have been lost before it was written down.
+  if (received.length > 0 && books.witnessed.scene.healthy) complain(key, 'was received after all')
+}
+
+const ASKING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
+
+/** Whether a change takes a delivery up again, on somebody's word or as its webhook recovered. */
+export const isTakenUp = ({ before, after }: ChangeOf<RawDelivery>): boolean =>
+  after?.status === 'pending' &&
+  after.attemptCount === (before?.attemptCount ?? 0) &&
+  // A later look of the sweep changes neither.
+  (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
+
+type Attempts = { key: string; first: number; complain: Complain }
+
+const REVIVALS_MAX = 3
+
+/** More attempts than at first are allowed by one for each time that it was taken up again. */
+const judgeAttempts = ({ changes }: DeliveryBook, { key, first, complain }: Attempts): void => {
+  let allowed = first
+  for (const change of changes) {
+    const { before, after, by, sequence } = change
+    if (!after) continue
+    if (isTakenUp(change)) {
+      if (by && !ASKING.has(by.name)) complain(key, `was taken up again by ${by.name}`)
+      allowed = Math.max(allowed, after.attemptCount + 1)
+    }
+    if (after.attemptsMax > allowed) {
+      complain(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
+    }
+    const made = after.attemptCount - (before?.attemptCount ?? 0)
+    if (made < 0 || made > 1) complain(key, `change ${sequence} counts ${made} attempts`)
+    if (after.revivals > REVIVALS_MAX) complain(key, `was taken up ${after.revivals} times`)
+  }
+}

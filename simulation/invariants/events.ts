@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Books, eventKey } from './books.ts'
+import { type Check, type Complain, together } from './invariant.ts'
+import { differing, eventOf, settledEventOf } from './payload.ts'
+import type { SeenPost } from './post-book.ts'
+import { type Members, membersOf } from './said.ts'
+import { eventNumber, SETTLED } from './time-and-money.ts'
+
+/** 13, 14: events, their ids, and what they say. */
+
+const headersOf = ({ post }: SeenPost): Record<string, string> => post.headers
+
+/** 13: an event has one id, a function of its debit and number; each attempt has one of its own. */
+export const hasItsId: Check = ({ postsOf, deliveries, witnessed }, complain) => {
+  for (const [key, posts] of postsOf) {
+    const [first] = posts
+    if (!first?.about) continue
+    const number = eventNumber(first.reference, first.n)
+    const id = `evt_${number}`
+    for (const seen of posts) {
+      const { 'x-svc-event-id': named, 'webhook-id': webhookId } = headersOf(seen)
+      if (seen.body.event_id !== id || named !== id || webhookId !== id) {
+        complain(key, `was told as ${seen.body.event_id}, ${named}, ${webhookId}, and is ${id}`)
+      }
+      if (headersOf(seen)['x-svc-event'] !== seen.body.event) complain(key, 'has another type')
+    }
+    const attempts = posts.map((seen) => headersOf(seen)['x-svc-delivery-id'])
+    const record = deliveries.get(key)?.item
+    // Of rivals for one record, one that was too late finds that it was received already.
+    const isTooLate = record?.status === 'delivered'
+    const count = isTooLate ? Number.POSITIVE_INFINITY : (record?.attemptCount ?? 0)
+    posts.forEach(({ attempt }, place) => {
+      const isOne = attempts[place] === `dlv_${number}_${attempt}` && attempt >= 1
+      if (!isOne) complain(key, `has an attempt named ${attempts[place]}`)
+      if (attempt > count) complain(key, `has attempt ${attempt}, and ${count} on record`)
+    })
+    // A worker that is lost between a post and its record makes the attempt again.
+    const isTwice = new Set(attempts).size < attempts.length
+    if (witnessed.scene.healthy && isTwice) complain(key, `was posted as ${attempts}`)
+  }
+}
+
+/** 14: the numbers of its events are those of its history, in the feed and in what is owed. */
+const hasNoHoles: Check = (books, complain) => {
+  const { debits, batches, feeds, deliveries } = books
+  const owed = new Set<string>()
+  const happened = (key: string, partner: string): void => {
+    owed.add(key)
+    if (!feeds.get(partner)?.has(key)) complain(key, `is not in the feed of ${partner}`)
+  }
+  for (const [reference, { item, entries }] of debits) {
+    entries.forEach((_, n) => {
+      happened(eventKey(reference, n), item.partner)
+    })
+  }
+  for (const [id, { item }] of batches) {
+    if (item.status === 'completed') happened(eventKey(id, SETTLED), item.partner)
+  }
+  for (const [partner, feed] of feeds) {
+    for (const key of feed) if (!owed.has(key)) complain(key, `is in the feed of ${partner}`)
+  }
+  for (const [key, { item }] of deliveries) {
+    if (!owed.has(key)) complain(key, 'is owed, and never happened')
+    const entry = debits.get(item.reference)?.entries[item.n]
+    if (!entry) continue
+    const isOf = item.event === entry.type && Date.parse(item.occurredAt) === entry.writtenAt
+    if (!isOf) complain(key, `is owed as ${item.event} of ${item.occurredAt}`)
+  }
+}
+
+/** 14: what is told is the state at the event, and the same bytes each time. */
+const tellsTheStateThen: Check = (books, complain) => {
+  for (const [key, posts] of books.postsOf) {
+    if (new Set(posts.map(({ post }) => post.raw)).size > 1) complain(key, 'was told in two ways')
+    const [first] = posts
+    if (first) judgeTold(first, books, complain)
+  }
+}
+
+const judgeTold = (seen: SeenPost, { debits, batches }: Books, complain: Complain): void => {
+  const { about, reference, n, body, subject } = seen
+  const key = eventKey(reference, n)
+  if (about === 'transaction') {
+    const debit = debits.get(reference)
+    if (!debit?.entries[n]) {
+      complain(key, 'was told, and never happened')
+      return
+    }
+    const { transaction, metadata, error_details, ...envelope } = eventOf(debit, n)
+    const data = membersOf(body.data)
+    const wrong =
+      differing(body, envelope) ??
+      differing(subject, transaction) ??
+      (isDeepStrictEqual(data.metadata, metadata) ? undefined : 'metadata') ??
+      (isDeepStrictEqual(data.error_details, error_details) ? undefined : 'error_details')
+    if (wrong) complain(key, `was told with another ${wrong}`)
+  } else if (about === 'settlement') {
+    const batch = batches.get(reference)?.item
+    if (batch?.status !== 'completed') {
+      complain(key, 'was told, and never happened')
+      return
+    }
+    const { settlement, ...envelope } = settledEventOf(batch)
+    const wrong = differing(body, envelope) ?? differing(subject, settlement)
+    if (wrong) complain(key, `was told with another ${wrong}`)
+  } else judgePing(body, complain)
+}
+
+const judgePing = (body: Members, complain: Complain): void => {
+  if (body.event !== 'ping') complain(String(body.event_id), 'is about nothing')
+}
+
+export const isToldAsItWas = together(hasNoHoles, tellsTheStateThen)

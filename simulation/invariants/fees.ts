@@ -1,0 +1,47 @@
+import type { ScenePartner } from '../world/witness.ts'
+import type { DebitBook } from './books.ts'
+import type { Check } from './invariant.ts'
+
+/** 29: fees, each rounded once. */
+
+const BASIS_POINTS = 10_000
+
+/** Half a pesewa goes to the even neighbour. */
+const share = (amount: number, basisPoints: number): number => {
+  const product = amount * basisPoints
+  const rest = product % BASIS_POINTS
+  const below = (product - rest) / BASIS_POINTS
+  const isUp = 2 * rest > BASIS_POINTS || (2 * rest === BASIS_POINTS && below % 2 === 1)
+  return isUp ? below + 1 : below
+}
+
+const scheduled = (amount: number, schedule: ScenePartner['feeSchedule']): number => {
+  if (!schedule) return 0
+  const { basisPoints, fixed, minimum = 0, maximum = Number.POSITIVE_INFINITY } = schedule
+  return Math.min(Math.max(share(amount, basisPoints) + fixed, minimum), maximum)
+}
+
+/** What the bank takes itself, else what the schedule says; never more than the amount. */
+const feeOf = ({ item, entries }: DebitBook, partner: ScenePartner | undefined): number => {
+  const byBank = entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
+  return Math.min(byBank ?? scheduled(item.amount, partner?.feeSchedule), item.amount)
+}
+
+/** 29 */
+export const isChargedRightly: Check = ({ debits, partners }, complain) => {
+  for (const [reference, book] of debits) {
+    if (book.lines.length === 0) continue
+    const fee = feeOf(book, partners.get(book.item.partner))
+    for (const { item, batch } of book.lines) {
+      const sign = item.type === 'debit' ? 1 : -1
+      const isRight =
+        item.gross === sign * book.item.amount &&
+        // Minus nothing is nothing.
+        item.fee + 0 === sign * fee + 0 &&
+        item.net === item.gross - item.fee
+      if (!isRight) {
+        complain(reference, `has ${item.gross} - ${item.fee} = ${item.net} in ${batch}, fee ${fee}`)
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Books, DebitBook } from './books.ts'
+import { type Check, type Complain, together } from './invariant.ts'
+import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
+import { requestIdOf } from './said.ts'
+import { MINUTE_MS } from './time-and-money.ts'
+
+/** 5, 6, 12, 33: the path of a debit, write by write. */
+
+const MOVES: Record<string, readonly string[]> = {
+  created: ['pending'],
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: ['reversed'],
+  failed: [],
+  reversed: [],
+}
+
+/** 5: a history is a path through the lifecycle, and so is each step of it. */
+export const isPath: Check = ({ debits }, complain) => {
+  for (const [reference, { item, entries, changes }] of debits) {
+    if (entries[0]?.type !== 'created') complain(reference, `begins as ${entries[0]?.type}`)
+    entries.slice(1).forEach(({ type }, n) => {
+      const from = entries[n]?.type ?? ''
+      if (!MOVES[from]?.includes(type)) complain(reference, `went from ${from} to ${type}`)
+    })
+    const last = entries.at(-1)?.type
+    if (item.status !== last) complain(reference, `is ${item.status}, and became ${last}`)
+    if (item.byStatus !== `${item.partner}#${item.status}`) {
+      complain(reference, `is ${item.status}, and listed as ${item.byStatus}`)
+    }
+    for (const { before, after, sequence } of changes) {
+      if (!before || !after || before.status === after.status) continue
+      if (!MOVES[before.status]?.includes(after.status)) {
+        complain(reference, `change ${sequence} went from ${before.status} to ${after.status}`)
+      }
+    }
+  }
+}
+
+/** What a later write must have seen of an earlier one. */
+const counts = ({ status, history, approval, settledIn, adjustedIn }: RawDebit): string =>
+  `${status} ${history.length} ${approval?.rid} ${settledIn} ${adjustedIn}`
+
+/** 6: one outcome; of those who write at once one wins, as every write counts itself. */
+export const hasOneOutcome: Check = ({ debits }, complain) => {
+  for (const [reference, { entries, changes }] of debits) {
+    const outcomes = entries.filter(({ type }) => type === 'completed' || type === 'failed')
+    if (outcomes.length > 1) {
+      complain(reference, `came to ${outcomes.map(({ type }) => type).join(', then ')}`)
+    }
+    for (const { before, after, sequence } of changes) {
+      if (!before || !after) continue
+      const counted = after.version - before.version
+      if (counted !== (counts(before) === counts(after) ? 0 : 1)) {
+        complain(reference, `change ${sequence} counts as ${counted}`)
+      }
+    }
+  }
+}
+
+const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean =>
+  one?.type === other?.type &&
+  one?.writtenAt === other?.writtenAt &&
+  one?.by === other?.by &&
+  one?.rid === other?.rid &&
+  isDeepStrictEqual(one?.set, other?.set)
+
+const OPENING = 'created pending'
+
+/** 12: a change of the status and its one entry are one write; entries stay as they are. */
+const isOneEntryPerMove: Check = ({ debits }, complain) => {
+  for (const [reference, { changes }] of debits) {
+    for (const { before, after, sequence } of changes) {
+      if (!after) continue
+      const entries = entriesOf(after)
+      if (!before) {
+        const opened = entries.map(({ type }) => type).join(' ')
+        if (opened !== OPENING) complain(reference, `was opened with ${opened}`)
+        continue
+      }
+      const earlier = entriesOf(before)
+      if (!earlier.every((entry, n) => isSameEntry(entry, entries[n]))) {
+        complain(reference, `change ${sequence} rewrote its history`)
+      }
+      const added = entries.slice(earlier.length).map(({ type }) => type)
+      const moved = before.status === after.status ? [] : [after.status]
+      if (added.join() !== moved.join()) {
+        complain(reference, `change ${sequence} tells of ${added}, and moved to ${moved}`)
+      }
+    }
+  }
+}
+
+/** 12: what was told names the status before. */
+const tellsWhatWasBefore: Check = ({ debits, posts }, complain) => {
+  for (const { about, reference, n, body } of posts) {
+    const entries = about === 'transaction' && debits.get(reference)?.entries
+    if (!entries) continue
+    const told = (body.data as { previous_status?: unknown }).previous_status
+    const previous = entries[n - 1]?.type ?? null
+    if (told !== previous) complain(reference, `event ${n} came after ${previous}, not ${told}`)
+  }
+}
+
+export const isWhole = together(isOneEntryPerMove, tellsWhatWasBefore)
+
+const ACTORS: Record<string, RegExp> = {
+  charge: /^partner:/,
+  'update-debit-transaction': /^bank:/,
+  'debit-callback': /^bank:/,
+  'report-sandbox-outcome': /^bank:/,
+  'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
+  'expire-debit': /^job:expire-debit$/,
+  sweep: /^job:sweep$/,
+  'manage-debit': /^operator$/,
+}
+
+/** Between a cause and its write lies what one invocation may take. */
+const MEANWHILE_MS = MINUTE_MS
+
+/** 33: each move says who made it, when, and on what request. */
+export const saysWho: Check = (books, complain) => {
+  for (const [reference, book] of books.debits) {
+    book.entries.forEach((entry, n) => {
+      if (!isOwner(entry, book)) complain(reference, `event ${n} is by ${entry.by}`)
+      if (!entry.rid) complain(reference, `event ${n} names no request`)
+    })
+    for (const change of book.changes) judgeCause(change, { books, reference, complain })
+  }
+}
+
+const isOwner = ({ type, by }: Entry, { item: { partner, bank } }: DebitBook): boolean => {
+  if (type === 'created' || type === 'pending') return by === `partner:${partner}`
+  if (type === 'reversed') return by === 'operator'
+  return by === `bank:${bank.identifier}` || by.startsWith('job:')
+}
+
+type Judged = { books: Books; reference: string; complain: Complain }
+
+const judgeCause = (change: ChangeOf<RawDebit>, { books, reference, complain }: Judged): void => {
+  const { before, after, by, at, sequence } = change
+  if (!after || after.history.length === before?.history.length) return
+  const entry = entriesOf(after).at(-1)
+  if (!entry) return
+  if (Math.abs(at - entry.writtenAt) > MEANWHILE_MS) {
+    complain(reference, `change ${sequence} at ${at} says it was at ${entry.writtenAt}`)
+  }
+  if (!by) return
+  if (!ACTORS[by.name]?.test(entry.by)) {
+    complain(reference, `change ${sequence} of ${by.name} says it is by ${entry.by}`)
+  }
+  const asked = books.askedBy.get(by.invocation)
+  const requestId = asked?.reply && requestIdOf(asked.reply)
+  if (asked?.caller && requestId !== undefined && requestId !== entry.rid) {
+    complain(reference, `change ${sequence} is of the request ${requestId}, not ${entry.rid}`)
+  }
+}

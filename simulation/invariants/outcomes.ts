@@ -1,0 +1,112 @@
+import type { Scene } from '../world/witness.ts'
+import type { DebitBook } from './books.ts'
+import { type Check, type Complain, together } from './invariant.ts'
+import type { Entry } from './raw-items.ts'
+import { type Members, membersOf } from './said.ts'
+import { MINUTE_MS } from './time-and-money.ts'
+
+/** 4, 8: every debit comes to its end in time, and its times say what it came through. */
+
+const PROCESSING_MS = 10 * MINUTE_MS
+const APPROVAL_MS = 5 * MINUTE_MS
+/** A timer may fire as late. */
+const SCHEDULER_MS = MINUTE_MS
+/**
+ * Three sweeps: one in whose middle the world healed, one from which a late index hid the debit,
+ * and the one that finds it.
+ */
+const SWEEPS_MS = 3 * MINUTE_MS
+
+const typeIs =
+  (...types: string[]) =>
+  ({ type }: Entry): boolean =>
+    types.includes(type)
+
+/** Ten minutes and a late timer after the charge; where things went wrong, the sweeps after that. */
+const endsBy = ({ createdAt }: DebitBook, { healthy, healedAt }: Scene): number => {
+  const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS
+  return healthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
+}
+
+/** 4 */
+export const endsInTime: Check = ({ debits, witnessed: { scene } }, complain) => {
+  for (const [reference, book] of debits) {
+    const end = endsBy(book, scene)
+    const outcome = book.entries.find(typeIs('completed', 'failed'))
+    if (outcome && outcome.at > end) {
+      complain(reference, `came to its end ${outcome.at - end} ms late`)
+    }
+    if (!outcome && scene.endedAt > end) complain(reference, `is ${book.item.status} in the end`)
+  }
+}
+
+const MESSAGES: Record<string, number> = {
+  'Transaction timeout': APPROVAL_MS,
+  'Bank processing timeout': PROCESSING_MS,
+}
+
+/** 8: only a failure has a message, and each has one; that of a clock is true. */
+const hasItsMessage: Check = ({ debits }, complain) => {
+  for (const [reference, book] of debits) {
+    for (const { type, set } of book.entries) {
+      const isFailure = type === 'failed'
+      if (
+        (set.errorMessage !== undefined) !== isFailure ||
+        (set.errorCode !== undefined) !== isFailure
+      ) {
+        complain(reference, `${type} with the message ${set.errorMessage}`)
+      }
+      if (type === 'processing' && !set.bankReference) {
+        complain(reference, 'is processing without a reference of its bank')
+      }
+    }
+    const failed = book.entries.find(typeIs('failed'))
+    if (failed?.by.startsWith('job:')) judgeTimeout(failed, book, complain)
+  }
+}
+
+const judgeTimeout = (
+  failed: Entry,
+  { item, entries, createdAt }: DebitBook,
+  complain: Complain,
+) => {
+  const { errorMessage = '', errorCode } = failed.set
+  const clock = MESSAGES[errorMessage]
+  const isApproval = clock === APPROVAL_MS
+  const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
+  if (clock === undefined || errorCode !== 'timeout') {
+    complain(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
+  } else if (since === undefined || (isApproval && item.approval)) {
+    complain(item.reference, 'ran out by a clock that did not run')
+  } else if (failed.writtenAt < since + clock) {
+    complain(item.reference, `ran out ${since + clock - failed.writtenAt} ms early`)
+  }
+}
+
+/** What a view of a debit says of the way it has come. */
+const isTrue = (view: Members, types: ReadonlySet<string>): boolean =>
+  (view.processed_at !== null) === types.has('processing') &&
+  (view.completed_at !== null) === types.has('completed') &&
+  (view.error_message !== null) === types.has('failed')
+
+/** 8: times and messages as they are told, in events and to who asks. */
+const tellsItsTimes: Check = ({ debits, posts, witnessed }, complain) => {
+  for (const { about, reference, n, subject } of posts) {
+    const entries = about === 'transaction' && debits.get(reference)?.entries
+    if (!entries) continue
+    const types = new Set(entries.slice(0, n + 1).map(({ type }) => type))
+    if (!isTrue(subject, types)) complain(reference, `event ${n} tells of other times`)
+  }
+  for (const { name, reply, path } of witnessed.asked) {
+    if (name !== 'get-debit-request' || reply?.status !== 200) continue
+    const debit = debits.get(String(path.reference))
+    const data = membersOf(membersOf(reply.body).data)
+    const last = debit?.entries.findIndex(({ type }) => type === data.status) ?? -1
+    const types = new Set(debit?.entries.slice(0, last + 1).map(({ type }) => type))
+    if (debit && !isTrue(membersOf(data.response), types)) {
+      complain(debit.item.reference, `was read as ${data.status} with other times`)
+    }
+  }
+}
+
+export const hasItsTimes = together(hasItsMessage, tellsItsTimes)

@@ -1,0 +1,103 @@
+import type { DebitBook } from './books.ts'
+import type { RawBatch } from './raw-items.ts'
+import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
+
+/** What an event must say, told again from the raw item. Amounts are text here. */
+
+const iso = (at: number | undefined): string | null =>
+  at === undefined ? null : new Date(at).toISOString()
+
+const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
+
+/** A debit as it stood at its event `n`. */
+export const eventOf = ({ item, entries }: DebitBook, n: number) => {
+  const past = entries.slice(0, n + 1)
+  const last = past[n]
+  const set = Object.assign({}, ...past.map((entry) => entry.set))
+  const atOf = (type: string) => iso(past.find((entry) => entry.type === type)?.at)
+  const metadata = [item.metadata, ...past.map((entry) => entry.set.metadata)]
+  const method = set.approvalMethod
+  return {
+    event: `transaction.${last?.type}`,
+    event_id: `evt_${eventNumber(item.reference, n)}`,
+    timestamp: iso(last?.at),
+    api_version: 'v1',
+    sequence: n,
+    transaction: {
+      id: `dt_${debitNumber(item.reference)}`,
+      uuid: item.uuid,
+      reference: item.reference,
+      partner_reference: item.partnerReference,
+      status: last?.type,
+      amount: inGhs(item.amount),
+      currency: 'GHS',
+      fee: set.fee === undefined ? null : inGhs(set.fee),
+      narration: item.narration,
+      approval_method: METHODS[method] ?? method ?? null,
+      bank_reference: set.bankReference ?? null,
+      error_message: set.errorMessage ?? null,
+      created_at: iso(past[0]?.at),
+      processed_at: atOf('processing'),
+      completed_at: atOf('completed'),
+      bank: { name: item.bank.name, identifier: item.bank.identifier, country_code: 'GH' },
+      customer: {
+        name: set.customerName ?? null,
+        phone_number: item.phone,
+        account_number: set.accountNumber ?? null,
+      },
+    },
+    metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
+    error_details:
+      last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+  }
+}
+
+/** A batch as it was paid, as far as an event tells of it. */
+export const settledEventOf = ({
+  id,
+  uuid,
+  partner,
+  completedAt,
+  totals,
+  paid,
+  date,
+}: RawBatch) => ({
+  event: 'settlement.completed',
+  event_id: `evt_${eventNumber(id, SETTLED)}`,
+  timestamp: completedAt,
+  api_version: 'v1',
+  sequence: 0,
+  settlement: {
+    id,
+    uuid,
+    provider: partner,
+    currency: 'GHS',
+    date,
+    status: 'completed',
+    count: totals?.count,
+    gross: inGhs(totals?.gross ?? 0),
+    fee: inGhs(totals?.fee ?? 0),
+    adjustments: inGhs(totals?.adjustments ?? 0),
+    net: inGhs(totals?.net ?? 0),
+    paid: paid === null ? null : inGhs(paid),
+    completed_at: completedAt,
+  },
+})
+
+const AMOUNTS = new Set(['amount', 'fee', 'gross', 'adjustments', 'net', 'paid'])
+
+const isEqual = (told: unknown, expected: unknown, name = ''): boolean => {
+  if (AMOUNTS.has(name) && typeof expected === 'string') return told === Number(expected)
+  if (typeof expected !== 'object' || expected === null) return told === expected
+  if (typeof told !== 'object' || told === null) return false
+  return differing(told, expected) === undefined
+}
+
+/** @returns the name of the first member that is not told as it should be */
+export const differing = (told: object, expected: object): string | undefined => {
+  const members = told as Record<string, unknown>
+  for (const [name, member] of Object.entries(expected)) {
+    if (member === undefined ? name in members : !isEqual(members[name], member, name)) return name
+  }
+  return undefined
+}

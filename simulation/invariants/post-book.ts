@@ -1,0 +1,60 @@
+import type { Post, ScenePartner } from '../world/witness.ts'
+import { type Members, membersOf } from './said.ts'
+import { SETTLED } from './time-and-money.ts'
+
+/** A post, and what it is about. */
+export type SeenPost = {
+  post: Post
+  /** Whose receiver got it; undefined: nobody's. */
+  receiver: ScenePartner | undefined
+  body: Members
+  /** `transaction`, `settlement`; undefined for a ping, and for what cannot be read. */
+  about: 'transaction' | 'settlement' | undefined
+  subject: Members
+  /** Of the debit or the batch; empty for anything else. */
+  reference: string
+  n: number
+  /** Which attempt it says it is, from 1. */
+  attempt: number
+}
+
+const NOTHING: Members = {}
+
+const readBody = (raw: string) => {
+  const body = membersOf(raw)
+  const data = membersOf(body.data)
+  if (data.transaction) {
+    const subject = membersOf(data.transaction)
+    const reference = String(subject.reference)
+    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) } as const
+  }
+  if (data.settlement) {
+    const subject = membersOf(data.settlement)
+    return {
+      body,
+      about: 'settlement',
+      subject,
+      reference: String(subject.id),
+      n: SETTLED,
+    } as const
+  }
+  return { body, about: undefined, subject: NOTHING, reference: '', n: -1 } as const
+}
+
+export const seenPosts = (
+  posts: readonly Post[],
+  partners: readonly ScenePartner[],
+): SeenPost[] => {
+  const receivers = new Map(partners.map((partner) => [partner.webhook?.url, partner]))
+  // The attempts of one event have the same bytes.
+  const read = new Map<string, ReturnType<typeof readBody>>()
+  return posts.map((post) => {
+    const known = read.get(post.raw) ?? readBody(post.raw)
+    read.set(post.raw, known)
+    const attempt = Number(post.headers['x-svc-delivery-id']?.split('_')[2])
+    return { post, receiver: receivers.get(post.url), ...known, attempt }
+  })
+}
+
+export const isReceived = ({ post: { code } }: SeenPost): boolean =>
+  code !== null && code >= 200 && code < 300

@@ -1,0 +1,190 @@
+import type { Change, Item } from '../world/witness.ts'
+
+/**
+ * Items as they lie in the table, as far as the invariants look at them. Written down here a
+ * second time, so that a mistake of the service's own reading is not shared.
+ */
+
+export type RawSet = {
+  bankReference?: string
+  approvalMethod?: string
+  fee?: number
+  errorMessage?: string
+  errorCode?: string
+  customerName?: string
+  accountNumber?: string
+  /** JSON. */
+  metadata?: string
+}
+
+export type RawEntry = { type: string; at?: number; by?: string; rid?: string; set?: RawSet }
+
+export type RawDebit = Item & {
+  reference: string
+  uuid: string
+  partner: string
+  partnerReference: string
+  bank: { identifier: string; name: string }
+  phone: string
+  amount: number
+  narration: string
+  /** JSON. */
+  metadata?: string
+  countedOn?: string
+  status: string
+  version: number
+  byStatus: string
+  history: readonly RawEntry[]
+  approval?: { at: number; by: string; rid: string }
+  settledIn?: string
+  adjustedIn?: string
+}
+
+export type RawClaim = Item & { reference: string }
+export type RawPointer = Item & Partial<RawDebit> & { reference: string }
+export type RawDayTotal = Item & { amountTotal: number }
+
+export type RawAttempt = {
+  number: number
+  at: string
+  milliseconds: number
+  responseCode: number | null
+  cause: string | null
+}
+
+export type RawDelivery = Item & {
+  reference: string
+  n: number
+  partner: string
+  event: string
+  occurredAt: string
+  status: string
+  attemptCount: number
+  attemptsMax: number
+  last: RawAttempt | null
+  nextAttemptAt: string | null
+  deliveredAt: string | null
+  failedAt: string | null
+  reason: number | null
+  revivals: number
+}
+
+export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
+
+export type RawBatch = Item & {
+  id: string
+  uuid: string
+  partner: string
+  currency: string
+  date: string
+  n: number
+  status: string
+  createdAt: string
+  sealedAt: string | null
+  totals: RawTotals | null
+  reportedAt: string | null
+  processedAt: string | null
+  completedAt: string | null
+  paid: number | null
+  paidTo: { bank: string; accountNumber: string; accountName: string } | null
+  bankReference: string | null
+  makesGood: readonly { batch: string; amount: number }[]
+  outstanding: number
+  madeGoodBy: string | null
+}
+
+export type RawLine = Item & {
+  type: string
+  reference: string
+  partnerReference: string
+  bankReference: string | null
+  completedAt: string
+  gross: number
+  fee: number
+  net: number
+}
+
+export type RawLate = Item & {
+  reference: string
+  partner: string
+  bank: string
+  amount: number
+  bankReference: string
+  fee?: number
+  by: string
+  requestId: string
+}
+
+export type RawFeedPage = Item & { entries: readonly string[] }
+
+/** A change of an item whose kind is known. */
+export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
+  before: T | undefined
+  after: T | undefined
+}
+
+export type Kind =
+  | 'debit'
+  | 'claim'
+  | 'pointer'
+  | 'day total'
+  | 'delivery'
+  | 'attempt'
+  | 'late-completion'
+  | 'batch'
+  | 'line'
+  | 'feed-page'
+  | 'webhook-health'
+  | 'another'
+
+const ENTITIES = new Set<unknown>([
+  'debit',
+  'delivery',
+  'attempt',
+  'late-completion',
+  'batch',
+  'line',
+  'feed-page',
+  'webhook-health',
+])
+
+/** Claims, pointers and totals have no entity: nothing follows from them. */
+export const kindOf = ({ entity, sk }: Item): Kind => {
+  if (ENTITIES.has(entity)) return entity as Kind
+  if (sk === 'PARTNER_REFERENCE') return 'claim'
+  if (sk === 'UUID') return 'pointer'
+  return sk.startsWith('DAY#') ? 'day total' : 'another'
+}
+
+/** An entry with what it shares with the one before it. */
+export type Entry = {
+  type: string
+  /** As events tell it: a history does not run backwards, though clocks differ. */
+  at: number
+  /** As it was written. */
+  writtenAt: number
+  by: string
+  rid: string
+  set: RawSet
+}
+
+export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
+  const entries: Entry[] = []
+  let before: Entry | undefined
+  for (const { type, at, by, rid, set } of history) {
+    const writtenAt = at ?? before?.writtenAt ?? 0
+    before = {
+      type,
+      at: Math.max(writtenAt, before?.at ?? 0),
+      writtenAt,
+      by: by ?? before?.by ?? '',
+      rid: rid ?? before?.rid ?? '',
+      set: set ?? {},
+    }
+    entries.push(before)
+  }
+  return entries
+}
+
+/** The part of a key after its kind. */
+export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)

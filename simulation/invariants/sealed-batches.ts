@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { HandOver } from '../world/witness.ts'
+import type { BatchBook } from './books.ts'
+import { type Check, type Complain, together } from './invariant.ts'
+import type { ChangeOf, RawBatch } from './raw-items.ts'
+import { membersOf } from './said.ts'
+import { inGhs } from './time-and-money.ts'
+
+/** 26: a sealed batch stays as it is, and is paid once. */
+
+const STEPS: Record<string, readonly string[]> = {
+  // Made good, or with nothing left to pay, it is completed at once.
+  pending: ['processing', 'completed'],
+  processing: ['completed', 'failed'],
+  failed: ['pending'],
+  completed: [],
+}
+
+const FIXED = ['id', 'partner', 'currency', 'date', 'n', 'createdAt'] as const
+
+/** Once they are set, they stay. */
+const LASTING = ['sealedAt', 'totals', 'reportedAt', 'completedAt', 'madeGoodBy'] as const
+
+/** Where it is looked for may change at any time. */
+const contents = ({ work, due, ...batch }: RawBatch): object => batch
+
+const isLost = (before: unknown, after: unknown): boolean =>
+  before !== null && before !== undefined && !isDeepStrictEqual(before, after)
+
+const staysSealed: Check = ({ batches, lineChanges }, complain) => {
+  const sealed = new Map<string, number>()
+  for (const [id, { changes }] of batches) {
+    for (const change of changes) judgeStep(change, complain)
+    const seal = changes.find(({ after }) => after?.sealedAt)
+    if (seal) sealed.set(`BATCH#${id}`, seal.sequence)
+  }
+  for (const { before, after, sequence } of lineChanges) {
+    const line = after ?? before
+    if (!line) continue
+    if (before) complain(line.pk, `change ${sequence} is of a line that stood there`)
+    if (sequence > (sealed.get(line.pk) ?? Infinity))
+      complain(line.pk, `got ${line.sk} when sealed`)
+  }
+}
+
+const judgeStep = (change: ChangeOf<RawBatch>, complain: Complain): void => {
+  const { before, after, sequence, by } = change
+  if (!before || !after) return
+  const about = `${after.id}, change ${sequence}`
+  for (const name of FIXED) if (before[name] !== after[name]) complain(about, `another ${name}`)
+  for (const name of LASTING)
+    if (isLost(before[name], after[name])) complain(about, `another ${name}`)
+  if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
+    complain(about, 'it was completed')
+  }
+  if (before.status !== after.status && !isStep(before, after, by?.name)) {
+    complain(about, `${by?.name} made it ${after.status}, as it was ${before.status}`)
+  }
+  if (before.uuid !== after.uuid && before.status !== 'failed') complain(about, 'another uuid')
+}
+
+/** Only an operator has a failed one paid again. */
+const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): boolean =>
+  STEPS[before.status]?.includes(after.status) === true &&
+  (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
+
+/** What was processed is not processed again: 5005. */
+const isRefusedTwice: Check = ({ witnessed, batches }, complain) => {
+  for (const { name, sent, at, reply } of witnessed.asked) {
+    if (name !== 'manage-settlement' || !reply) continue
+    const { verb, options } = sent as { verb?: unknown; options?: { batch?: unknown } }
+    if (verb !== 'process' && verb !== 'retry') continue
+    const batch = batches.get(String(options?.batch))
+    const ended = batch?.changes.find(({ after }) => after?.status === 'completed')
+    if (!ended || ended.at >= at) continue
+    const error = JSON.stringify(membersOf(reply.body).error ?? '')
+    if (!error.includes('5005')) complain(String(options?.batch), 'was processed twice')
+  }
+}
+
+/** Its bank is told once what it is to pay, however often it is asked. */
+const isInstructedOnce: Check = (books, complain) => {
+  const instructions = books.witnessed.handOvers.filter(({ path }) => path === '/settlements')
+  for (const [id, handed] of Map.groupBy(instructions, ({ body }) => String(body.batch))) {
+    const batch = books.batches.get(id)
+    if (!batch) {
+      complain(id, 'was to be paid, and is not there')
+      continue
+    }
+    const keys = Map.groupBy(handed, ({ idempotencyKey }) => idempotencyKey)
+    for (const [key, same] of keys) judgeInstruction(batch, { key, same }, complain)
+    const open = [...keys.values()].filter(([one]) => one?.verdict !== 'rejected')
+    if (open.length > 1) complain(id, `was to be paid as each of ${[...keys.keys()]}`)
+  }
+}
+
+type Instruction = { key: string; same: readonly HandOver[] }
+
+const judgeInstruction = (
+  { item, changes }: BatchBook,
+  { key, same }: Instruction,
+  complain: Complain,
+): void => {
+  const [first] = same
+  const begun = changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
+  if (!first) return
+  if (!begun?.after || begun.at > first.at) {
+    complain(item.id, `was handed over as ${key} before that was on record`)
+    return
+  }
+  const { paid, paidTo, partner, date } = begun.after
+  const { body } = first
+  const isAsWritten =
+    body.uuid === key &&
+    body.partner === partner &&
+    body.date === date &&
+    body.currency === 'GHS' &&
+    body.amount === inGhs(paid ?? 0) &&
+    body.account_number === paidTo?.accountNumber &&
+    body.account_name === paidTo?.accountName &&
+    first.bank === paidTo?.bank
+  if (!isAsWritten) complain(item.id, `was handed over as ${key} with something else`)
+  const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
+  if (bytes.size > 1) complain(item.id, `was handed over as ${key} in several ways`)
+  const effective = same.filter((one) => one.effective).length
+  if (effective > 1) complain(item.id, `was acted on ${effective} times as ${key}`)
+}
+
+export const staysAsItIs = together(staysSealed, isRefusedTwice, isInstructedOnce)

@@ -1,0 +1,48 @@
+/** What is reckoned here by itself: days of UTC, pesewas, and the numbers that ids are made of. */
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
+
+/** `YYYY-MM-DD` */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+
+/** The first midnight after an instant. */
+export const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
+
+/** Whole pesewas as text with two decimals. */
+export const inGhs = (amount: number): string => {
+  const digits = String(Math.abs(amount)).padStart(3, '0')
+  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
+const TWO_DECIMALS = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
+
+/** Text or a number of GHS as pesewas; undefined for what is no amount. */
+export const pesewasOf = (amount: unknown): number | undefined => {
+  if (typeof amount === 'number') return Math.round(amount * 100)
+  if (typeof amount !== 'string' || !TWO_DECIMALS.test(amount)) return undefined
+  return Number(amount.replace('.', ''))
+}
+
+const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
+const SUFFIXES_PER_DAY = 36 ** 6
+const EVENTS_MAX = 100
+
+/** A batch has one event, under this number. */
+export const SETTLED = 99
+
+/** The number of the event in all that is said of it: day, suffix and number of the event. */
+export const eventNumber = (reference: string, n: number): number => {
+  const [, day = '', suffix = ''] = reference.split('-')
+  const date = Date.UTC(+day.slice(0, 4), +day.slice(4, 6) - 1, +day.slice(6, 8)) / DAY_MS
+  const owner = (date - FIRST_DAY) * SUFFIXES_PER_DAY + Number.parseInt(suffix, 36)
+  return owner * EVENTS_MAX + n
+}
+
+/** The number of a debit, as providers see it. */
+export const debitNumber = (reference: string): number =>
+  Math.floor(eventNumber(reference, 0) / EVENTS_MAX)

@@ -1,0 +1,221 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import * as v from 'valibot'
+import { advance } from '../../shared/domain/debit.ts'
+import { Partner } from '../../shared/domain/partner.ts'
+import type { Reference } from '../../shared/domain/reference.ts'
+import { findDebit } from '../../shared/store/debits.ts'
+import { moveDebit } from '../../shared/store/moves.ts'
+import { putPartner } from '../../shared/store/partners.ts'
+import type { Asked, HandOver, Item, Witnessed } from '../../simulation/world/witness.ts'
+import { useReportShelf } from '../settlement/report-shelf.ts'
+import { demoPartner, NOON, still } from '../support/examples.ts'
+import { chargeBody, sampleEvent } from '../support/running-service.ts'
+import type { FunctionName } from '../support/world/functions.ts'
+import { accepted, answering, COMPLETED } from '../support/world/lives.ts'
+import { openWorld, type World } from '../support/world/world.ts'
+import { watchWrites } from './watched-writes.ts'
+
+/**
+ * Some days in the life of a provider, lived through by the real functions on DynamoDB Local, and
+ * witnessed as a simulated world is: debits that complete, fail, run out and are taken back, a
+ * receiver that fails once, two nights of settlement and their payments.
+ */
+
+const DAY_SECONDS = 86_400
+const TO_MIDNIGHT_SECONDS = DAY_SECONDS / 2
+/** A quarter past: what was due at midnight is there. */
+const SOON_SECONDS = 900
+
+const DAILY_LIMIT = 450_00
+export const FEE_SCHEDULE = { basisPoints: 150, fixed: 10 }
+
+const partner = v.parse(Partner, {
+  ...demoPartner,
+  dailyLimit: DAILY_LIMIT,
+  feeSchedule: FEE_SCHEDULE,
+  settlementAccount: { bank: 'GCB', accountNumber: '1234567890', accountName: 'Demo Ltd' },
+})
+
+const EVENTS = [
+  'transaction.created',
+  'transaction.pending',
+  'transaction.processing',
+  'transaction.completed',
+  'transaction.failed',
+  'transaction.reversed',
+  'settlement.completed',
+] as const
+
+const CALLERS: Record<string, Asked['caller']> = {
+  charge: { kind: 'provider', id: 'demo' },
+  'update-debit-transaction': { kind: 'bank', id: 'GCB' },
+}
+
+/** Asks as a provider or a bank does, and notes it. */
+const askingOf = (world: World, { asking }: { asking: { invocation: number } }) => {
+  const asked: Asked[] = []
+  const ask = async (name: FunctionName, sent: object, path: Record<string, string> = {}) => {
+    const at = world.now().getTime()
+    const event = { ...(await sampleEvent(name)), body: JSON.stringify(sent), pathParameters: path }
+    asking.invocation = asked.length + 1
+    const reply = await world.run<APIGatewayProxyResult>(name, event)
+    const { invocation } = asking
+    asking.invocation = 0
+    if (!reply) throw new Error(`${name} died`)
+    const { statusCode: status, headers = {}, body } = reply
+    const told = { at: world.now().getTime(), status, headers, body }
+    const caller = CALLERS[name]
+    asked.push({ at, name, invocation, caller, path, sent, reply: told, heard: true })
+    return JSON.parse(body)
+  }
+  return { asked, ask }
+}
+
+type Ask = ReturnType<typeof askingOf>['ask']
+
+const charge = async (ask: Ask, fields: object = {}) => {
+  // Of an account whose bank accepts, and then is silent.
+  const body = chargeBody({ phone_number: '+233244444444', ...fields })
+  const { data } = await ask('charge', body)
+  return { reference: data?.reference as Reference, uuid: String(data?.response.uuid), body }
+}
+
+const report = (ask: Ask, uuid: string, members: object) =>
+  ask('update-debit-transaction', { bank_reference: 'GCB-0001', ...members }, { uuid })
+
+/** As an operator does. */
+const reverse = async (reference: Reference, at: Date): Promise<void> => {
+  const debit = await findDebit(reference)
+  if (!debit) throw new Error(`No debit ${reference}`)
+  const cause = { at, by: 'operator', requestId: 'request-of-operator' }
+  const changes = { metadata: { reversal_reason: 'Order cancelled' } }
+  await moveDebit(debit, (now) => advance(now, { ...cause, to: 'reversed', changes }), still())
+}
+
+const night = async (world: World): Promise<void> => {
+  world.queues.put('settlement-runs', '{}')
+  await world.pass(SOON_SECONDS)
+}
+
+/** @returns the references, by what becomes of them */
+const liveThrough = async (world: World, ask: Ask) => {
+  const metadata = { order: { number: 7 }, 'amount due': '5' }
+  const reversed = await charge(ask, { metadata })
+  world.receiver.conduct = answering(500)
+  const settled = await charge(ask, { amount: '33.35' })
+  const failed = await charge(ask)
+  const expired = await charge(ask)
+  await ask('charge', settled.body)
+  await ask('charge', { ...settled.body, amount: '44.00' })
+  await charge(ask, { amount: '400.00' })
+  for (const { reference } of [reversed, settled, failed, expired]) await accepted(world, reference)
+  await world.pass(20)
+  await report(ask, reversed.uuid, { ...COMPLETED, fee: '0.75' })
+  await report(ask, settled.uuid, COMPLETED)
+  await report(ask, settled.uuid, COMPLETED)
+  await report(ask, failed.uuid, { status: 'failed', error_message: 'Declined by customer' })
+  await world.pass(5)
+  await report(ask, failed.uuid, COMPLETED)
+  await world.rest()
+  const elapsed = (world.now().getTime() - NOON.getTime()) / 1000
+  await world.pass(TO_MIDNIGHT_SECONDS - elapsed)
+  await night(world)
+  await reverse(reversed.reference, world.now())
+  const next = await charge(ask)
+  await accepted(world, next.reference)
+  await report(ask, next.uuid, COMPLETED)
+  await world.pass(DAY_SECONDS - SOON_SECONDS)
+  await night(world)
+  await world.pass(DAY_SECONDS - SOON_SECONDS)
+  await night(world)
+  await world.pass(3 * 3600)
+  const references = [reversed, settled, failed, expired, next].map(({ reference }) => reference)
+  const [first = '', second = '', third = '', fourth = '', fifth = ''] = references
+  return { reversed: first, settled: second, failed: third, expired: fourth, next: fifth }
+}
+
+export type Life = Awaited<ReturnType<typeof witnessLife>>
+
+export const witnessLife = async () => {
+  const world = await openWorld({ events: [...EVENTS] })
+  useReportShelf()
+  await putPartner(partner)
+  const writes = await watchWrites(() => world.now().getTime())
+  const { asked, ask } = askingOf(world, writes)
+  const names = await liveThrough(world, ask)
+  const items = (await world.items()) as Item[]
+  const { url, secret } = world.webhook
+  const witnessed: Witnessed = {
+    scene: {
+      seed: 1,
+      referencePrefix: 'DCS',
+      startedAt: NOON.getTime(),
+      healedAt: NOON.getTime(),
+      endedAt: world.now().getTime(),
+      healthy: true,
+      partners: [
+        {
+          id: partner.id,
+          webhook: { url, secret, events: EVENTS },
+          dailyLimit: DAILY_LIMIT,
+          feeSchedule: FEE_SCHEDULE,
+        },
+        { id: 'other', webhook: undefined, dailyLimit: undefined, feeSchedule: undefined },
+      ],
+      banks: ['GCB'],
+    },
+    items,
+    changes: writes.changes,
+    asked,
+    posts: world.receiver.posts.map(({ at, headers, raw, code }) => {
+      return {
+        at,
+        url,
+        headers: headers as Record<string, string>,
+        raw,
+        code,
+        heard: code !== null,
+      }
+    }),
+    handOvers: items.flatMap(handedOver),
+    deadLetters: [],
+  }
+  await world.close()
+  return { witnessed, names }
+}
+
+const inGhs = (amount: unknown): string => (Number(amount) / 100).toFixed(2)
+
+/** The bank here is the sandbox's own: what another would be handed follows from the items. */
+const handedOver = (item: Item): HandOver[] => {
+  const common = { bank: 'GCB', effective: true, idempotencyKey: String(item.uuid) }
+  if (item.entity === 'debit') {
+    const { uuid, reference, phone, amount, narration, history } = item
+    const at = Number((history as { at: number }[])[0]?.at)
+    const body = {
+      uuid,
+      reference,
+      phone_number: phone,
+      amount: inGhs(amount),
+      currency: 'GHS',
+      narration,
+      timestamp: new Date(at).toISOString(),
+    }
+    return [{ ...common, at, path: '/submissions', body, verdict: 'accepted' }]
+  }
+  if (item.entity !== 'batch' || !item.paid) return []
+  const { uuid, id, partner, paid, paidTo, date, processedAt } = item
+  const { accountNumber, accountName } = paidTo as Record<string, string>
+  const body = {
+    uuid,
+    batch: id,
+    partner,
+    account_number: accountNumber,
+    account_name: accountName,
+    amount: inGhs(paid),
+    currency: 'GHS',
+    date,
+  }
+  const at = Date.parse(String(processedAt))
+  return [{ ...common, at, path: '/settlements', body, verdict: 'paid' }]
+}
