@@ -77,6 +77,7 @@ export const newBank = (around: Around): Peer => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict
     known.set(key, 'paid')
+    for (const one of handOvers) if (one.idempotencyKey === key) one.verdict = 'paid'
     return 'paid'
   }
 
