@@ -12,7 +12,7 @@ export const cutPlan = (plan: Plan, { lives, without = [] }: Cut): Plan => ({
   faults: new Set([...plan.faults].filter((name) => !without.includes(name))),
 })
 
-const TRIES_MAX = 400
+const TRIES_MAX = 150
 
 /** @returns what is left, and how many worlds that took */
 export const shrink = async (seed: number, lifecycles: number): Promise<Cut> => {

@@ -1,4 +1,4 @@
-import type { Change, Item } from '../world/witness.ts'
+import type { Item } from '../world/witness.ts'
 import { firstNot, type Row } from './collections.ts'
 import type { KeyNames } from './key-conditions.ts'
 import { compareText } from './values.ts'
@@ -9,17 +9,21 @@ import { compareText } from './values.ts'
  */
 export type IndexView = {
   keys: KeyNames
-  /** Takes note of a committed change; when it is to be seen is asked only where it is one here. */
-  note: (change: Pick<Change, 'before' | 'after'>, visibleAt: () => number) => void
+  /** Takes note of a change that was committed at an instant. */
+  note: (before: Item | undefined, after: Item | undefined, at: number) => void
   /** One partition as it is seen at an instant; instants never go back. */
   partition: (value: string, now: number) => readonly Row[]
   /** The lowest sort key in partitions that begin so, also of what is not seen yet. */
   earliest: (prefix: string, now: number) => string | undefined
 }
 
+/** So many steps are kept back at most while they could be taken already. */
+const COMING_MAX = 256
+
 type Step = { visibleAt: number; out: Row | undefined; in: Row | undefined }
 
-export const newIndexView = (keys: KeyNames): IndexView => {
+/** @param lag how long after its commit a change is seen, in milliseconds */
+export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
   const { partitionKey, sortKey } = keys
   const partitions = new Map<string, Row[]>()
   /** What is not seen yet, by when it will be. */
@@ -31,12 +35,8 @@ export const newIndexView = (keys: KeyNames): IndexView => {
     const partition = item?.[partitionKey]
     const sort = item?.[sortKey]
     if (!item || partition === undefined || sort === undefined) return undefined
-    return Object.freeze({
-      pk: item.pk,
-      sk: item.sk,
-      [partitionKey]: partition,
-      [sortKey]: sort,
-    }) as Row
+    const row = { pk: item.pk, sk: item.sk, [partitionKey]: partition, [sortKey]: sort }
+    return Object.freeze(row)
   }
 
   const compareRows = (one: Row, other: Row): number =>
@@ -72,32 +72,43 @@ export const newIndexView = (keys: KeyNames): IndexView => {
     }
   }
 
-  const note: IndexView['note'] = ({ before, after }, visibleAt) => {
+  const note: IndexView['note'] = (before, after, at) => {
+    // Nobody may ever ask.
+    if (coming.length > COMING_MAX) catchUp(at)
     if (
       before?.[partitionKey] === after?.[partitionKey] &&
       before?.[sortKey] === after?.[sortKey]
     ) {
       return
     }
-    const step: Step = { visibleAt: 0, out: rowOf(before), in: rowOf(after) }
+    const step: Step = { visibleAt: at + lag(), out: rowOf(before), in: rowOf(after) }
     if (!step.out && !step.in) return
     const name = nameOf(step)
-    step.visibleAt = Math.max(visibleAt(), lastAt.get(name) ?? 0)
+    const last = lastAt.get(name)
+    if (last !== undefined && last > step.visibleAt) step.visibleAt = last
     lastAt.set(name, step.visibleAt)
-    coming.splice(
-      firstNot(coming, (one) => one.visibleAt <= step.visibleAt),
-      0,
-      step,
-    )
+    const { visibleAt } = step
+    // Most often it is the last one to come.
+    if ((coming.at(-1)?.visibleAt ?? 0) <= visibleAt) coming.push(step)
+    else
+      coming.splice(
+        firstNot(coming, (one) => one.visibleAt <= visibleAt),
+        0,
+        step,
+      )
   }
 
   const earliest = (prefix: string, now: number): string | undefined => {
     catchUp(now)
-    const firsts = [...partitions.values()].map(([first]) => first)
-    const sorts = [...firsts, ...coming.map((step) => step.in)].flatMap((row) =>
-      row && String(row[partitionKey]).startsWith(prefix) ? [row[sortKey] as string] : [],
-    )
-    return sorts.sort(compareText)[0]
+    let found: string | undefined
+    const look = (row: Row | undefined): void => {
+      if (!row || !(row[partitionKey] as string).startsWith(prefix)) return
+      const sort = row[sortKey] as string
+      if (found === undefined || compareText(sort, found) < 0) found = sort
+    }
+    for (const [first] of partitions.values()) look(first)
+    for (const step of coming) look(step.in)
+    return found
   }
 
   return {

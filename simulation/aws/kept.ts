@@ -24,7 +24,13 @@ export type Kept = {
 export const newKept = ({ definition, now, indexLag, by }: TableOptions): Kept => {
   const rows = newRows()
   const changes: Change[] = []
-  const views = new Map(definition.indexes.map((index) => [index.name, newIndexView(index)]))
+  const views = new Map(
+    definition.indexes.map((index) => [
+      index.name,
+      newIndexView(index, () => indexLag?.(index.name) ?? 0),
+    ]),
+  )
+  const everyView = [...views.values()]
   let transactions = 0
 
   const commit = (effects: readonly Effect[]): void => {
@@ -34,9 +40,15 @@ export const newKept = ({ definition, now, indexLag, by }: TableOptions): Kept =
       // A write that changes nothing leaves no record in the stream.
       if (isSame(before as Value | undefined, after as Value | undefined)) continue
       rows.set((after ?? before) as Key, after)
-      const change = { sequence: changes.length + 1, transaction: transactions, at, before, after }
-      changes.push({ ...change, by: by?.() })
-      for (const [name, view] of views) view.note(change, () => at + (indexLag?.(name) ?? 0))
+      changes.push({
+        sequence: changes.length + 1,
+        transaction: transactions,
+        at,
+        before,
+        after,
+        by: by?.(),
+      })
+      for (const view of everyView) view.note(before, after, at)
     }
   }
 

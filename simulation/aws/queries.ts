@@ -1,12 +1,13 @@
 import { bind, type Placeholders } from './bindings.ts'
 import { firstNot, type Row, within } from './collections.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { holds, refuseKeys, refuseSenseless } from './holds.ts'
 import { type KeyNames, keyRange } from './key-conditions.ts'
-import type { Bindings, Path } from './paths.ts'
-import { parseProjectionText, projected } from './projections.ts'
+import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
+import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
+import { parseProjectionText } from './projections.ts'
 import { invalid } from './refusals.ts'
-import { compareText, type Value } from './values.ts'
+import { pathsIn, refuseKeys, refuseSenseless } from './senseless.ts'
+import { compareText } from './values.ts'
 
 export type QueryInput = Placeholders & {
   TableName?: string | undefined
@@ -19,13 +20,6 @@ export type QueryInput = Placeholders & {
   ScanIndexForward?: boolean | undefined
   ExclusiveStartKey?: Record<string, unknown> | undefined
   ConsistentRead?: boolean | undefined
-}
-
-export type Page = {
-  Items?: Readonly<Record<string, unknown>>[]
-  Count: number
-  ScannedCount: number
-  LastEvaluatedKey?: Record<string, unknown>
 }
 
 /** What a query is asked of: the table or one of its indexes. */
@@ -44,13 +38,32 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
   const bindings = bind(input, [condition, filter, projection])
   refuseSenseless(condition.tree, bindings)
   if (filter) refuseFilter(filter.tree, keys, bindings)
+  if (projection) refuseOverlaps(projection.tree, bindings)
+  if (input.IndexName !== undefined) {
+    const paths = [...(filter ? pathsIn(filter.tree) : []), ...(projection?.tree ?? [])]
+    refuseUnprojected(paths, keys, bindings)
+  }
   const range = keyRange(condition, keys, bindings)
   const rows = rowsOf(range.partition)
-  const [from, to] = within(rows, keys.sortKey, range)
   const isForward = input.ScanIndexForward ?? true
-  const ordered = isForward ? rows.slice(from, to) : rows.slice(from, to).reverse()
-  const left = after(ordered, input.ExclusiveStartKey, keys, isForward)
-  return pageOf(left, input, { keys, bindings, filter: filter?.tree, projection: projection?.tree })
+  const span = left(rows, within(rows, keys.sortKey, range), input, keys)
+  return pageOf(rows, span, input, {
+    keys,
+    bindings,
+    isForward,
+    edge: input.IndexName === undefined ? edgeOf(range, isForward) : undefined,
+    filter: filter?.tree,
+    projection: projection?.tree,
+  })
+}
+
+/** An index holds keys, and no query goes from it to the table. */
+const refuseUnprojected = (paths: readonly Path[], keys: KeyNames, bindings: Bindings): void => {
+  const held = ['pk', 'sk', keys.partitionKey, keys.sortKey]
+  for (const path of paths) {
+    const attribute = attributeIn(path, bindings)
+    if (!held.includes(attribute)) throw invalid(`The index does not project ${attribute}`)
+  }
 }
 
 /** All items in no order, in one page. */
@@ -64,8 +77,14 @@ export const scan = (input: QueryInput, rows: readonly Row[]): Page => {
     ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
   const bindings = bind(input, [filter, projection])
   if (filter) refuseSenseless(filter.tree, bindings)
-  const keys = { partitionKey: 'pk', sortKey: 'sk' }
-  return pageOf(rows, input, { keys, bindings, filter: filter?.tree, projection: projection?.tree })
+  return pageOf(rows, [0, rows.length], input, {
+    keys: { partitionKey: 'pk', sortKey: 'sk' },
+    bindings,
+    isForward: true,
+    edge: undefined,
+    filter: filter?.tree,
+    projection: projection?.tree,
+  })
 }
 
 const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): void => {
@@ -73,60 +92,35 @@ const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): vo
   refuseKeys(filter, [keys.partitionKey, keys.sortKey], bindings)
 }
 
-const after = (
+/** What is left of a span after the place where the page before it ended. */
+const left = (
   rows: readonly Row[],
-  start: Record<string, unknown> | undefined,
+  [from, to]: Span,
+  { ExclusiveStartKey: start, ScanIndexForward }: QueryInput,
   { partitionKey, sortKey }: KeyNames,
-  isForward: boolean,
-): readonly Row[] => {
-  if (!start) return rows
-  const text = (row: Row, name: string): string => {
-    const value = row[name]
-    if (typeof value !== 'string') throw invalid('The provided starting key is invalid')
-    return value
+): Span => {
+  if (!start) return [from, to]
+  for (const name of new Set([partitionKey, sortKey, 'pk', 'sk'])) {
+    if (typeof start[name] !== 'string') throw invalid('The provided starting key is invalid')
   }
   const place = start as Row
-  for (const name of [partitionKey, sortKey, 'pk', 'sk']) text(place, name)
-  const direction = isForward ? 1 : -1
   const order = (row: Row): number =>
-    direction *
-    (compareText(text(row, sortKey), text(place, sortKey)) ||
-      compareText(row.pk, place.pk) ||
-      compareText(row.sk, place.sk))
-  return rows.slice(firstNot(rows, (row) => order(row) <= 0))
+    compareText(row[sortKey] as string, place[sortKey] as string) ||
+    compareText(row.pk, place.pk) ||
+    compareText(row.sk, place.sk)
+  return ScanIndexForward === false
+    ? [
+        from,
+        Math.min(
+          to,
+          firstNot(rows, (row) => order(row) < 0),
+        ),
+      ]
+    : [
+        Math.max(
+          from,
+          firstNot(rows, (row) => order(row) <= 0),
+        ),
+        to,
+      ]
 }
-
-type Shape = {
-  keys: KeyNames
-  bindings: Bindings
-  filter: Condition | undefined
-  projection: readonly Path[] | undefined
-}
-
-const pageOf = (rows: readonly Row[], input: QueryInput, shape: Shape): Page => {
-  const { Limit, Select } = input
-  if (Limit !== undefined && Limit < 1) throw invalid('Limit must be at least 1')
-  const scanned = Limit !== undefined && Limit <= rows.length ? rows.slice(0, Limit) : rows
-  const isCut = Limit !== undefined && Limit <= rows.length
-  const { filter, projection, bindings, keys } = shape
-  const found = filter
-    ? scanned.filter((row) => holds(filter, row as Value, bindings))
-    : [...scanned]
-  const last = isCut ? scanned.at(-1) : undefined
-  const Items: Readonly<Record<string, unknown>>[] = projection
-    ? found.map((row) => projected(row as Record<string, Value>, projection, bindings))
-    : found
-  return {
-    ...(Select === 'COUNT' ? {} : { Items }),
-    Count: found.length,
-    ScannedCount: scanned.length,
-    ...(last ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
-  }
-}
-
-const positionOf = (row: Row, { partitionKey, sortKey }: KeyNames): Record<string, unknown> => ({
-  pk: row.pk,
-  sk: row.sk,
-  [partitionKey]: row[partitionKey],
-  [sortKey]: row[sortKey],
-})

@@ -2,7 +2,7 @@ import type { Item } from '../world/witness.ts'
 import { bind, type Placeholders } from './bindings.ts'
 import type { Kept } from './kept.ts'
 import { type Key, keyIn } from './keys.ts'
-import type { Bindings, Path } from './paths.ts'
+import { type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { parseProjectionText, projected } from './projections.ts'
 import { type QueryInput, query, scan } from './queries.ts'
 import { invalid, noSuchTable } from './refusals.ts'
@@ -107,6 +107,7 @@ const showing = (input: ReadInput): ((item: Item) => Item) => {
   const paths =
     ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
   const bindings = bind(input, [paths])
+  if (paths) refuseOverlaps(paths.tree, bindings)
   return paths ? (item) => part(item, paths.tree, bindings) : (item) => item
 }
 

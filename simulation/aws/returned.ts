@@ -1,5 +1,5 @@
 import type { Item } from '../world/witness.ts'
-import { projected } from './projections.ts'
+import { attributeIn, valueAt } from './paths.ts'
 import { invalid } from './refusals.ts'
 import type { Value } from './values.ts'
 import type { Write, WriteKind } from './writes.ts'
@@ -9,7 +9,7 @@ type Attributes = Readonly<Record<string, unknown>>
 /** What a write gives back of the item that it changed. */
 export const returned = (
   wanted: string | undefined,
-  { paths, bindings }: Write,
+  write: Write,
   before: Item | undefined,
   after: Item | undefined,
 ): { Attributes?: Attributes } => {
@@ -19,14 +19,26 @@ export const returned = (
     case 'ALL_NEW':
       return after ? { Attributes: after } : {}
     case 'UPDATED_OLD':
-    case 'UPDATED_NEW': {
-      const item = wanted === 'UPDATED_OLD' ? before : after
-      const part = item ? projected(item as Record<string, Value>, paths, bindings) : {}
-      return Object.keys(part).length > 0 ? { Attributes: part } : {}
-    }
+      return updatedOf(before, write)
+    case 'UPDATED_NEW':
+      return updatedOf(after, write)
     default:
       return {}
   }
+}
+
+/** Whole attributes, also where an update wrote only into them. */
+const updatedOf = (
+  item: Item | undefined,
+  { paths, bindings }: Write,
+): { Attributes?: Attributes } => {
+  const part: Record<string, unknown> = {}
+  for (const path of paths) {
+    if (valueAt(item as Value | undefined, path, bindings) === undefined) continue
+    const name = attributeIn(path, bindings)
+    part[name] = item?.[name]
+  }
+  return Object.keys(part).length > 0 ? { Attributes: part } : {}
 }
 
 /** Only an update tells what it made. */

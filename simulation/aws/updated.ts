@@ -8,7 +8,7 @@ type Members = { [name: string]: Value }
 /** What an update makes of an item: a new one that shares with the old one what stays as it was. */
 export const updated = (
   item: { readonly [name: string]: Value },
-  { set, add, remove }: Update,
+  { set, add, remove, isDeep }: Update,
   bindings: Bindings,
 ): { readonly [name: string]: Value } => {
   const draft: Members = { ...item }
@@ -18,7 +18,7 @@ export const updated = (
     place(draft, path, added(valueAt(item, path, bindings), bindings.values[by.name]), bindings)
   }
   for (const steps of inRemovalOrder(remove, bindings)) takeAway(draft, steps)
-  return frozen(draft)
+  return isDeep ? frozen(draft) : Object.freeze(draft)
 }
 
 /** What was opened on the way; all else is frozen already. */
@@ -39,8 +39,11 @@ const sourceOf = (source: Source, item: Value, bindings: Bindings): Value => {
       return required(valueAt(item, source, bindings))
     case 'value':
       return required(bindings.values[source.name])
-    case 'otherwise':
-      return valueAt(item, source.path, bindings) ?? sourceOf(source.source, item, bindings)
+    case 'otherwise': {
+      // An attribute that is null is there.
+      const value = valueAt(item, source.path, bindings)
+      return value === undefined ? sourceOf(source.source, item, bindings) : value
+    }
     case 'appended': {
       const left = sourceOf(source.left, item, bindings)
       const right = sourceOf(source.right, item, bindings)

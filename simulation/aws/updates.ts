@@ -18,10 +18,12 @@ export type Update = {
   remove: Path[]
   /** Every path that is written. */
   paths: Path[]
+  /** Whether any of them leads into an attribute. */
+  isDeep: boolean
 }
 
 const parseUpdate = (reader: Reader): Update => {
-  const update: Update = { set: [], add: [], remove: [], paths: [] }
+  const update: Update = { set: [], add: [], remove: [], paths: [], isDeep: false }
   const seen = new Set<string>()
   do {
     const clause = reader.next().toUpperCase()
@@ -35,6 +37,7 @@ const parseUpdate = (reader: Reader): Update => {
     ...update.add.map(({ path }) => path),
     ...update.remove,
   ]
+  update.isDeep = update.paths.some(({ steps }) => steps.length > 1)
   return update
 }
 

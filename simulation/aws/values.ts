@@ -79,8 +79,11 @@ const keepableMap = (value: object): { readonly [name: string]: Value } => {
   return Object.freeze(copy)
 }
 
-const withoutUndefined = (map: object): object =>
-  Object.fromEntries(Object.entries(map).filter(([, one]) => one !== undefined))
+const withoutUndefined = (map: Record<string, unknown>): object => {
+  const copy: Record<string, unknown> = {}
+  for (const name in map) if (map[name] !== undefined) copy[name] = map[name]
+  return copy
+}
 
 /** Whether two values are the same to DynamoDB, however deep. */
 export const isSame = (one: Value | undefined, other: Value | undefined): boolean => {

@@ -1,11 +1,12 @@
 import type { Item } from '../world/witness.ts'
 import { bind, type Placeholders } from './bindings.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { holds, refuseSenseless } from './holds.ts'
+import { holds } from './holds.ts'
 import { marshalled } from './image.ts'
 import { type Key, keyIn, keyOf, refuseIndexKeys, type TableDefinition } from './keys.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { conditionFailed, invalid } from './refusals.ts'
+import { refuseOperands, refuseSenseless } from './senseless.ts'
 import { updated } from './updated.ts'
 import { parseUpdateText, type Update } from './updates.ts'
 import { keepable, type Value } from './values.ts'
@@ -33,7 +34,7 @@ export type Write = {
   paths: readonly Path[]
 }
 
-const NO_UPDATE: Update = { set: [], add: [], remove: [], paths: [] }
+const NO_UPDATE: Update = { set: [], add: [], remove: [], paths: [], isDeep: false }
 
 export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDefinition): Write => {
   const condition =
@@ -55,7 +56,8 @@ export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDef
     }
     case 'Update': {
       const key = keyIn(input.Key)
-      refusePaths(paths, bindings)
+      refuseOverlaps(paths, bindings)
+      if (update) refuseOperands(update.tree, bindings)
       const next = updating(key, update?.tree ?? NO_UPDATE, bindings, definition)
       return { key, bindings, paths, next: (before) => judge(before) && next(before) }
     }
@@ -94,8 +96,7 @@ const judgeOf = (
   }
 }
 
-const refusePaths = (paths: readonly Path[], bindings: Bindings): void => {
-  refuseOverlaps(paths, bindings)
+const refuseKeyPaths = (paths: readonly Path[], bindings: Bindings): void => {
   for (const path of paths) {
     const attribute = attributeIn(path, bindings)
     if (attribute === 'pk' || attribute === 'sk') {
@@ -107,6 +108,7 @@ const refusePaths = (paths: readonly Path[], bindings: Bindings): void => {
 const updating =
   (key: Key, update: Update, bindings: Bindings, definition: TableDefinition) =>
   (before: Item | undefined): Item => {
+    refuseKeyPaths(update.paths, bindings)
     const item = updated((before ?? key) as Record<string, Value>, update, bindings) as Item
     refuseIndexKeys(item, definition)
     return item

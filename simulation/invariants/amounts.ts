@@ -65,9 +65,7 @@ const isToldExactly: Check = ({ posts, debits, witnessed }, complain) => {
   }
   for (const { name, reply } of witnessed.asked) {
     if (!reply || reply.status >= 300) continue
-    const { body } = reply
-    // What was parsed has kept the texts alone; numbers are judged where the bytes are.
-    const bad = typeof body === 'string' ? badIn(body) : undefined
+    const bad = badIn(reply.raw ?? '')
     if (bad !== undefined) complain(name, `an amount is told as ${bad}`)
   }
 }

@@ -182,9 +182,9 @@ const judgeTry = (one: ChargeTry, { charge, debit, partner, complain }: Around):
 
 /** A debit that failed is final, and a provider may want no repeats. */
 const mayBeRefused = (
-  { entries }: DebitBook,
+  { changes }: DebitBook,
   partner: ScenePartner | undefined,
   until: number,
 ): boolean =>
   partner?.duplicates === 'reject' ||
-  entries.some(({ type, writtenAt }) => type === 'failed' && writtenAt <= until)
+  changes.some(({ after, at }) => after?.status === 'failed' && at <= until)

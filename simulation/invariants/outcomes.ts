@@ -23,8 +23,8 @@ const typeIs =
     types.includes(type)
 
 /** Ten minutes and a late timer after the charge; where things went wrong, the sweeps after that. */
-const endsBy = ({ createdAt }: DebitBook, { healthy, healedAt }: Scene): number => {
-  const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS
+const endsBy = ({ createdAt }: DebitBook, { healthy, healedAt, skew }: Scene): number => {
+  const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return healthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
 }
 

@@ -147,7 +147,7 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
         const came = await run(name, { verb, options }, began)
         if (came.kind === 'done') {
           const status = 'error' in (came.value as object) ? 400 : 200
-          one.reply = { at: clock.now(), status, headers: {}, body: came.value, raw: '' }
+          one.reply = { at: clock.now(), status, headers: {}, body: came.value }
           one.heard = true
           return one
         }

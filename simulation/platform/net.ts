@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events'
-import type { LookupFunction } from 'node:net'
+import { type LookupFunction, isIP as nodeIsIP } from 'node:net'
 import { here } from '../world/here.ts'
 
-export { isIP } from 'node:net'
+/** What is no socket stays as it is. */
+export const isIP = nodeIsIP
 
 /** In place of sockets: a connection that stands, or does not, and carries nothing. */
 

@@ -38,8 +38,8 @@ export type Asked = {
         headers: Record<string, unknown>
         /** Parsed; of an operator, what the function returned. */
         body: unknown
-        /** As it was sent. */
-        raw: string
+        /** As it was sent, where it is the text of a reply. */
+        raw?: string
       }
     | undefined
   /** Whether the caller got to see the reply. One that did not asks again. */

@@ -63,7 +63,7 @@ const askingOf = (world: World, { asking }: { asking: { invocation: number } }) 
     asking.invocation = 0
     if (!reply) throw new Error(`${name} died`)
     const { statusCode: status, headers = {}, body } = reply
-    const told = { at: world.now().getTime(), status, headers, body }
+    const told = { at: world.now().getTime(), status, headers, body: JSON.parse(body), raw: body }
     const caller = CALLERS[name]
     asked.push({ at, name, invocation, caller, path, sent, reply: told, heard: true })
     return JSON.parse(body)
@@ -153,6 +153,7 @@ export const witnessLife = async () => {
       healedAt: NOON.getTime(),
       endedAt: world.now().getTime(),
       healthy: true,
+      skew: 0,
       partners: [
         {
           id: partner.id,

@@ -1,24 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { actor } from '../../infra/sandbox/authorizer.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import type { Change, Item } from '../../simulation/world/witness.ts'
 
-/** What each write of the real functions changes in the table, seen by reading it all anew. */
+/** What each write of the real functions changes in the table, seen by reading it again. */
 
-const WRITES = /^(?:Put|Update|Delete|TransactWrite|BatchWrite)/
+type Key = { pk: string; sk: string }
+type Attribute = string | { S: string }
+type Written = { Key?: Record<keyof Key, Attribute>; Item?: Record<keyof Key, Attribute> }
+type Input = Written & { TransactItems?: { Put?: Written; Update?: Written; Delete?: Written }[] }
 
-const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
+const text = (attribute: Attribute): string =>
+  typeof attribute === 'string' ? attribute : attribute.S
 
-const scan = async (client: DynamoDBDocumentClient): Promise<Map<string, Item>> => {
-  const read = new ScanCommand({ TableName: tableName(), ConsistentRead: true })
-  const { Items = [] } = await client.send(read)
-  return new Map((Items as Item[]).map((item) => [keyOf(item), item]))
+const keyIn = ({ Key, Item }: Written): Key[] => {
+  const named = Key ?? Item
+  return named ? [{ pk: text(named.pk), sk: text(named.sk) }] : []
 }
 
-const isSame = (one: Item | undefined, other: Item | undefined): boolean =>
-  JSON.stringify(one) === JSON.stringify(other)
+/** What a write is about; a check of a transaction changes nothing. */
+const keysIn = ({ TransactItems, ...one }: Input): Key[] =>
+  TransactItems
+    ? TransactItems.flatMap(({ Put, Update, Delete }) => keyIn(Put ?? Update ?? Delete ?? {}))
+    : keyIn(one)
+
+const WRITES = /^(?:Put|Update|Delete|TransactWrite)/
+
+const named = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
 /** @param now in epoch milliseconds */
 export const watchWrites = async (now: () => number) => {
@@ -26,22 +36,31 @@ export const watchWrites = async (now: () => number) => {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint }))
   const changes: Change[] = []
   const asking = { invocation: 0 }
+  const known = new Map<string, Item>()
   let transaction = 0
-  let known = new Map<string, Item>()
 
-  const note = async (name: string | undefined): Promise<void> => {
-    const found = await scan(client)
-    transaction += 1
-    for (const key of new Set([...known.keys(), ...found.keys()])) {
-      const [before, after] = [known.get(key), found.get(key)]
-      if (isSame(before, after)) continue
-      const by = name === undefined ? undefined : { name, invocation: asking.invocation }
-      changes.push({ sequence: changes.length + 1, transaction, at: now(), before, after, by })
-    }
-    known = found
+  const note = (before: Item | undefined, after: Item | undefined, name?: string): void => {
+    if (JSON.stringify(before) === JSON.stringify(after)) return
+    const item = after ?? before
+    if (after) known.set(named(after), after)
+    else if (item) known.delete(named(item))
+    const by = name === undefined ? undefined : { name, invocation: asking.invocation }
+    changes.push({ sequence: changes.length + 1, transaction, at: now(), before, after, by })
   }
 
-  await note(undefined)
+  const read = async (Key: Key): Promise<Item | undefined> => {
+    const wanted = new GetCommand({ TableName: tableName(), Key, ConsistentRead: true })
+    return (await client.send(wanted)).Item as Item | undefined
+  }
+
+  const noteWritten = async (keys: readonly Key[], name: string | undefined): Promise<void> => {
+    const found = await Promise.all(keys.map(read))
+    transaction += 1
+    for (const [place, key] of keys.entries()) note(known.get(named(key)), found[place], name)
+  }
+
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName() }))
+  for (const item of Items) note(undefined, item as Item)
   // What is read here is no call of the function that wrote.
   const outside = AsyncLocalStorage.snapshot()
   // One write after the other, so that each is seen by itself.
@@ -58,7 +77,7 @@ export const watchWrites = async (now: () => number) => {
         try {
           return await next(args)
         } finally {
-          await outside(() => note(name))
+          await outside(() => noteWritten(keysIn(args.input as Input), name))
           resolve()
         }
       },

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util'
+import { tableDefinition } from '../../infra/table.ts'
+import { type Operation, TABLE } from './operation.ts'
+import { streamed } from './streamed.ts'
+import {
+  inOrder,
+  type Local,
+  newTwoTables,
+  type Outcome,
+  type Run,
+  type TwoTables,
+} from './two-tables.ts'
+
+/** Where the simulated table differs from DynamoDB Local. */
+export type Difference = { after: readonly Operation[]; local: unknown; simulated: unknown }
+
+/** Does operations on both, one after the other, until they differ. */
+export const differenceIn = async (
+  operations: readonly Operation[],
+  local: Local,
+): Promise<Difference | undefined> => {
+  const tables = await newTwoTables(local)
+  try {
+    for (const [n, operation] of operations.entries()) {
+      const difference = await differenceAt(operation, tables)
+      if (difference) return { after: operations.slice(0, n + 1), ...difference }
+    }
+    const end = (await differenceInIndexes(tables)) ?? (await differenceAtEnd(tables))
+    return end && { after: operations, ...end }
+  } finally {
+    await tables.remove()
+  }
+}
+
+type Differing = { local: unknown; simulated: unknown }
+
+const unlessSame = (local: unknown, simulated: unknown): Differing | undefined =>
+  isDeepStrictEqual(plain(local), plain(simulated)) ? undefined : { local, simulated }
+
+/** Without members that are undefined, prototypes, and whatever else no caller sees. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+
+const seen = (outcome: Outcome): object =>
+  'output' in outcome ? outcome.output : { error: outcome.error }
+
+const differenceAt = async (
+  operation: Operation,
+  tables: TwoTables,
+): Promise<Differing | undefined> => {
+  const isIndexed = operation.input.IndexName !== undefined
+  const [local, simulated] = [
+    await pagesOf(operation, tables.local),
+    await pagesOf(operation, tables.simulated),
+  ]
+  const shown = isIndexed ? anyTies : (pages: readonly Outcome[]) => pages.map(seen)
+  return unlessSame(shown(local), shown(simulated)) && { local, simulated }
+}
+
+/** What comes of an operation; a page that leaves something over is followed to the last one. */
+const pagesOf = async (operation: Operation, run: Run): Promise<Outcome[]> => {
+  const pages: Outcome[] = []
+  for (let input = operation.input; ; ) {
+    const page = await run({ ...operation, input })
+    pages.push(page)
+    const next = 'output' in page ? page.output.LastEvaluatedKey : undefined
+    if (next === undefined) return pages
+    input = { ...operation.input, ExclusiveStartKey: next }
+  }
+}
+
+/** An index keeps items of one sort key in no order, so pages may be cut between any two of them. */
+const anyTies = (pages: readonly Outcome[]): unknown => {
+  const outputs = pages.flatMap((page) => ('output' in page ? [page.output] : []))
+  const items = outputs.flatMap(({ Items }) => (Items ?? []) as Record<string, unknown>[])
+  const times = items.map(({ byTime, due }) => byTime ?? due)
+  const counts = outputs.map(({ Count }) => Number(Count))
+  return {
+    times,
+    items: inOrder(items),
+    count: counts.reduce((sum, count) => sum + count, 0),
+    scanned: outputs.map(({ ScannedCount }) => ScannedCount),
+    errors: pages.map((page) => ('error' in page ? page.error : undefined)),
+  }
+}
+
+/** Every partition of an index that anything ever was in. */
+const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undefined> => {
+  for (const { name, partitionKey } of tableDefinition.indexes) {
+    const written = tables.table.changes.map(({ after }) => after?.[partitionKey])
+    for (const partition of new Set(written.filter((value) => value !== undefined))) {
+      const input = {
+        TableName: TABLE,
+        IndexName: name,
+        KeyConditionExpression: '#key = :key',
+        ExpressionAttributeNames: { '#key': partitionKey },
+        ExpressionAttributeValues: { ':key': partition },
+      }
+      const difference = await differenceAt({ command: 'QueryCommand', input }, tables)
+      if (difference) return difference
+    }
+  }
+  return undefined
+}
+
+/** The whole table, and every record of its stream. */
+const differenceAtEnd = async ({
+  local,
+  table,
+  stream,
+}: TwoTables): Promise<Differing | undefined> => {
+  const scanned = await local({ command: 'ScanCommand', input: { TableName: TABLE } })
+  const { Items } = ('output' in scanned ? scanned.output : {}) as { Items?: object[] }
+  const records = table.changes.map(table.streamRecord).map(streamed)
+  return (
+    unlessSame(inOrder(Items ?? []), inOrder(table.items())) ??
+    firstDiffering(await stream(records.length), records)
+  )
+}
+
+const firstDiffering = (
+  local: readonly unknown[],
+  simulated: readonly unknown[],
+): Differing | undefined => {
+  for (let n = 0; n < Math.max(local.length, simulated.length); n += 1) {
+    const difference = unlessSame(local[n], simulated[n])
+    if (difference) return difference
+  }
+  return undefined
+}
+
+const TRIES_MAX = 400
+
+/** The fewest operations found that still differ: parts are left out as long as it can be. */
+export const shortened = async (difference: Difference, local: Local): Promise<Difference> => {
+  let shortest = difference
+  let tries = 0
+  for (let size = Math.ceil(shortest.after.length / 2); size >= 1; ) {
+    let isShorter = false
+    for (let from = 0; from < shortest.after.length && tries < TRIES_MAX; ) {
+      const fewer = shortest.after.filter((_, n) => n < from || n >= from + size)
+      tries += 1
+      const found = fewer.length > 0 ? await differenceIn(fewer, local) : undefined
+      if (found) {
+        shortest = found
+        isShorter = true
+      } else from += size
+    }
+    if (size === 1 && !isShorter) break
+    size = size === 1 ? 1 : Math.ceil(size / 2)
+    if (tries >= TRIES_MAX) break
+  }
+  return shortest
+}

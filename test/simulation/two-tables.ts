@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import {
+  DynamoDBClient,
+  DynamoDBServiceException,
+  type TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { createTable, removeTable } from '../../infra/sandbox/table.ts'
+import { tableDefinition } from '../../infra/table.ts'
+import { newTable, type Table } from '../../simulation/aws/table.ts'
+import { type Operation, TABLE } from './operation.ts'
+import { type StreamedChange, streamOf } from './streamed.ts'
+
+/** A table of DynamoDB Local and a simulated one, side by side. */
+export type TwoTables = {
+  local: Run
+  simulated: Run
+  table: Table
+  stream: (count: number) => Promise<StreamedChange[]>
+  remove: () => Promise<void>
+}
+
+export type Run = (operation: Operation) => Promise<Outcome>
+
+/** What a caller sees of one command. */
+export type Outcome =
+  | { output: Record<string, unknown> }
+  /** What it says besides is for who looks into a difference. */
+  | { error: object; says: unknown }
+
+export type Local = { endpoint: string; client: DynamoDBDocumentClient }
+
+export const localAt = (endpoint: string): Local => ({
+  endpoint,
+  client: DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, maxAttempts: 1 }), {
+    marshallOptions: { removeUndefinedValues: true },
+  }),
+})
+
+const commands = {
+  BatchGetCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+}
+
+type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send']>[0]
+
+export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
+  const name = `pair-${randomUUID()}`
+  const streamArn = await createTable(endpoint, name)
+  const table = newTable({ definition: tableDefinition, name, now: () => 0 })
+
+  const local: Run = ({ command, input }) => {
+    const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
+    return outcomeOf(async () => client.send(new Command(inTable(input, name))))
+  }
+
+  return {
+    local,
+    simulated: ({ command, input }) =>
+      outcomeOf(async () => table.run(command, inTable(input, name))),
+    table,
+    stream: (count) => streamOf(endpoint, streamArn, count),
+    remove: () => removeTable(endpoint, name),
+  }
+}
+
+/** An input with the name of the table in its place, and tokens that no other table knows. */
+const inTable = (input: Record<string, unknown>, name: string): object => {
+  const named = renamed(input, name) as Record<string, unknown>
+  const token = named.ClientRequestToken
+  return token === undefined
+    ? named
+    : { ...named, ClientRequestToken: `${token}-${name.slice(-12)}` }
+}
+
+const renamed = (value: unknown, name: string): unknown => {
+  if (value === TABLE) return name
+  if (Array.isArray(value)) return value.map((one) => renamed(one, name))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key === TABLE ? name : key, renamed(one, name)]),
+  )
+}
+
+const outcomeOf = async (run: () => Promise<object>): Promise<Outcome> => {
+  try {
+    return { output: comparable({ ...(await run()) }) }
+  } catch (error) {
+    if (!(error instanceof DynamoDBServiceException)) throw error
+    const { Item, CancellationReasons } = error as Partial<TransactionCanceledException> & {
+      Item?: unknown
+    }
+    const reasons = CancellationReasons?.map(({ Code, Item }) => ({ Code, Item }))
+    const says = [error.message, ...(CancellationReasons ?? []).map(({ Message }) => Message)]
+    // DynamoDB names the write that made no sense; Local mostly refuses the whole transaction.
+    if (reasons?.some(({ Code }) => Code === 'ValidationError')) {
+      return { error: { name: 'ValidationException' }, says }
+    }
+    return { error: { name: error.name, Item, reasons }, says }
+  }
+}
+
+/** What is said of the call itself, and the order of what has none, is nobody's concern. */
+const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, unknown>) => {
+  const { Responses } = output
+  if (typeof Responses !== 'object' || Responses === null || Array.isArray(Responses)) return output
+  const [items] = Object.values(Responses) as object[][]
+  return { ...output, Responses: inOrder(items ?? []) }
+}
+
+/** Items that come in no order, in one. */
+export const inOrder = (items: readonly object[]): object[] => {
+  const text = (item: object): string => JSON.stringify(Object.entries(item).sort())
+  return [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
+}
