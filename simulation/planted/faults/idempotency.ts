@@ -22,7 +22,7 @@ export const idempotency: readonly Fault[] = [
     name: 'other-charge-under-the-same-reference',
     from: 'sameRequest: claim.request === sha256(opening.fingerprint),',
     to: 'sameRequest: true,',
-    invariants: [1],
+    invariants: [1, 3],
     needs: 'another charge under a partner_reference that was used',
   },
   {
@@ -73,7 +73,7 @@ export const idempotency: readonly Fault[] = [
       return debit`,
     to: `    case 'same':
       return { ...debit, version: debit.version + 1 }`,
-    invariants: [7],
+    invariants: [6, 7, 20],
     needs: 'a bank that reports the same twice',
   },
   {
@@ -109,7 +109,7 @@ export const idempotency: readonly Fault[] = [
     file: 'shared/store/deliveries.ts',
     from: "(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' })",
     to: '(before ? asRead(before, after) : {})',
-    invariants: [13, 15, 16],
+    invariants: [13, 15, 16, 17],
     needs: 'two workers at a first attempt at once, with different answers',
   },
   {

@@ -54,7 +54,7 @@ export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> =
     name: 'references-shared-by-partners',
     from: 'pk: `PARTNER#${partner}#${sha256(partnerReference)}`,',
     to: 'pk: `PARTNER#${sha256(partnerReference)}`,',
-    invariants: [1, 10, 32],
+    invariants: [1, 2, 10, 32],
     needs: 'two partners that use the same partner_reference',
   },
   {
