@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Told, workThrough } from './crew.ts'
+import { workThrough } from './crew.ts'
 import { shrink } from './shrink.ts'
+import type { Trial } from './trial.ts'
+import type { Told, Wanted } from './worker.ts'
 import { faultNames, faults } from './world/faults.ts'
 
 /** Many worlds, and what is to be said of them all. */
@@ -13,6 +15,11 @@ const WRONG_MAX = 5
 /** One world in so many is lived through twice: it must be the same to the last step. */
 const AGAIN_EACH = 50
 
+/** A world with complaints, or one that could not be lived through. */
+type Wrong = { seed: number; complaints: Trial['complaints']; failure?: string }
+
+type Wish = Extract<Wanted, { kind: 'world' }>
+
 type Sum = {
   lifecycles: number
   debits: number
@@ -21,39 +28,43 @@ type Sum = {
   again: number
   hits: Map<string, number>
   digests: Map<number, string>
-  wrong: Told[]
+  wrong: Wrong[]
 }
 
 const print = (line = ''): void => {
   process.stdout.write(`${line}\n`)
 }
 
-function* worlds({ seed, lifecycles, each }: Size) {
+function* worlds({ seed, lifecycles, each }: Size): Generator<Wish> {
   const count = Math.ceil(lifecycles / each)
-  for (let n = 0; n < count; n += 1) yield { seed: seed + n, lifecycles: each }
-  for (let n = 0; n < count; n += AGAIN_EACH) yield { seed: seed + n, lifecycles: each }
+  for (let n = 0; n < count; n += 1) yield { kind: 'world', seed: seed + n, lifecycles: each }
+  for (let n = 0; n < count; n += AGAIN_EACH)
+    yield { kind: 'world', seed: seed + n, lifecycles: each }
 }
 
 /** @returns whether more worlds are wanted */
-const add = (sum: Sum, told: Told): boolean => {
-  if ('failure' in told) sum.wrong.push(told)
-  else {
-    const { seed, digest, complaints, lifecycles, debits, steps, hits } = told.trial
-    const before = sum.digests.get(seed)
-    if (before !== undefined) {
-      sum.again += 1
-      if (before !== digest) sum.wrong.push({ seed, failure: 'invariant 37: another trace' })
-      return true
-    }
-    sum.digests.set(seed, digest)
-    sum.worlds += 1
-    sum.lifecycles += lifecycles
-    sum.debits += debits
-    sum.steps += steps
-    for (const [name, times] of hits) sum.hits.set(name, (sum.hits.get(name) ?? 0) + times)
-    if (complaints.length > 0) sum.wrong.push(told)
-  }
+const add = (sum: Sum, told: Told, { seed }: Wish): boolean => {
+  if (told.kind === 'world') addTrial(sum, told.trial)
+  else if (told.kind === 'failure') sum.wrong.push({ seed, complaints: [], failure: told.says })
   return sum.wrong.length < WRONG_MAX
+}
+
+const addTrial = (sum: Sum, trial: Omit<Trial, 'effects'>): void => {
+  const { seed, digest, complaints, lifecycles, debits, steps, hits } = trial
+  const before = sum.digests.get(seed)
+  if (before !== undefined) {
+    sum.again += 1
+    const failure = 'invariant 37: lived through again, its trace was another'
+    if (before !== digest) sum.wrong.push({ seed, complaints: [], failure })
+    return
+  }
+  sum.digests.set(seed, digest)
+  sum.worlds += 1
+  sum.lifecycles += lifecycles
+  sum.debits += debits
+  sum.steps += steps
+  for (const [name, times] of hits) sum.hits.set(name, (sum.hits.get(name) ?? 0) + times)
+  if (complaints.length > 0) sum.wrong.push({ seed, complaints })
 }
 
 const printHits = ({ hits }: Sum): void => {
@@ -64,20 +75,21 @@ const printHits = ({ hits }: Sum): void => {
   }
 }
 
-const printWrong = async (told: Told, each: number, isFirst: boolean): Promise<void> => {
-  const seed = 'failure' in told ? told.seed : told.trial.seed
-  if ('failure' in told) print(`seed ${seed}: ${told.failure}`)
-  else {
-    for (const { invariant, about, says } of told.trial.complaints.slice(0, 10)) {
-      print(`seed ${seed}: invariant ${invariant}: ${about} ${says}`)
-    }
+const printWrong = async (
+  { seed, complaints, failure }: Wrong,
+  each: number,
+  isFirst: boolean,
+): Promise<void> => {
+  if (failure) print(`seed ${seed}: ${failure}`)
+  for (const { invariant, about, says } of complaints.slice(0, 10)) {
+    print(`seed ${seed}: invariant ${invariant}: ${about} ${says}`)
   }
   const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
   print(`  again: ${command}`)
-  if (!isFirst || 'failure' in told) return
+  if (!isFirst || failure) return
   const { lives = [], without = [] } = await shrink(seed, each)
-  const left = `--lives ${lives.join(',')}${without.length > 0 ? ` --without '${without.join(',')}'` : ''}`
-  print(`  the least of it: ${command} ${left}`)
+  const left = without.length > 0 ? ` --without '${without.join(',')}'` : ''
+  print(`  the least of it: ${command} --lives ${lives.join(',')}${left}`)
 }
 
 /** @returns 1 when anything was wrong */
@@ -93,7 +105,7 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
     wrong: [],
   }
   const startedAt = performance.now()
-  await workThrough(worlds(size), (told) => add(sum, told), workers)
+  await workThrough(worlds(size), (told, wish) => add(sum, told, wish), workers)
   const seconds = (performance.now() - startedAt) / 1000
   printHits(sum)
   print()

@@ -29,17 +29,14 @@ export const writesOf = (kept: Kept, { definition, name, now }: TableOptions) =>
 
   const transact = ({ TransactItems, ClientRequestToken: token }: TransactInput) => {
     const items = transactItems(TransactItems)
-    const writes = transactionWrites(items, { name, definition })
-    if (token === undefined) {
-      kept.commit(effectsOf(writes, kept.find))
-      return {}
+    if (token !== undefined) {
+      if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) {
+        throw invalid('A client request token has one to 36 characters')
+      }
+      if (tokens.isDone(token, items, now())) return {}
     }
-    if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) {
-      throw invalid('A client request token has one to 36 characters')
-    }
-    if (tokens.isDone(token, items, now())) return {}
-    kept.commit(effectsOf(writes, kept.find))
-    tokens.remember(token, items, now())
+    kept.commit(effectsOf(transactionWrites(items, { name, definition }), kept.find))
+    if (token !== undefined) tokens.remember(token, items, now())
     return {}
   }
 

@@ -1,5 +1,10 @@
 import { invalid } from './refusals.ts'
 
+/**
+ * The expressions of DynamoDB, read by hand: the parsers there are put the values of one command
+ * into what they make of its text (dynalite), so it could not be kept for the next command.
+ */
+
 /** Reads the text of an expression, word by word. */
 export type Reader = {
   /** The next word; the empty text at the end. */

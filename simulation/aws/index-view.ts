@@ -26,8 +26,9 @@ type Step = { visibleAt: number; out: Row | undefined; in: Row | undefined }
 export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
   const { partitionKey, sortKey } = keys
   const partitions = new Map<string, Row[]>()
-  /** What is not seen yet, by when it will be. */
+  /** What is not seen yet, by when it will be; those in front were taken in already. */
   const coming: Step[] = []
+  let taken = 0
   /** When the last change of an item will be seen, while that is still to come. */
   const lastAt = new Map<string, number>()
 
@@ -63,12 +64,15 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
     firstNot(rows, (one) => compareRows(one, row) < 0)
 
   const catchUp = (now: number): void => {
-    if (coming.length === 0) return
-    const count = firstNot(coming, ({ visibleAt }) => visibleAt <= now)
-    for (const step of coming.splice(0, count)) {
+    for (let step = coming[taken]; step && step.visibleAt <= now; step = coming[taken]) {
+      taken += 1
       take(step)
       const name = nameOf(step)
       if (lastAt.get(name) === step.visibleAt) lastAt.delete(name)
+    }
+    if (taken > COMING_MAX || taken === coming.length) {
+      coming.splice(0, taken)
+      taken = 0
     }
   }
 
@@ -107,7 +111,7 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
       if (found === undefined || compareText(sort, found) < 0) found = sort
     }
     for (const [first] of partitions.values()) look(first)
-    for (const step of coming) look(step.in)
+    for (let n = taken; n < coming.length; n += 1) look(coming[n]?.in)
     return found
   }
 

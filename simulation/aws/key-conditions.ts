@@ -72,8 +72,10 @@ const rangeOf = (part: Condition, bindings: Bindings): Omit<KeyRange, 'partition
   if (part.kind !== 'compare') throw unsupported()
   const text = textOf(part.right, bindings)
   switch (part.comparator) {
-    case '=':
-      return { low: { text, isIn: true }, high: { text, isIn: true } }
+    case '=': {
+      const both = { text, isIn: true }
+      return { low: both, high: both }
+    }
     case '<':
     case '<=':
       return { high: { text, isIn: part.comparator === '<=' } }

@@ -113,7 +113,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
       lost.push(...shard.waiting.splice(0, 1))
       shard.failures = 0
     }
-    wake(shard, first === -1 ? 0 : 500)
+    wake(shard, first === -1 ? 0 : Math.min(1_000 * 2 ** shard.failures, 60_000))
   }
 
   const wake = (shard: (typeof shards)[number], delay: number): void => {

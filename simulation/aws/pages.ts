@@ -65,9 +65,12 @@ export const pageOf = (
   }
 }
 
-/** A sort key that no other can follow in the table, where the condition itself names it. */
+/**
+ * A sort key that no other can follow in the table, where the condition itself names it as the
+ * end of a range; DynamoDB asks no further then.
+ */
 export const edgeOf = ({ low, high }: KeyRange, isForward: boolean): string | undefined => {
-  if (low?.text === high?.text) return undefined
+  if (low === high) return undefined
   const bound = isForward ? high : low
   return bound?.isIn ? bound.text : undefined
 }

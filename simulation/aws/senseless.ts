@@ -1,5 +1,5 @@
 import type { Condition, Operand } from './conditions.ts'
-import { attributeIn, type Bindings, type Path } from './paths.ts'
+import { attributeIn, type Bindings, type Path, stepIn } from './paths.ts'
 import { invalid } from './refusals.ts'
 import type { Source, Update } from './updates.ts'
 import { compare, isList, typeOf, type Value } from './values.ts'
@@ -20,6 +20,7 @@ export const refuseSenseless = (condition: Condition, bindings: Bindings): void 
       refuseSenseless(condition.of, bindings)
       break
     case 'compare':
+      refuseSamePath(condition.left, condition.right, bindings)
       if (condition.comparator === '=' || condition.comparator === '<>') break
       refuseUnordered(condition.left, bindings)
       refuseUnordered(condition.right, bindings)
@@ -31,11 +32,25 @@ export const refuseSenseless = (condition: Condition, bindings: Bindings): void 
       if (TYPES.has(given(condition.operand, bindings))) break
       throw invalid('Invalid attribute type name found')
     case 'begins with':
+      refuseSamePath(condition.of, condition.operand, bindings)
       refuseOtherThanText(condition, bindings)
+      break
+    case 'contains':
+      refuseSamePath(condition.of, condition.operand, bindings)
       break
     default:
       break
   }
+}
+
+/** Nothing is learned from what is held against itself. */
+const refuseSamePath = (one: Operand, other: Operand, bindings: Bindings): void => {
+  if (one.kind !== 'path' || other.kind !== 'path') return
+  if (one.steps.length !== other.steps.length) return
+  const isSamePath = one.steps.every(
+    (step, n) => stepIn(step, bindings) === stepIn(other.steps[n] ?? '', bindings),
+  )
+  if (isSamePath) throw invalid('The first operand must be distinct from the remaining operands')
 }
 
 /** What an operand is whatever the item is. */

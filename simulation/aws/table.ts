@@ -6,7 +6,6 @@ import { newKept } from './kept.ts'
 import type { TableDefinition } from './keys.ts'
 import type { QueryInput } from './queries.ts'
 import { type ReadInput, readsOf } from './reads.ts'
-import { invalid } from './refusals.ts'
 import type { WriteInput } from './writes.ts'
 
 export type TableOptions = {
@@ -60,7 +59,7 @@ export const newTable = (options: TableOptions): Table => {
 
   const run = (command: string, input: object): Record<string, unknown> => {
     const found = commands[command]
-    if (!found) throw invalid(`The table knows no ${command}`)
+    if (!found) throw new Error(`The table knows no ${command}`)
     return found(input)
   }
 

@@ -72,6 +72,7 @@ const DIGITS = 15
 const sum = (left: Value, right: Value, sign: 1 | -1): number => {
   if (typeof left !== 'number' || typeof right !== 'number') throw wrongType()
   const result = left + sign * right
+  if (Math.abs(result) > Number.MAX_SAFE_INTEGER) throw new Error(`${result} is no exact number`)
   // DynamoDB reckons in decimals; these are as many as a number holds for certain.
   return Number.isInteger(result) ? result : Number(result.toPrecision(DIGITS))
 }

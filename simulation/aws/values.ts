@@ -74,7 +74,10 @@ const keepableMap = (value: object): { readonly [name: string]: Value } => {
   for (const name in copy) {
     const one = copy[name]
     if (one === undefined) return keepableMap(withoutUndefined(copy))
-    if (typeof one !== 'string') copy[name] = keepable(one)
+    if (typeof one === 'string') continue
+    const kept = keepable(one)
+    // To write what is there already costs more than to ask.
+    if (!Object.is(kept, one)) copy[name] = kept
   }
   return Object.freeze(copy)
 }

@@ -70,4 +70,9 @@ AbortSignal.timeout = (milliseconds) => here().timeout(milliseconds)
 export type FunctionName = keyof ReturnType<typeof functionsOf>
 
 /** Has a function do a piece of work, and says what came of it. */
-export type Run = (name: FunctionName, event: unknown) => Promise<Came<unknown>>
+export type Run = (
+  name: FunctionName,
+  event: unknown,
+  /** Told of the number of the invocation. */
+  began?: (invocation: number) => void,
+) => Promise<Came<unknown>>

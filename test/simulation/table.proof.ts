@@ -1,7 +1,8 @@
 import { expect, inject, test } from 'vitest'
 import { type Difference, differenceIn, shortened } from './difference.ts'
+import { TABLE } from './operation.ts'
 import { operationsOf } from './operations.ts'
-import { type Local, localAt } from './two-tables.ts'
+import { type Local, localAt, newTwoTables } from './two-tables.ts'
 
 /**
  * The simulated table does what DynamoDB Local does, operation by operation, and leaves the same
@@ -16,8 +17,13 @@ const seed = Number(OPERATIONS_SEED ?? (OPERATIONS ? Date.now() % 1_000_000_000 
 /** Operations on one table; each run has a seed of its own. */
 const PER_TABLE = 400
 const AT_ONCE = 6
+/** Far more than an operation takes, and a while to find the shortest way to a difference. */
+const OPERATION_MS = 30
+const SHORTEN_MS = 600_000
 
-test(`${count} random operations from seed ${seed} come to the same`, async () => {
+const timeout = SHORTEN_MS + count * OPERATION_MS
+
+test(`${count} random operations from seed ${seed} come to the same`, { timeout }, async () => {
   const local = localAt(inject('dynamoDbEndpoint'))
   const seeds = Array.from({ length: Math.ceil(count / PER_TABLE) }, (_, n) => seed + n)
   let found: (Difference & { seed: number }) | undefined
@@ -29,6 +35,29 @@ test(`${count} random operations from seed ${seed} come to the same`, async () =
   }
   await Promise.all(Array.from({ length: AT_ONCE }, runner))
   expect(found && (await told(found, local))).toBeUndefined()
+})
+
+test('a long page ends with the row that makes it a megabyte', async () => {
+  const tables = await newTwoTables(localAt(inject('dynamoDbEndpoint')))
+  const members = { n: -12345.678, zero: 0, list: ['a', [1, null]], map: { é: { yes: true } } }
+  const rows = Array.from({ length: 30 }, (_, n) => ({ pk: 'p', sk: String(100 + n), ...members }))
+  for (const [n, row] of rows.entries()) {
+    const Item = { ...row, text: 'x'.repeat(60_000 + n) }
+    const put = { command: 'PutCommand', input: { TableName: TABLE, Item } }
+    await Promise.all([tables.local(put), tables.simulated(put)])
+  }
+  for (const ScanIndexForward of [true, false]) {
+    const input = {
+      TableName: TABLE,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': 'p' },
+      ScanIndexForward,
+    }
+    const page = await tables.simulated({ command: 'QueryCommand', input })
+    expect(page).toMatchObject({ output: { LastEvaluatedKey: { pk: 'p' } } })
+    expect(await tables.local({ command: 'QueryCommand', input })).toEqual(page)
+  }
+  await tables.remove()
 })
 
 const told = async ({ seed, ...difference }: Difference & { seed: number }, local: Local) =>

@@ -127,7 +127,12 @@ const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, u
 }
 
 /** Items that come in no order, in one. */
-export const inOrder = (items: readonly object[]): object[] => {
-  const text = (item: object): string => JSON.stringify(Object.entries(item).sort())
-  return [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
-}
+export const inOrder = (items: readonly object[]): object[] =>
+  [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
+
+const text = (value: unknown): string =>
+  JSON.stringify(value, (_, member) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.entries(member).sort()
+      : member,
+  )

@@ -1,0 +1,138 @@
+import { jobs } from '../../infra/jobs.ts'
+import { tableDefinition } from '../../infra/table.ts'
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Effects } from '../world/effects.ts'
+import type { Faults } from '../world/faults.ts'
+import type { Run } from '../world/functions.ts'
+import { current } from '../world/invocations.ts'
+import type { Plan } from '../world/plan.ts'
+import { reportCalls } from './bucket-calls.ts'
+import { queueFeed, streamFeed } from './lambda.ts'
+import { queueCalls } from './queue-calls.ts'
+import { newQueues, type Queues } from './queues.ts'
+import { newScheduler } from './scheduler.ts'
+import type { Command } from './sdk.ts'
+import { newTable } from './table.ts'
+import { tableCalls } from './table-calls.ts'
+import { newWatch } from './watch.ts'
+
+/** All of AWS that a stage has, in memory: what functions call, and what has functions run. */
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+const TABLE = 'simulated'
+
+type Around = {
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  effects: Effects
+  plan: Plan
+  run: Run
+}
+
+const streamed: readonly string[] = jobs.relay.from.stream
+
+/** What the relay is not fed with does not reach it. */
+const isStreamed = (entity: string | undefined): boolean =>
+  entity !== undefined && streamed.includes(entity)
+
+const outages = ({ clock, chance, faults, plan }: Around) => ({
+  of: (name: 'table outage' | 'queue outage') => {
+    // While there is something to be lost.
+    const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 5 * MINUTE_MS)
+    const to = from + chance.between(MINUTE_MS, 10 * MINUTE_MS)
+    return (): boolean => {
+      if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
+      faults.hit(name)
+      return true
+    }
+  },
+})
+
+/** The table of a world. Whatever changes in it is in its stream, and is looked after. */
+const tableOf = (around: Around, queues: { ring: () => void }) => {
+  const { clock, chance, faults, run } = around
+  const table = newTable({
+    definition: tableDefinition,
+    name: TABLE,
+    now: clock.now,
+    indexLag: () => (faults.strikes('index late') ? chance.between(0, MINUTE_MS) : 0),
+    by: () => {
+      const worker = current()
+      return worker && { name: worker.name, invocation: worker.number }
+    },
+  })
+  const stream = streamFeed({ run, clock, chance, faults })
+  const watch = newWatch({
+    clock,
+    ring: queues.ring,
+    passOver: (until) => {
+      const Item = {
+        pk: 'SWEEP',
+        sk: 'SWEEP',
+        entity: 'sweep',
+        until: new Date(until).toISOString(),
+      }
+      change('PutCommand', { TableName: TABLE, Item })
+    },
+  })
+  let followed = 0
+  const change = (name: string, input: object): Record<string, unknown> => {
+    try {
+      return table.run(name, input)
+    } finally {
+      for (const one of table.changes.slice(followed)) {
+        followed += 1
+        watch.follow(one)
+        if (one.after && isStreamed(one.after.entity)) {
+          stream.take(table.streamRecord(one), one.after.pk)
+        }
+      }
+    }
+  }
+  return { change, items: table.items, changes: table.changes }
+}
+
+export type Aws = ReturnType<typeof newAws>
+
+export const newAws = (around: Around) => {
+  const { clock, chance, faults, effects, plan, run } = around
+  const queues: Queues = newQueues({ clock, chance, faults, onVisible: (one) => feed.offer(one) })
+  const feed = queueFeed({ run, queues: () => queues, chance })
+  const scheduler = newScheduler({ clock, chance, faults, effects, queues })
+  const { change, items, changes } = tableOf(around, { ring: () => scheduler.ring('sweeps') })
+  const outage = outages(around)
+  const toTable = tableCalls({
+    run: change,
+    effects,
+    faults,
+    chance,
+    clock,
+    isOut: outage.of('table outage'),
+  })
+  const calls = [
+    queueCalls({ queues, effects, faults, chance, isOut: outage.of('queue outage') }),
+    scheduler.call,
+    reportCalls({ effects, faults }),
+  ]
+  for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
+    for (const minutes of [0, 20, 60]) {
+      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => scheduler.ring('settlement-runs'))
+    }
+  }
+  return {
+    answer: (command: Command): Promise<unknown> => {
+      for (const call of calls) {
+        const answer = call(command)
+        if (answer) return answer
+      }
+      return toTable(command)
+    },
+    items,
+    changes,
+    deadLetters: queues.deadLetters,
+  }
+}

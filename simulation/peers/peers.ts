@@ -1,0 +1,70 @@
+import type { Chance } from '../world/chance.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Faults } from '../world/faults.ts'
+import type { Lives } from '../world/lives.ts'
+import { bankNames, type Plan } from '../world/plan.ts'
+import { hostOf, scenePartners, secretOf } from '../world/scene.ts'
+import type { HandOver, Post } from '../world/witness.ts'
+import { newBank } from './bank.ts'
+import type { Peer } from './network.ts'
+import { newReceiver } from './receiver.ts'
+
+/** Everybody whom the service calls, by host. */
+
+type Around = {
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  plan: Plan
+  lives: Lives
+  /** Where what reaches them is written down. */
+  posts: Post[]
+  handOvers: HandOver[]
+}
+
+const MINUTE_MS = 60_000
+const DOWNS = 3
+
+const receivers = ({ clock, chance, faults, plan, posts }: Around): [string, Peer][] => {
+  const answers = [...plan.answers]
+  return scenePartners.map(({ id }) => {
+    const downs = Array.from({ length: DOWNS }, () => {
+      const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 20 * MINUTE_MS)
+      return { from, to: from + chance.between(MINUTE_MS, 40 * MINUTE_MS) }
+    })
+    return [hostOf(id), newReceiver({ clock, chance, faults, posts, downs, answers })]
+  })
+}
+
+const banks = ({ clock, chance, faults, plan, lives, handOvers }: Around): [string, Peer][] => {
+  let payments = -1
+  return bankNames.map((id) => {
+    const bank = newBank({
+      id,
+      secret: secretOf(id),
+      clock,
+      chance,
+      faults,
+      handOvers,
+      onSubmission: ({ narration }) => lives.named(narration)?.verdict ?? 'rejected',
+      onAccepted: ({ narration, uuid }) => {
+        const life = lives.named(narration)
+        if (life) lives.taken(life, String(uuid))
+      },
+      onPayment: () => {
+        payments += 1
+        return plan.payments[payments % plan.payments.length] ?? 'paid'
+      },
+    })
+    return [hostOf(id), bank]
+  })
+}
+
+export const peersOf = (around: Around): ((host: string) => Peer) => {
+  const peers = new Map([...receivers(around), ...banks(around)])
+  return (host) => {
+    const peer = peers.get(host)
+    if (!peer) throw new Error(`Nobody is at ${host}`)
+    return peer
+  }
+}

@@ -1,0 +1,290 @@
+import {
+  ConditionalCheckFailedException,
+  IdempotentParameterMismatchException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { describe, expect, test } from 'vitest'
+import { tableDefinition } from '../../infra/table.ts'
+import { newTable, type TableOptions } from '../../simulation/aws/table.ts'
+
+/** What DynamoDB Local cannot show of a table, or never does. The rest is in table.proof.ts. */
+
+const TableName = 'T'
+
+const aPut = (sk: string): object => ({ TableName, Item: { pk: 'p', sk } })
+
+const aTable = (options: Partial<TableOptions> = {}) => {
+  const clock = { now: 1_000 }
+  const table = newTable({
+    definition: tableDefinition,
+    name: TableName,
+    now: () => clock.now,
+    ...options,
+  })
+  const put = (sk: string, members: object = {}): object =>
+    table.run('PutCommand', { TableName, Item: { pk: 'p', sk, ...members } })
+  const get = (sk: string, ConsistentRead = true): unknown =>
+    table.run('GetCommand', { TableName, Key: { pk: 'p', sk }, ConsistentRead }).Item
+  const due = (): unknown[] => {
+    const { Items } = table.run('QueryCommand', {
+      TableName,
+      IndexName: 'work',
+      KeyConditionExpression: '#work = :work',
+      ExpressionAttributeNames: { '#work': 'work' },
+      ExpressionAttributeValues: { ':work': 'w' },
+    })
+    return (Items as { sk: string; due: string }[]).map(({ sk, due }) => `${sk} ${due}`)
+  }
+  return { clock, table, put, get, due }
+}
+
+describe('an index', () => {
+  test('shows a change a while after the table does', () => {
+    const { clock, put, get, due } = aTable({ indexLag: () => 100 })
+    put('a', { work: 'w', due: '1' })
+    expect(get('a')).toBeDefined()
+    clock.now += 99
+    expect(due()).toEqual([])
+    clock.now += 1
+    expect(due()).toEqual(['a 1'])
+  })
+
+  test('shows the changes of one item in their order, whatever the lag of each', () => {
+    const lags = [100, 10, 10]
+    const { clock, put, due } = aTable({ indexLag: () => lags.shift() ?? 0 })
+    put('a', { work: 'w', due: '1' })
+    put('a', { work: 'w', due: '2' })
+    put('b', { work: 'w', due: '3' })
+    clock.now += 10
+    expect(due()).toEqual(['b 3'])
+    clock.now += 90
+    expect(due()).toEqual(['a 2', 'b 3'])
+  })
+
+  test('tells of the earliest entry before it shows it', () => {
+    const { clock, table, put } = aTable({ indexLag: () => 100 })
+    put('a', { work: 'w1', due: '5' })
+    put('b', { work: 'x', due: '1' })
+    expect(table.earliest('work', 'w')).toBe('5')
+    clock.now += 100
+    put('c', { work: 'w2', due: '4' })
+    expect(table.earliest('work', 'w')).toBe('4')
+    expect(table.earliest('work', 'nobody')).toBeUndefined()
+  })
+})
+
+test('a read that is not strongly consistent may be of a while ago', () => {
+  const { clock, table, put, get } = aTable({ staleness: () => 50 })
+  put('a', { n: 1 })
+  clock.now += 60
+  put('a', { n: 2 })
+  put('b')
+  expect(get('a')).toMatchObject({ n: 2 })
+  expect(get('a', false)).toMatchObject({ n: 1 })
+  expect(get('b', false)).toBeUndefined()
+  const input = {
+    TableName,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': 'p' },
+  }
+  expect(table.run('QueryCommand', input).Items).toMatchObject([{ sk: 'a', n: 1 }])
+  clock.now += 60
+  expect(get('b', false)).toBeDefined()
+})
+
+describe('a client request token', () => {
+  const counting = (by: number) => ({
+    ClientRequestToken: 'token',
+    TransactItems: [
+      {
+        Update: {
+          TableName,
+          Key: { pk: 'p', sk: 'a' },
+          UpdateExpression: 'ADD n :by',
+          ExpressionAttributeValues: { ':by': by },
+        },
+      },
+    ],
+  })
+
+  test('makes of a repeat a success without effect, for ten minutes', () => {
+    const { clock, table, get } = aTable()
+    table.run('TransactWriteCommand', counting(1))
+    clock.now += 599_999
+    table.run('TransactWriteCommand', counting(1))
+    expect(get('a')).toMatchObject({ n: 1 })
+    clock.now += 1
+    table.run('TransactWriteCommand', counting(1))
+    expect(get('a')).toMatchObject({ n: 2 })
+  })
+
+  test('is for one content', () => {
+    const { table } = aTable()
+    table.run('TransactWriteCommand', counting(1))
+    expect(() => table.run('TransactWriteCommand', counting(2))).toThrow(
+      IdempotentParameterMismatchException,
+    )
+  })
+
+  test('is not used up by a transaction that was cancelled', () => {
+    const { table, put, get } = aTable()
+    const [{ Update }] = counting(1).TransactItems as [{ Update: object }]
+    const input = {
+      ...counting(1),
+      TransactItems: [{ Update: { ...Update, ConditionExpression: 'attribute_exists(pk)' } }],
+    }
+    expect(() => table.run('TransactWriteCommand', input)).toThrow(TransactionCanceledException)
+    put('a')
+    table.run('TransactWriteCommand', input)
+    expect(get('a')).toMatchObject({ n: 1 })
+  })
+})
+
+describe('what is kept', () => {
+  test('is not changed by who wrote it', () => {
+    const { put, get } = aTable()
+    const list = [{ n: 1 }]
+    put('a', { list })
+    list[0] = { n: 2 }
+    list.push({ n: 3 })
+    expect(get('a')).toMatchObject({ list: [{ n: 1 }] })
+  })
+
+  test('cannot be changed by who reads it, however deep', () => {
+    const { table, put, get } = aTable()
+    put('a', { map: { list: [{ n: 1 }] } })
+    const Key = { pk: 'p', sk: 'a' }
+    table.run('UpdateCommand', {
+      TableName,
+      Key,
+      UpdateExpression: 'SET #map.#list[1] = :one',
+      ExpressionAttributeNames: { '#map': 'map', '#list': 'list' },
+      ExpressionAttributeValues: { ':one': { n: 1 } },
+    })
+    const item = get('a') as { n: number; map: { list: { n: number }[] } }
+    const changes = [
+      () => Object.assign(item, { n: 2 }),
+      () => Object.assign(item.map, { n: 2 }),
+      () => item.map.list.push({ n: 2 }),
+      () => Object.assign(item.map.list[0] ?? {}, { n: 2 }),
+      () => Object.assign(item.map.list[1] ?? {}, { n: 2 }),
+    ]
+    for (const change of changes) expect(change).toThrow(TypeError)
+  })
+
+  test('lacks what was undefined, at every depth', () => {
+    const { put, get } = aTable()
+    put('a', { gone: undefined, map: { gone: undefined, n: 1 }, list: [undefined, 1] })
+    expect(get('a')).toStrictEqual({ pk: 'p', sk: 'a', map: { n: 1 }, list: [1] })
+  })
+
+  test.each([[new Date(0)], [Number.NaN], [2 ** 60], [new Set(['a'])], [() => 1]])(
+    'is nothing that has no place in a table: %s',
+    (value) => {
+      expect(() => aTable().put('a', { value })).toThrow('The table takes no')
+    },
+  )
+})
+
+describe('a change', () => {
+  test('tells when, by whom and in which transaction it was made', () => {
+    const by = { name: 'charge', invocation: 7 }
+    const { table, put } = aTable({ by: () => by })
+    put('a')
+    const Put = (sk: string) => ({ Put: { TableName, Item: { pk: 'p', sk, n: 1 } } })
+    table.run('TransactWriteCommand', { TransactItems: [Put('a'), Put('b')] })
+    expect(table.changes).toEqual([
+      {
+        sequence: 1,
+        transaction: 1,
+        at: 1_000,
+        before: undefined,
+        after: { pk: 'p', sk: 'a' },
+        by,
+      },
+      expect.objectContaining({ sequence: 2, transaction: 2, before: { pk: 'p', sk: 'a' } }),
+      expect.objectContaining({ sequence: 3, transaction: 2, before: undefined }),
+    ])
+  })
+
+  test('is none where nothing changed', () => {
+    const { table, put } = aTable()
+    put('a', { map: { list: [1, null] } })
+    put('a', { map: { list: [1, null] } })
+    table.run('DeleteCommand', { TableName, Key: { pk: 'p', sk: 'b' } })
+    expect(table.changes).toHaveLength(1)
+  })
+
+  test('comes in the stream as the document client would marshall it', () => {
+    const { table, put } = aTable()
+    const members = { s: '', n: -1.5, zero: 0, yes: true, nil: null, l: [[], { a: ['b'] }], m: {} }
+    put('a', members)
+    put('a', { n: 2 })
+    table.run('DeleteCommand', { TableName, Key: { pk: 'p', sk: 'a' } })
+    const records = table.changes.map(table.streamRecord)
+    const before = marshall({ pk: 'p', sk: 'a', ...members })
+    const after = marshall({ pk: 'p', sk: 'a', n: 2 })
+    const images = records.map(({ eventName, dynamodb }) => [
+      eventName,
+      dynamodb?.OldImage,
+      dynamodb?.NewImage,
+    ])
+    expect(images).toEqual([
+      ['INSERT', undefined, before],
+      ['MODIFY', before, after],
+      ['REMOVE', after, undefined],
+    ])
+    const numbers = records.map(({ dynamodb }) => dynamodb?.SequenceNumber ?? '')
+    expect(numbers).toEqual([...new Set(numbers)].sort())
+  })
+})
+
+describe('a refusal', () => {
+  test('brings the item that stood in the way, in the form of the wire', () => {
+    const { table, put } = aTable()
+    put('a', { n: 1 })
+    const input = {
+      TableName,
+      Item: { pk: 'p', sk: 'a' },
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }
+    const Item = marshall({ pk: 'p', sk: 'a', n: 1 })
+    const refusal = caught(() => table.run('PutCommand', input))
+    expect(refusal).toBeInstanceOf(ConditionalCheckFailedException)
+    expect(refusal).toMatchObject({ Item })
+    const TransactItems = [{ Put: { TableName, Item: { pk: 'p', sk: 'b' } } }, { Put: input }]
+    const cancelled = caught(() => table.run('TransactWriteCommand', { TransactItems }))
+    expect(cancelled).toBeInstanceOf(TransactionCanceledException)
+    expect(cancelled).toMatchObject({
+      CancellationReasons: [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }],
+    })
+    expect(table.items()).toHaveLength(1)
+  })
+
+  test.each([
+    ['no write', []],
+    ['more than a hundred', Array.from({ length: 101 }, (_, n) => ({ Put: aPut(String(n)) }))],
+    ['one item twice', [{ Put: aPut('a') }, { Put: aPut('a') }]],
+    ['two kinds at once', [{ Put: aPut('a'), Delete: { TableName, Key: { pk: 'p', sk: 'b' } } }]],
+  ])('meets a transaction of %s', (_, TransactItems) => {
+    const refusal = caught(() => aTable().table.run('TransactWriteCommand', { TransactItems }))
+    expect(refusal).toMatchObject({ name: 'ValidationException' })
+  })
+
+  test('meets another table', () => {
+    const refusal = caught(() =>
+      aTable().table.run('GetCommand', { TableName: 'other', Key: { pk: 'p', sk: 'a' } }),
+    )
+    expect(refusal).toMatchObject({ name: 'ResourceNotFoundException' })
+  })
+})
+
+const caught = (run: () => unknown): unknown => {
+  try {
+    return run()
+  } catch (error) {
+    return error
+  }
+}
