@@ -21,7 +21,7 @@ const { values } = parseArgs({
     /** Names of faults; all of them unless some are given. */
     only: { type: 'string', multiple: true },
     /** What each fault may live through. */
-    lifecycles: { type: 'string', default: '6000' },
+    lifecycles: { type: 'string', default: '20000' },
     /** The first seed; each world has the next. */
     seed: { type: 'string', default: '1' },
     /** How many faults are hunted at a time. */
