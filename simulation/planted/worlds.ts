@@ -1,0 +1,32 @@
+import '../platform/register.ts'
+import { parseArgs } from 'node:util'
+
+/**
+ * Lives through one world after the other, until something is wrong in one of them: what runs in
+ * a copy with a fault. It says of each world how it was, and ends with 1 at the first that is wrong.
+ */
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    worlds: { type: 'string', default: '1' },
+    /** Debits in each world. */
+    each: { type: 'string', default: '100' },
+  },
+})
+
+// The product is loaded last: by then the world is in the place of the network and of AWS.
+await import('../world/environment.ts')
+const { drawPlan } = await import('../world/plan.ts')
+const { tryPlan } = await import('../trial.ts')
+
+const first = Number(values.seed)
+const end = first + Number(values.worlds)
+for (let seed = first; seed < end && !process.exitCode; seed += 1) {
+  const { complaints } = await tryPlan(drawPlan(seed, Number(values.each)))
+  for (const { invariant, about, says } of complaints) {
+    process.stdout.write(`invariant ${invariant}: ${about} ${says}\n`)
+  }
+  process.stdout.write(`seed ${seed}: ${complaints.length} complaints\n`)
+  if (complaints.length > 0) process.exitCode = 1
+}
