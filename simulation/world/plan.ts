@@ -178,7 +178,7 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
   const bursts = drawBursts(chance, startAt)
   const lives = Array.from({ length: lifecycles }, (_, n) => {
     const own = chanceOf(seedOf(seed, 2, n))
-    return drawLife(n, own.pick(bursts) + own.between(0, 20 * SECOND_MS), own)
+    return drawLife(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
   const healAt = chance.happens(0.5)
