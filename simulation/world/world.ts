@@ -57,7 +57,11 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   // Whoever is called is known before the first call, and only then.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, chance, effects, peerAt: (host) => peerAt(host) })
-  enter({ runtime: runtimeOf(clock, chance), network, timeout: timeoutsOf(clock, network.isAwaited) })
+  enter({
+    runtime: runtimeOf(clock, chance),
+    network,
+    timeout: timeoutsOf(clock, network.isAwaited),
+  })
   peerAt = peersOf({ clock, chance, faults, plan, lives, ...seen })
 
   await furnish(new Date(plan.startAt), plan.partners)
