@@ -72,6 +72,7 @@ export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDef
         },
       }
     case 'ConditionCheck':
+      if (!condition) throw invalid('A condition check has a condition')
       return {
         key: keyIn(input.Key),
         bindings,
