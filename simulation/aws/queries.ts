@@ -126,19 +126,11 @@ const left = (
     compareText(row[sortKey] as string, place[sortKey] as string) ||
     compareText(row.pk, place.pk) ||
     compareText(row.sk, place.sk)
-  return ScanIndexForward === false
-    ? [
-        from,
-        Math.min(
-          to,
-          firstNot(rows, (row) => order(row) < 0),
-        ),
-      ]
-    : [
-        Math.max(
-          from,
-          firstNot(rows, (row) => order(row) <= 0),
-        ),
-        to,
-      ]
+  // Either end of the span is taken in to the place, which itself was on the page before.
+  if (ScanIndexForward === false) {
+    const at = firstNot(rows, (row) => order(row) < 0)
+    return [from, Math.min(to, at)]
+  }
+  const next = firstNot(rows, (row) => order(row) <= 0)
+  return [Math.max(from, next), to]
 }
