@@ -1,4 +1,4 @@
-import type { Asked, Change, Witnessed } from '../world/witness.ts'
+import type { Change, Witnessed } from '../world/witness.ts'
 import type { ChargeTry } from './charge-book.ts'
 import type { Check, Complain } from './invariant.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'

@@ -43,7 +43,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const chance = chanceOf(seedOf(plan.seed, 3))
   const clock = newClock(plan.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(chance, plan.faults)
+  const faults = newFaults(chance, plan.faults, plan.intensity)
   const { deaths, pace } = plan
   const effects = newEffects({ clock, chance, faults, trace, deaths, pace })
   const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
