@@ -13,16 +13,18 @@ const CAP_SECONDS = 300
 const delaysAfter = (k: number, retryAfter: number): { least: number; most: number } => {
   const base = 2 ** k
   return {
-    least: Math.min(base, CAP_SECONDS),
+    least: Math.min(Math.max(base, retryAfter), CAP_SECONDS),
     most: Math.min(Math.max(Math.ceil(1.1 * base), retryAfter), CAP_SECONDS),
   }
 }
 
 const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + milliseconds
 
-/** The post that a record speaks of, if the sender heard of it. */
+/** The posts that a record may speak of: rivals for one attempt each make their own. */
 const heardOf = (posts: readonly SeenPost[], { number, responseCode }: RawAttempt) =>
-  posts.find(({ attempt, post }) => attempt === number && post.heard && post.code === responseCode)
+  posts.filter(
+    ({ attempt, post }) => attempt === number && post.heard && post.code === responseCode,
+  )
 
 /** Each write of a delivery that an attempt led to. */
 function* attemptsIn({ changes }: DeliveryBook) {
@@ -38,10 +40,12 @@ export const isSpaced: Check = (books, complain) => {
     const posts = books.postsOf.get(key) ?? []
     for (const { after, last } of attemptsIn(record)) {
       if (after.status !== 'failed') continue
-      const retryAfter = heardOf(posts, last)?.post.retryAfter ?? 0
-      const { least, most } = delaysAfter(last.number, retryAfter)
+      const asked = heardOf(posts, last).map(({ post }) => post.retryAfter ?? 0)
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
-      const isWithin = seconds >= least && seconds <= most
+      const isWithin = (asked.length > 0 ? asked : [0]).some((retryAfter) => {
+        const { least, most } = delaysAfter(last.number, retryAfter)
+        return seconds >= least && seconds <= most
+      })
       if (!isWithin) complain(key, `waits ${seconds} s after attempt ${last.number}`)
     }
     comesNotBefore(record, posts, { skew: books.witnessed.scene.skew, complain })
@@ -130,7 +134,7 @@ const judgeAttempt = (after: RawDelivery, { key, posts, complain }: Around): voi
     complain(key, `has its next attempt at ${nextAttemptAt} after ${said}`)
   }
   if (last.number !== attemptCount) complain(key, `counts attempt ${last.number} otherwise`)
-  if (last.responseCode !== null && !heardOf(posts, last)) {
+  if (last.responseCode !== null && heardOf(posts, last).length === 0) {
     complain(key, `says that attempt ${last.number} was answered ${last.responseCode}`)
   }
 }
