@@ -161,7 +161,7 @@ const drawLife = (n: number, at: number, chance: Chance): Life => ({
 })
 
 /** Most worlds are bad enough; a few are worse. */
-const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 3, 3, 6] as const
+const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 4] as const
 
 /** Of all worlds, those in which nothing goes wrong. */
 const HEALTHY_SHARE = 0.08
