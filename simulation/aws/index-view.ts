@@ -20,7 +20,8 @@ export type IndexView = {
 /** So many steps are kept back at most while they could be taken already. */
 const COMING_MAX = 256
 
-type Step = { visibleAt: number; out: Row | undefined; in: Row | undefined }
+/** An entry that goes, and one that comes in its place; `item` names whose they are. */
+type Step = { visibleAt: number; item: string; out: Row | undefined; in: Row | undefined }
 
 /** @param lag how long after its commit a change is seen, in milliseconds */
 export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
@@ -67,8 +68,7 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
     for (let step = coming[taken]; step && step.visibleAt <= now; step = coming[taken]) {
       taken += 1
       take(step)
-      const name = nameOf(step)
-      if (lastAt.get(name) === step.visibleAt) lastAt.delete(name)
+      if (lastAt.get(step.item) === step.visibleAt) lastAt.delete(step.item)
     }
     if (taken > COMING_MAX || taken === coming.length) {
       coming.splice(0, taken)
@@ -85,13 +85,14 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
     ) {
       return
     }
-    const step: Step = { visibleAt: at + lag(), out: rowOf(before), in: rowOf(after) }
-    if (!step.out && !step.in) return
-    const name = nameOf(step)
-    const last = lastAt.get(name)
-    if (last !== undefined && last > step.visibleAt) step.visibleAt = last
-    lastAt.set(name, step.visibleAt)
-    const { visibleAt } = step
+    const out = rowOf(before)
+    const entry = rowOf(after)
+    const row = out ?? entry
+    if (!row) return
+    const item = `${row.pk}\n${row.sk}`
+    const visibleAt = Math.max(at + lag(), lastAt.get(item) ?? 0)
+    lastAt.set(item, visibleAt)
+    const step: Step = { visibleAt, item, out, in: entry }
     // Most often it is the last one to come.
     if ((coming.at(-1)?.visibleAt ?? 0) <= visibleAt) coming.push(step)
     else
@@ -124,9 +125,4 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
       return partitions.get(value) ?? []
     },
   }
-}
-
-const nameOf = (step: Step): string => {
-  const row = step.out ?? step.in
-  return `${row?.pk}\n${row?.sk}`
 }
