@@ -23,7 +23,7 @@ const importsOf = (file: string): string[] =>
   )
 
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
-const code = [...product, ...filesUnder('infra')]
+const code = [...product, ...filesUnder('infra'), ...filesUnder('simulation')]
 
 /** Every package that a file brings with it, by whatever way; types are no way. */
 const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
@@ -187,6 +187,24 @@ const doors: Record<string, string[]> = {
     '@valibot/to-json-schema',
     'valibot',
   ],
+  // A world around the functions, from the definitions that stages are built from.
+  'simulation/': [
+    'simulation/',
+    'functions/',
+    'shared/',
+    'infra/jobs.ts',
+    'infra/queues.ts',
+    'infra/table.ts',
+    '@aws-sdk/client-dynamodb',
+    '@aws-sdk/client-scheduler',
+    '@aws-sdk/client-sqs',
+    'aws-lambda',
+    'node:',
+    'tinyqueue',
+  ],
+  // Whoever judges shares nothing with whom is judged.
+  'simulation/invariants/': ['simulation/invariants/', 'simulation/world/witness.ts', 'node:'],
+  'simulation/platform/': ['simulation/platform/', 'simulation/world/here.ts', 'node:'],
 }
 
 /** The room of a file is the innermost one it stands in. */
