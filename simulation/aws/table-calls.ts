@@ -11,6 +11,9 @@ import type { Table } from './table.ts'
 
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
+/** Of items. */
+const SHORT_PAGE = 3
+
 /** Milliseconds of a call that is lost, and of its repeat by the SDK. */
 const PATIENCE = 2_000
 
@@ -32,6 +35,8 @@ const keyIn = ({ Key, Item }: Keyed): string => {
   return key ? `${key.pk} ${key.sk}` : ''
 }
 
+type Wanted = Record<string, { Keys: readonly object[] }>
+
 /** What a call is about, for the trace. */
 const subjectOf = (input: Record<string, unknown>): string => {
   const writes = input.TransactItems as Written[] | undefined
@@ -44,6 +49,21 @@ const subjectOf = (input: Record<string, unknown>): string => {
 }
 
 export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Around) => {
+  /** What DynamoDB may do where an answer would be long: give a part of it. */
+  const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
+    if (name === 'QueryCommand' && faults.strikes('page cut short')) {
+      const most = Number(input.Limit ?? SHORT_PAGE)
+      return run(name, { ...input, Limit: Math.min(most, 1 + chance.below(SHORT_PAGE)) })
+    }
+    if (name !== 'BatchGetCommand') return undefined
+    const [[table = '', wanted] = []] = Object.entries(input.RequestItems as Wanted)
+    if (!wanted || wanted.Keys.length < 2 || !faults.strikes('read in part')) return undefined
+    const count = 1 + chance.below(wanted.Keys.length - 1)
+    const [now, later] = [wanted.Keys.slice(0, count), wanted.Keys.slice(count)]
+    const output = run(name, { RequestItems: { [table]: { ...wanted, Keys: now } } })
+    return { ...output, UnprocessedKeys: { [table]: { ...wanted, Keys: later } } }
+  }
+
   /** The call itself, or a failure on its way. */
   const happen = (name: string, input: Record<string, unknown>): unknown => {
     const writes = (input.TransactItems as unknown[] | undefined)?.length
@@ -60,7 +80,7 @@ export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Aroun
         // Only the answer to the repeat is seen.
       }
     }
-    const output = run(name, input)
+    const output = inPart(name, input) ?? run(name, input)
     if (isWrite && faults.strikes('table result unknown')) throw timedOut()
     return output
   }

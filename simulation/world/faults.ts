@@ -34,6 +34,11 @@ export const faults = {
     says: 'the answer is lost and the SDK repeats the call, which is done twice',
     probability: 0.01,
   },
+  'page cut short': {
+    says: 'a query gives fewer items than there are, and says where to go on',
+    probability: 0.1,
+  },
+  'read in part': { says: 'a batch of reads leaves some of them for later', probability: 0.1 },
   'index late': { says: 'an index shows a write up to a minute later', probability: 0.2 },
   'queue unreachable': { says: 'a call to SQS is lost', probability: 0.006 },
   'queue result unknown': { says: 'a message is sent, and the answer is lost', probability: 0.008 },
