@@ -5,7 +5,12 @@ import type { Chance } from './chance.ts'
  * world draws which of them it has, so that some are alone and some meet, and how often they strike.
  */
 
-type Fault = { says: string; probability: number }
+type Fault = {
+  says: string
+  probability: number
+  /** Of worlds that are not healthy, how many have it, where that is not as usual. */
+  share?: number
+}
 
 export const faults = {
   'killed before an effect': {
@@ -83,15 +88,23 @@ export const faults = {
   'receiver refuses for good': { says: 'a receiver answers 4xx, 3xx or 501', probability: 0.03 },
   'receiver unknown': { says: 'a host has no address, or no certificate', probability: 0.02 },
   'receiver flaps': { says: 'a receiver is down for some minutes', probability: 0.25 },
-  'table outage': { says: 'DynamoDB refuses every call for up to ten minutes', probability: 1 },
-  'queue outage': { says: 'SQS refuses every call for up to ten minutes', probability: 1 },
+  'table outage': {
+    says: 'DynamoDB refuses every call for up to ten minutes',
+    probability: 1,
+    share: 0.05,
+  },
+  'queue outage': {
+    says: 'SQS refuses every call for up to ten minutes',
+    probability: 1,
+    share: 0.05,
+  },
 } as const satisfies Record<string, Fault>
 
 export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
-/** Of worlds that are not healthy, how many have a fault. */
-const SHARE = 0.35
+/** The usual one. */
+const SHARE = 0.3
 
 export type Faults = ReturnType<typeof newFaults>
 
@@ -134,4 +147,9 @@ export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>, intens
 }
 
 export const drawFaults = (chance: Chance): Set<FaultName> =>
-  new Set(faultNames.filter(() => chance.happens(SHARE)))
+  new Set(
+    faultNames.filter((name) => {
+      const { share = SHARE }: Fault = faults[name]
+      return chance.happens(share)
+    }),
+  )
