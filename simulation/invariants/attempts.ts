@@ -13,7 +13,7 @@ const CAP_SECONDS = 300
 const delaysAfter = (k: number, retryAfter: number): { least: number; most: number } => {
   const base = 2 ** k
   return {
-    least: Math.min(base, CAP_SECONDS),
+    least: Math.min(Math.max(base, retryAfter), CAP_SECONDS),
     most: Math.min(Math.max(Math.ceil(1.1 * base), retryAfter), CAP_SECONDS),
   }
 }
