@@ -17,6 +17,7 @@ import { isSigned, reachesItsOwner } from './posts.ts'
 import { staysAsItIs } from './sealed-batches.ts'
 import { isOfCompleted, isSettledInTime, isSettledOnce, isTakenBackOnce } from './settled-debits.ts'
 import { isSubmittedOnce } from './submissions.ts'
+import { isOfItsOwner } from './tenancy.ts'
 
 /** What must hold of every world, whatever went wrong in it. */
 export const invariants: readonly Invariant[] = [
@@ -71,6 +72,7 @@ export const invariants: readonly Invariant[] = [
   { number: 29, says: 'a fee is rounded once, half to even', check: isChargedRightly },
   { number: 30, says: 'amounts are whole pesewas, and told with two decimals', check: isExact },
   { number: 31, says: 'a completion after the failure is kept, once', check: isKeptWhenLate },
+  { number: 32, says: 'what is of another is as if it were not there', check: isOfItsOwner },
   { number: 33, says: 'a move says who made it, when, and why', check: saysWho },
 ]
 

@@ -1,7 +1,7 @@
 import type { Books, DebitBook } from './books.ts'
 import type { Check, Complain } from './invariant.ts'
 import { type BankReport, isReporting } from './report-book.ts'
-import { isAccepted, isRefused, isUnknown, requestIdOf } from './said.ts'
+import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './said.ts'
 
 /** 6, 7, 31: what banks reported, and what became of it. */
 
@@ -85,10 +85,8 @@ const judgeReported = ({ askedBy }: Books, change: Reported, complain: Complain)
   const { before, after, by, sequence } = change
   const asked = by && askedBy.get(by.invocation)
   if (!asked || !before || !after) return
-  const sent = asked.sent as { status?: unknown } | undefined
-  if (typeof sent !== 'object') return
-  const isSaid =
-    sent.status === 'approved' ? before.status === after.status : sent.status === after.status
+  const { status } = membersOf(asked.sent)
+  const isSaid = status === 'approved' ? before.status === after.status : status === after.status
   if (!isSaid) complain(after.reference, `change ${sequence} is not what its bank said`)
 }
 

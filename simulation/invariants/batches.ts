@@ -91,9 +91,7 @@ const judgeWorth = (batch: RawBatch, made: number, complain: Complain): void => 
     return
   }
   if (outstanding !== net + made) complain(id, `lacks ${outstanding}, of ${net} and got ${made}`)
-  if ((status === 'completed') !== (outstanding === 0) && made !== 0 && status === 'completed') {
-    complain(id, `is completed, and lacks ${outstanding}`)
-  }
+  if (status === 'completed' && outstanding !== 0) complain(id, `lacks ${outstanding} in the end`)
   if (outstanding > 0) complain(id, `got ${outstanding} too much`)
   if ((status === 'completed') !== (madeGoodBy !== null)) {
     complain(id, `is ${status}, and made good by ${madeGoodBy}`)

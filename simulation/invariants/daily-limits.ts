@@ -102,7 +102,7 @@ export const refusesNoneThatFits: Check = (books, complain) => {
       const { skew } = books.witnessed.scene
       const { at, reply } = asked
       const most = Math.max(
-        ...[at - skew, at + skew].map((time) => {
+        ...[at - skew, (reply?.at ?? at) + skew].map((time) => {
           const standings = days?.get(dayKey(partner, dayOf(time)))?.standings ?? []
           return mostWithin(standings, at, reply?.at ?? at)
         }),

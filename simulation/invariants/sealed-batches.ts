@@ -68,13 +68,14 @@ const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): bool
 const isRefusedTwice: Check = ({ witnessed, batches }, complain) => {
   for (const { name, sent, at, reply } of witnessed.asked) {
     if (name !== 'manage-settlement' || !reply) continue
-    const { verb, options } = sent as { verb?: unknown; options?: { batch?: unknown } }
+    const { verb, options } = membersOf(sent)
     if (verb !== 'process' && verb !== 'retry') continue
-    const batch = batches.get(String(options?.batch))
+    const id = String(membersOf(options).batch)
+    const batch = batches.get(id)
     const ended = batch?.changes.find(({ after }) => after?.status === 'completed')
     if (!ended || ended.at >= at) continue
     const error = JSON.stringify(membersOf(reply.body).error ?? '')
-    if (!error.includes('5005')) complain(String(options?.batch), 'was processed twice')
+    if (!error.includes('5005')) complain(id, 'was processed twice')
   }
 }
 

@@ -2,6 +2,7 @@ import type { Scene } from '../world/witness.ts'
 import type { Books, DebitBook, LineBook } from './books.ts'
 import type { Check, Complain } from './invariant.ts'
 import type { Entry, RawBatch, RawDebit } from './raw-items.ts'
+import { membersOf } from './said.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 22, 23, 27, 28: which debits have a line, in which batch, and when. */
@@ -134,8 +135,7 @@ const daysAsked = ({ witnessed }: Books): Set<unknown> =>
   new Set(
     witnessed.asked.flatMap(({ name, sent }) => {
       if (name !== 'manage-settlement') return []
-      const { options } = sent as { options?: { date?: unknown } }
-      return [options?.date]
+      return [membersOf(membersOf(sent).options).date]
     }),
   )
 

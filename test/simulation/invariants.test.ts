@@ -15,7 +15,7 @@ let life: Life
 
 beforeAll(async () => {
   life = await witnessLife()
-})
+}, 180_000)
 
 test('a life of the real functions in which nothing goes wrong: no complaint', () => {
   expect(complaintsOf(life.witnessed)).toEqual([])

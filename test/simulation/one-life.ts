@@ -48,27 +48,36 @@ const EVENTS = [
 
 const CALLERS: Record<string, Asked['caller']> = {
   charge: { kind: 'provider', id: 'demo' },
+  'get-debit-request': { kind: 'provider', id: 'demo' },
   'update-debit-transaction': { kind: 'bank', id: 'GCB' },
 }
 
-/** Asks as a provider or a bank does, and notes it. */
+const TRIES = 5
+
+/** Asks as a provider or a bank does, and again where no answer comes; each try is noted. */
 const askingOf = (world: World, { asking }: { asking: { invocation: number } }) => {
   const asked: Asked[] = []
+  const now = (): number => world.now().getTime()
   const ask = async (name: FunctionName, sent: object, path: Record<string, string> = {}) => {
-    const at = world.now().getTime()
     const event = { ...(await sampleEvent(name)), body: JSON.stringify(sent), pathParameters: path }
-    asking.invocation = asked.length + 1
-    const reply = await world.run<APIGatewayProxyResult>(name, event)
-    const { invocation } = asking
-    asking.invocation = 0
-    if (!reply) throw new Error(`${name} died`)
-    const { statusCode: status, headers = {}, body } = reply
-    const told = { at: world.now().getTime(), status, headers, body: JSON.parse(body), raw: body }
-    const caller = CALLERS[name]
-    asked.push({ at, name, invocation, caller, path, sent, reply: told, heard: true })
-    return JSON.parse(body)
+    for (let tried = 0; tried < TRIES; tried += 1) {
+      const at = now()
+      const invocation = asked.length + 1
+      asking.invocation = invocation
+      const answer = await world.run<APIGatewayProxyResult>(name, event)
+      asking.invocation = 0
+      const reply = answer && repliedBy(answer, now())
+      const caller = CALLERS[name]
+      asked.push({ at, name, invocation, caller, path, sent, reply, heard: answer !== undefined })
+      if (answer && answer.statusCode < 500) return JSON.parse(answer.body)
+    }
+    throw new Error(`${name} does not answer`)
   }
   return { asked, ask }
+}
+
+const repliedBy = ({ statusCode, headers = {}, body }: APIGatewayProxyResult, at: number) => {
+  return { at, status: statusCode, headers, body: JSON.parse(body), raw: body }
 }
 
 type Ask = ReturnType<typeof askingOf>['ask']
@@ -110,6 +119,7 @@ const liveThrough = async (world: World, ask: Ask) => {
   await charge(ask, { amount: '400.00' })
   for (const { reference } of [reversed, settled, failed, expired]) await accepted(world, reference)
   await world.pass(20)
+  await ask('get-debit-request', {}, { reference: settled.reference })
   await report(ask, reversed.uuid, { ...COMPLETED, fee: '0.75' })
   await report(ask, settled.uuid, COMPLETED)
   await report(ask, settled.uuid, COMPLETED)
@@ -129,6 +139,7 @@ const liveThrough = async (world: World, ask: Ask) => {
   await world.pass(DAY_SECONDS - SOON_SECONDS)
   await night(world)
   await world.pass(3 * 3600)
+  for (const { reference } of [reversed, failed]) await ask('get-debit-request', {}, { reference })
   const references = [reversed, settled, failed, expired, next].map(({ reference }) => reference)
   const [first = '', second = '', third = '', fourth = '', fifth = ''] = references
   return { reversed: first, settled: second, failed: third, expired: fourth, next: fifth }
@@ -136,12 +147,18 @@ const liveThrough = async (world: World, ask: Ask) => {
 
 export type Life = Awaited<ReturnType<typeof witnessLife>>
 
-export const witnessLife = async () => {
-  const world = await openWorld({ events: [...EVENTS] })
+type Luck = NonNullable<Parameters<typeof openWorld>[1]>
+
+/** What is to go wrong. */
+export type Misfortune = { luck?: Luck; death?: Parameters<World['workers']['doom']>[0] }
+
+export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
+  const world = await openWorld({ events: [...EVENTS] }, luck)
   useReportShelf()
   await putPartner(partner)
   const writes = await watchWrites(() => world.now().getTime())
   const { asked, ask } = askingOf(world, writes)
+  if (death) world.workers.doom(death)
   const names = await liveThrough(world, ask)
   const items = (await world.items()) as Item[]
   const { url, secret } = world.webhook
@@ -152,7 +169,7 @@ export const witnessLife = async () => {
       startedAt: NOON.getTime(),
       healedAt: NOON.getTime(),
       endedAt: world.now().getTime(),
-      healthy: true,
+      healthy: !luck && !death,
       skew: 0,
       partners: [
         {

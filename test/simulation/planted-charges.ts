@@ -1,4 +1,14 @@
-import { debitOf, type Fault, falsify, must, overwrite, replyOf, take, write } from './planted.ts'
+import {
+  debitOf,
+  type Fault,
+  falsify,
+  must,
+  overwrite,
+  readOf,
+  replyOf,
+  take,
+  write,
+} from './planted.ts'
 
 /** Faults in charges, names and day totals. */
 export const inCharges: readonly Fault[] = [
@@ -24,6 +34,21 @@ export const inCharges: readonly Fault[] = [
     number: 1,
     what: 'a debit is deleted',
     plant: (world, { next }) => write(world, { before: debitOf(world, next), after: undefined }),
+  },
+  {
+    number: 1,
+    what: 'a debit that is not found by who charged it',
+    plant: (world) => {
+      replyOf(readOf(world)).status = 404
+    },
+  },
+  {
+    number: 1,
+    what: 'a debit that is read with another amount',
+    plant: (world) => {
+      const reply = replyOf(readOf(world))
+      reply.body = String(reply.body).replace('"33.35"', '"33.36"')
+    },
   },
   {
     number: 2,
@@ -118,6 +143,21 @@ export const inCharges: readonly Fault[] = [
       const isClaim = ({ sk, reference }: { sk: string; reference?: unknown }): boolean =>
         sk === 'PARTNER_REFERENCE' && reference === next
       take(world, must(world.items.find(isClaim)))
+    },
+  },
+  {
+    number: 32,
+    what: 'a debit that is shown to another provider',
+    plant: (world) => {
+      readOf(world).caller = { kind: 'provider', id: 'other' }
+    },
+  },
+  {
+    number: 32,
+    what: 'a debit that another bank reports on',
+    plant: ({ asked }) => {
+      const report = must(asked.find(({ caller }) => caller?.kind === 'bank'))
+      report.caller = { kind: 'bank', id: 'ECO' }
     },
   },
   {

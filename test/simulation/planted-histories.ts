@@ -7,6 +7,7 @@ import {
   falsify,
   must,
   overwrite,
+  readOf,
   replyOf,
   type Tampered,
 } from './planted.ts'
@@ -155,6 +156,15 @@ export const inHistories: readonly Fault[] = [
     plant: (world, { expired }) => {
       const { history } = debitOf(world, expired)
       falsifyEntry(world, expired, 'failed', { at: must(history[0]?.at) + 4 * MINUTE_MS })
+    },
+  },
+  {
+    number: 8,
+    what: 'a debit that is read as completed before it was',
+    plant: (world) => {
+      const reply = replyOf(readOf(world))
+      const early = '"completed_at":"2026-11-21T12:00:00.000Z"'
+      reply.body = String(reply.body).replaceAll('"completed_at":null', early)
     },
   },
   {

@@ -113,3 +113,7 @@ export const postsOf = ({ posts }: Tampered, reference: string, n: number): Post
   })
 
 export const replyOf = ({ reply }: Asked): NonNullable<Asked['reply']> => must(reply)
+
+/** How a debit was read while it was processing. */
+export const readOf = ({ asked }: Tampered): Asked =>
+  must(asked.find(({ name }) => name === 'get-debit-request'))

@@ -15,6 +15,7 @@ import { submitToBank } from '../../../functions/jobs/submit-to-bank.ts'
 import { sweep } from '../../../functions/jobs/sweep.ts'
 import { handler as manageDelivery } from '../../../functions/operator/manage-delivery.ts'
 import { charge } from '../../../functions/provider/charge.ts'
+import { getDebitRequest } from '../../../functions/provider/get-debit-request.ts'
 import { redeliverEvent } from '../../../functions/provider/redeliver-event.ts'
 import type { JobName } from '../../../infra/jobs.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
@@ -39,6 +40,7 @@ export const functionsOf = (runtime: Runtime) =>
     'reconcile-day': reconcileDay(runtime),
     sweep: sweep(runtime),
     charge: charge(runtime),
+    'get-debit-request': getDebitRequest(runtime),
     'update-debit-transaction': updateDebitTransaction(runtime),
     'redeliver-event': redeliverEvent(runtime),
     'manage-delivery': manageDelivery,

@@ -1,0 +1,50 @@
+import type { Asked } from '../world/witness.ts'
+import type { Books, DebitBook } from './books.ts'
+import { type Check, type Complain, together } from './invariant.ts'
+import { isAccepted } from './said.ts'
+
+/** 32: what is of another is as if it were not there. */
+
+/** Refused before anybody looked for it, or in a fault of the service. */
+const BESIDE = new Set([400, 401, 403, 422, 429])
+
+const isDenied = ({ reply }: Asked): boolean =>
+  !reply || reply.status === 404 || reply.status >= 500 || BESIDE.has(reply.status)
+
+const isOwn = ({ caller }: Asked, { item }: DebitBook): boolean =>
+  caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.partner)
+
+const isReadByItsOwn: Check = ({ witnessed, debits }, complain) => {
+  for (const asked of witnessed.asked) {
+    if (asked.name !== 'get-debit-request') continue
+    const debit = debits.get(String(asked.path.reference))
+    if (debit && !isOwn(asked, debit) && !isDenied(asked)) {
+      complain(debit.item.reference, `was shown to ${asked.caller?.id}`)
+    }
+  }
+}
+
+const isChangedByItsOwn: Check = (books, complain) => {
+  for (const { asked, uuid, bank, code } of books.reports) {
+    const debit = books.byUuid.get(uuid)
+    if (!debit || isOwn(asked, debit)) continue
+    const about = debit.item.reference
+    // That it cannot go from a status tells that it is there.
+    if (isAccepted(asked) || code === 3001) complain(about, `was reported on by ${bank}`)
+    judgeWrites(asked, debit, books, complain)
+  }
+}
+
+const judgeWrites = (
+  { invocation, caller }: Asked,
+  { item }: DebitBook,
+  { byInvocation }: Books,
+  complain: Complain,
+): void => {
+  const writes = invocation === undefined ? [] : (byInvocation.get(invocation) ?? [])
+  if (writes.some(({ after }) => after?.pk === item.pk)) {
+    complain(item.reference, `was changed by ${caller?.id}`)
+  }
+}
+
+export const isOfItsOwner = together(isReadByItsOwn, isChangedByItsOwn)
