@@ -57,6 +57,19 @@ export const idempotency: readonly Fault[] = [
     needs: 'a charge that is sent twice',
   },
   {
+    name: 'reference-of-another-day',
+    area: 'idempotency',
+    file: 'functions/provider/charge.ts',
+    from: 'newReference(environment.referencePrefix, at, runtime.random())',
+    to: `newReference(
+      environment.referencePrefix,
+      new Date(at.getTime() + 3_600_000),
+      runtime.random(),
+    )`,
+    invariants: [9],
+    needs: 'a charge in the last hour of a day',
+  },
+  {
     name: 'same-status-refused',
     area: 'idempotency',
     file: 'shared/domain/lifecycle.ts',

@@ -62,6 +62,23 @@ export const settlement: readonly Fault[] = [
   },
   {
     ...lines,
+    name: 'line-before-its-mark',
+    from: `    await withConflictRetries(runtime, () =>
+      table.send(new TransactWriteCommand({ TransactItems })),
+    )`,
+    to: `    const [header, ...others] = TransactItems
+    const lines = [header, ...others.filter((_, n) => n % 2 === 0)]
+    const marks = others.filter((_, n) => n % 2 === 1)
+    for (const some of [lines, marks]) {
+      await withConflictRetries(runtime, () =>
+        table.send(new TransactWriteCommand({ TransactItems: some as typeof TransactItems })),
+      )
+    }`,
+    invariants: [22, 23],
+    needs: 'completed debits and a night of runs',
+  },
+  {
+    ...lines,
     name: 'adjustment-marked-as-settlement',
     from: "line.type === 'debit' ? 'settledIn' : 'adjustedIn'",
     to: "'settledIn'",
