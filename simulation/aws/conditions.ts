@@ -39,7 +39,22 @@ const parseBoth = (reader: Reader): Condition => {
 
 const parseNegated = (reader: Reader): Condition => {
   if (reader.accept('NOT')) return { kind: 'not', of: parseNegated(reader) }
-  return reader.accept('(') ? parseEnclosed(reader) : parsePlain(reader)
+  if (reader.peek() !== '(' || isOperandNext(reader)) return parsePlain(reader)
+  reader.next()
+  return parseEnclosed(reader)
+}
+
+const AFTER_OPERAND = /^(?:=|<|<=|>|>=|<>|BETWEEN|IN)$/i
+
+/** Whether it is an operand that stands in the parentheses that are opened here. */
+const isOperandNext = (reader: Reader): boolean => {
+  let depth = 1
+  let ahead = 1
+  for (; depth > 0 && reader.peek(ahead) !== ''; ahead += 1) {
+    if (reader.peek(ahead) === '(') depth += 1
+    if (reader.peek(ahead) === ')') depth -= 1
+  }
+  return AFTER_OPERAND.test(reader.peek(ahead))
 }
 
 /** What stood in parentheses; once more around it says nothing, and is refused. */
@@ -107,6 +122,12 @@ const parsePair = (reader: Reader): { of: Operand; operand: Operand } => {
 }
 
 const parseOperand = (reader: Reader): Operand => {
+  if (reader.accept('(')) {
+    if (reader.peek() === '(') throw invalid('The expression has redundant parentheses')
+    const operand = parseOperand(reader)
+    reader.expect(')')
+    return operand
+  }
   if (reader.peek() !== 'size' || reader.peek(1) !== '(') return parseSimple(reader)
   reader.next()
   reader.expect('(')

@@ -15,7 +15,7 @@ export type Reader = {
   expect: (word: string) => void
 }
 
-const WORD = /\s*([A-Za-z_]\w*|[#:]\w+|\d+|<>|<=|>=|[=<>(),.[\]+-])/y
+const WORD = /\s*([A-Za-z]\w*|[#:]\w+|\d+|<>|<=|>=|[=<>(),.[\]+-])/y
 
 const wordsOf = (text: string): string[] => {
   const words: string[] = []

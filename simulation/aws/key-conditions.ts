@@ -25,7 +25,7 @@ export const keyRange = (
 ): KeyRange => {
   let partition: string | undefined
   let sort: Omit<KeyRange, 'partition'> | undefined
-  for (const part of partsOf(tree)) {
+  for (const part of partsOf(tree).map(pathFirst)) {
     const attribute = attributeOf(part, bindings)
     if (attribute === partitionKey && partition === undefined) {
       if (part.kind !== 'compare' || part.comparator !== '=') throw unsupported()
@@ -41,6 +41,13 @@ const unsupported = (): Error => invalid('Query key condition not supported')
 
 const partsOf = (condition: Condition): Condition[] =>
   condition.kind === 'and' ? [...partsOf(condition.left), ...partsOf(condition.right)] : [condition]
+
+const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
+
+const pathFirst = (part: Condition): Condition =>
+  part.kind === 'compare' && part.left.kind === 'value'
+    ? { ...part, left: part.right, right: part.left, comparator: TURNED[part.comparator] }
+    : part
 
 const attributeOf = (condition: Condition, bindings: Bindings): string => {
   const operand =

@@ -120,7 +120,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
     const late = faults.strikes('record late') ? chance.between(0, 120_000) : 0
-    clock.after(delay + late + chance.between(20, 250), () => void read(shard))
+    clock.after(delay + late + chance.between(20, 500), () => void read(shard))
   }
 
   return {

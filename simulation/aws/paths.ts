@@ -11,8 +11,8 @@ export type Bindings = {
   values: Readonly<Record<string, Value>>
 }
 
-const NAME = /^[#A-Za-z_]/
-const POSITION = /^\d+$/
+const NAME = /^[#A-Za-z]/
+const POSITION = /^(?:0|[1-9]\d*)$/
 
 export const parsePath = (reader: Reader): Path => {
   const steps: (string | number)[] = [nameIn(reader)]

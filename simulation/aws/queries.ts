@@ -1,7 +1,7 @@
 import { bind, type Placeholders } from './bindings.ts'
 import { firstNot, type Row, within } from './collections.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { type KeyNames, keyRange } from './key-conditions.ts'
+import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
 import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { parseProjectionText } from './projections.ts'
@@ -44,8 +44,12 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
     refuseUnprojected(paths, keys, bindings)
   }
   const range = keyRange(condition, keys, bindings)
+  if (input.Select === 'COUNT' && projection) {
+    throw invalid('Cannot specify the ProjectionExpression when choosing to get only the Count')
+  }
   const rows = rowsOf(range.partition)
   const isForward = input.ScanIndexForward ?? true
+  if (input.ExclusiveStartKey) refusePlace(input.ExclusiveStartKey, keys, range)
   const span = left(rows, within(rows, keys.sortKey, range), input, keys)
   return pageOf(rows, span, input, {
     keys,
@@ -92,35 +96,41 @@ const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): vo
   refuseKeys(filter, [keys.partitionKey, keys.sortKey], bindings)
 }
 
+/** No page can have ended at a place that is not in the range. */
+const refusePlace = (
+  start: Record<string, unknown>,
+  { partitionKey, sortKey }: KeyNames,
+  range: KeyRange,
+): void => {
+  const names = new Set([partitionKey, sortKey, 'pk', 'sk'])
+  const isKey = [...names].every((name) => typeof start[name] === 'string')
+  if (!isKey || Object.keys(start).length !== names.size) {
+    throw invalid('The provided starting key is invalid')
+  }
+  const [from, to] = within([start as Row], sortKey, range)
+  if (start[partitionKey] !== range.partition || from === to) {
+    throw invalid('The provided starting key is outside query boundaries')
+  }
+}
+
 /** What is left of a span after the place where the page before it ended. */
 const left = (
   rows: readonly Row[],
   [from, to]: Span,
   { ExclusiveStartKey: start, ScanIndexForward }: QueryInput,
-  { partitionKey, sortKey }: KeyNames,
+  { sortKey }: KeyNames,
 ): Span => {
   if (!start) return [from, to]
-  for (const name of new Set([partitionKey, sortKey, 'pk', 'sk'])) {
-    if (typeof start[name] !== 'string') throw invalid('The provided starting key is invalid')
-  }
   const place = start as Row
   const order = (row: Row): number =>
     compareText(row[sortKey] as string, place[sortKey] as string) ||
     compareText(row.pk, place.pk) ||
     compareText(row.sk, place.sk)
-  return ScanIndexForward === false
-    ? [
-        from,
-        Math.min(
-          to,
-          firstNot(rows, (row) => order(row) < 0),
-        ),
-      ]
-    : [
-        Math.max(
-          from,
-          firstNot(rows, (row) => order(row) <= 0),
-        ),
-        to,
-      ]
+  // Either end of the span is taken in to the place, which itself was on the page before.
+  if (ScanIndexForward === false) {
+    const at = firstNot(rows, (row) => order(row) < 0)
+    return [from, Math.min(to, at)]
+  }
+  const next = firstNot(rows, (row) => order(row) <= 0)
+  return [Math.max(from, next), to]
 }

@@ -41,8 +41,13 @@ const updatedOf = (
   return Object.keys(part).length > 0 ? { Attributes: part } : {}
 }
 
+const RETURNS: ReadonlySet<string | undefined> = new Set([
+  ...[undefined, 'NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_OLD', 'UPDATED_NEW'],
+])
+
 /** Only an update tells what it made. */
 export const refuseReturn = (wanted: string | undefined, kind: WriteKind): void => {
-  if (kind === 'Update' || wanted === undefined || wanted === 'NONE' || wanted === 'ALL_OLD') return
+  if (kind === 'Update' && RETURNS.has(wanted)) return
+  if (wanted === undefined || wanted === 'NONE' || wanted === 'ALL_OLD') return
   throw invalid('Return values set to invalid value')
 }

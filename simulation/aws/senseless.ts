@@ -21,11 +21,18 @@ export const refuseSenseless = (condition: Condition, bindings: Bindings): void 
       break
     case 'compare':
       refuseSamePath(condition.left, condition.right, bindings)
+      refuseUnsized(condition.left, bindings)
+      refuseUnsized(condition.right, bindings)
       if (condition.comparator === '=' || condition.comparator === '<>') break
       refuseUnordered(condition.left, bindings)
       refuseUnordered(condition.right, bindings)
       break
+    case 'in':
+      for (const one of condition.among) refuseSamePath(condition.of, one, bindings)
+      break
     case 'between':
+      refuseSamePath(condition.of, condition.low, bindings)
+      refuseSamePath(condition.of, condition.high, bindings)
       refuseBounds(condition, bindings)
       break
     case 'type':
@@ -61,6 +68,13 @@ const refuseUnordered = (operand: Operand, bindings: Bindings): void => {
   const value = given(operand, bindings)
   if (value === undefined || typeof value === 'string' || typeof value === 'number') return
   throw invalid(`Incorrect operand type for operator or function; operand type: ${typeOf(value)}`)
+}
+
+const refuseUnsized = (operand: Operand, bindings: Bindings): void => {
+  const value = operand.kind === 'size' ? given(operand.of, bindings) : undefined
+  if (value === undefined || typeof value === 'string') return
+  if (typeof value === 'object' && value !== null) return
+  throw invalid('Incorrect operand type for operator or function: size')
 }
 
 const refuseBounds = (

@@ -3,7 +3,14 @@ import type { Item } from '../world/witness.ts'
 import type { TableDefinition } from './keys.ts'
 import { cancelled, invalid, noSuchTable, reasonOf } from './refusals.ts'
 import { keepable, type Value } from './values.ts'
-import { type Write, type WriteInput, type WriteKind, writeOf } from './writes.ts'
+import {
+  type ReadWrite,
+  readWrite,
+  type Write,
+  type WriteInput,
+  type WriteKind,
+  writeOf,
+} from './writes.ts'
 
 /** One item before and after a write. */
 export type Effect = { before: Item | undefined; after: Item | undefined }
@@ -20,25 +27,30 @@ export const transactItems = (given: unknown): Value => {
   return keepable(given)
 }
 
-type Table = { name: string; definition: TableDefinition }
+/** The expressions come first: what makes no sense in them is refused whatever was done before. */
+export const readTransaction = (items: Value, name: string): ReadWrite[] =>
+  (items as readonly TransactItem[]).map((item) => readIn(item, name))
 
-export const transactionWrites = (items: Value, table: Table): Write[] => {
-  const writes = (items as readonly TransactItem[]).map((item) => writeIn(item, table))
+const KINDS: readonly WriteKind[] = ['Put', 'Update', 'Delete', 'ConditionCheck']
+
+const readIn = (item: TransactItem, name: string): ReadWrite => {
+  const [kind, second] = KINDS.filter((one) => item[one] !== undefined)
+  const input = kind && item[kind]
+  if (!input || second) throw invalid('TransactItems can only contain one of its kinds')
+  if (input.TableName !== name) throw noSuchTable()
+  return readWrite(kind, input)
+}
+
+export const transactionWrites = (
+  read: readonly ReadWrite[],
+  definition: TableDefinition,
+): Write[] => {
+  const writes = read.map((one) => writeOf(one, definition))
   const keys = new Set(writes.map(({ key }) => `${key.pk}\n${key.sk}`))
   if (keys.size < writes.length) {
     throw invalid('Transaction request cannot include multiple operations on one item')
   }
   return writes
-}
-
-const KINDS: readonly WriteKind[] = ['Put', 'Update', 'Delete', 'ConditionCheck']
-
-const writeIn = (item: TransactItem, { name, definition }: Table): Write => {
-  const [kind, second] = KINDS.filter((one) => item[one] !== undefined)
-  const input = kind && item[kind]
-  if (!input || second) throw invalid('TransactItems can only contain one of its kinds')
-  if (input.TableName !== name) throw noSuchTable()
-  return writeOf(kind, input, definition)
 }
 
 const NO_REASON: CancellationReason = { Code: 'None' }

@@ -13,11 +13,13 @@ export const updated = (
 ): { readonly [name: string]: Value } => {
   const draft: Members = { ...item }
   // All is computed from the item as it was.
-  for (const { path, source } of set) place(draft, path, sourceOf(source, item, bindings), bindings)
+  for (const { path, source } of isDeep ? inOrder(set, bindings) : set) {
+    place(draft, path, sourceOf(source, item, bindings), bindings)
+  }
   for (const { path, by } of add) {
     place(draft, path, added(valueAt(item, path, bindings), bindings.values[by.name]), bindings)
   }
-  for (const steps of inRemovalOrder(remove, bindings)) takeAway(draft, steps)
+  for (const steps of inRemovalOrder(remove, bindings)) takeAway(draft, steps, item)
   return isDeep ? frozen(draft) : Object.freeze(draft)
 }
 
@@ -135,12 +137,20 @@ const byPosition = (one: Steps, other: Steps): number => {
   return 0
 }
 
-const takeAway = (draft: Members, steps: Steps): void => {
+/** What lies beyond the end of a list goes to its end in the order of the positions. */
+const inOrder = (set: Update['set'], bindings: Bindings): Update['set'] =>
+  [...set].sort((one, other) =>
+    byPosition(stepsIn(other.path, bindings), stepsIn(one.path, bindings)),
+  )
+
+/** @param item as it was: what was written beyond the end of a list is not taken away again */
+const takeAway = (draft: Members, steps: Steps, item: Value): void => {
+  const before = steps.reduce<Value | undefined>(memberOf, item)
   const last = steps.pop() ?? ''
   const from = opened(draft, steps)
   if (Array.isArray(from)) {
     if (typeof last !== 'number') throw noSuchPlace()
-    from.splice(last, 1)
+    if (before !== undefined) from.splice(last, 1)
   } else {
     if (typeof last === 'number') throw noSuchPlace()
     delete from[last]

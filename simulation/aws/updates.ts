@@ -74,10 +74,15 @@ const parseSource = (reader: Reader): Source => {
   return left
 }
 
+/** What stood in parentheses; once more around it says nothing, and is refused. */
+const enclosed = new WeakSet<Source>()
+
 const parseTerm = (reader: Reader): Source => {
   if (reader.accept('(')) {
     const source = parseSource(reader)
+    if (enclosed.has(source)) throw invalid('The expression has redundant parentheses')
     reader.expect(')')
+    enclosed.add(source)
     return source
   }
   return reader.peek(1) === '(' ? parseCall(reader) : parseSimple(reader)
@@ -86,10 +91,13 @@ const parseTerm = (reader: Reader): Source => {
 const parseCall = (reader: Reader): Source => {
   const name = reader.next()
   reader.expect('(')
-  const left = parseSource(reader)
+  const left = parseTerm(reader)
   reader.expect(',')
-  const right = parseSource(reader)
+  const right = parseTerm(reader)
   reader.expect(')')
+  if (left.kind === 'appended' || right.kind === 'appended') {
+    throw invalid('list_append is not allowed to be used this way in an expression')
+  }
   switch (name) {
     case 'if_not_exists':
       if (left.kind !== 'path') throw invalid('if_not_exists must be asked about a path')

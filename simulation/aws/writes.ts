@@ -36,17 +36,39 @@ export type Write = {
 
 const NO_UPDATE: Update = { set: [], add: [], remove: [], paths: [], isDeep: false }
 
-export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDefinition): Write => {
+/** A write whose expressions were found to make sense; its key is still to be looked at. */
+export type ReadWrite = {
+  kind: WriteKind
+  input: WriteInput
+  condition: Condition | undefined
+  update: Update
+  bindings: Bindings
+}
+
+/** @throws ValidationException for expressions that can be judged without any item */
+export const readWrite = (kind: WriteKind, input: WriteInput): ReadWrite => {
+  const { ConditionExpression, UpdateExpression } = input
   const condition =
-    input.ConditionExpression === undefined ? undefined : parseCondition(input.ConditionExpression)
+    ConditionExpression === undefined ? undefined : parseCondition(ConditionExpression)
   const update =
-    kind === 'Update' && input.UpdateExpression !== undefined
-      ? parseUpdateText(input.UpdateExpression)
+    kind === 'Update' && UpdateExpression !== undefined
+      ? parseUpdateText(UpdateExpression)
       : undefined
+  if (kind === 'ConditionCheck' && !condition) throw invalid('A condition check has a condition')
   const bindings = bind(input, [condition, update])
   if (condition) refuseSenseless(condition.tree, bindings)
-  const judge = judgeOf(condition?.tree, input, bindings)
-  const paths = update?.tree.paths ?? []
+  if (update) {
+    refuseOverlaps(update.tree.paths, bindings)
+    refuseOperands(update.tree, bindings)
+  }
+  return { kind, input, condition: condition?.tree, update: update?.tree ?? NO_UPDATE, bindings }
+}
+
+/** @throws ValidationException when it is about no possible item */
+export const writeOf = (read: ReadWrite, definition: TableDefinition): Write => {
+  const { kind, input, update, bindings } = read
+  const { paths } = update
+  const judge = judgeOf(read)
   switch (kind) {
     case 'Put': {
       const item = keepable(input.Item) as Item
@@ -56,40 +78,27 @@ export const writeOf = (kind: WriteKind, input: WriteInput, definition: TableDef
     }
     case 'Update': {
       const key = keyIn(input.Key)
-      refuseOverlaps(paths, bindings)
-      if (update) refuseOperands(update.tree, bindings)
-      const next = updating(key, update?.tree ?? NO_UPDATE, bindings, definition)
+      const next = updating(key, update, bindings, definition)
       return { key, bindings, paths, next: (before) => judge(before) && next(before) }
     }
-    case 'Delete':
-      return {
-        key: keyIn(input.Key),
-        bindings,
-        paths,
-        next: (before) => {
-          judge(before)
-          return undefined
-        },
+    case 'Delete': {
+      const next = (before: Item | undefined): undefined => {
+        judge(before)
       }
+      return { key: keyIn(input.Key), bindings, paths, next }
+    }
     case 'ConditionCheck':
       return {
         key: keyIn(input.Key),
         bindings,
         paths,
-        next: (before) => {
-          judge(before)
-          return before
-        },
+        next: (before) => judge(before) && before,
       }
   }
 }
 
-const judgeOf = (
-  condition: Condition | undefined,
-  { ReturnValuesOnConditionCheckFailure: onFailure }: WriteInput,
-  bindings: Bindings,
-) => {
-  const isReturned = onFailure === 'ALL_OLD'
+const judgeOf = ({ condition, input, bindings }: ReadWrite) => {
+  const isReturned = input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD'
   return (before: Item | undefined): true => {
     if (!condition || holds(condition, before as Value | undefined, bindings)) return true
     throw conditionFailed(isReturned && before ? marshalled(before) : undefined)

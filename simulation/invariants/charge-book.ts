@@ -1,6 +1,6 @@
 import type { Asked } from '../world/witness.ts'
 import type { RawDebit } from './raw-items.ts'
-import { membersOf } from './said.ts'
+import { type Members, membersOf } from './said.ts'
 import { pesewasOf } from './time-and-money.ts'
 
 /** All tries at one charge: those of one provider under one reference of its own. */
@@ -14,7 +14,8 @@ export type ChargeRequest = {
   metadata: unknown
 }
 
-export type ChargeTry = { asked: Asked; request: ChargeRequest }
+/** `told` is the body of its reply, or nothing. */
+export type ChargeTry = { asked: Asked; request: ChargeRequest; told: Members }
 
 export type ChargeBook = { partner: string; partnerReference: string; tries: ChargeTry[] }
 
@@ -46,11 +47,9 @@ export const chargesIn = (asked: readonly Asked[]): Map<string, ChargeBook> => {
     const { partnerReference } = request
     const key = chargeKey(one.caller.id, partnerReference)
     const known = charges.get(key)
-    if (known) known.tries.push({ asked: one, request })
-    else {
-      const tries = [{ asked: one, request }]
-      charges.set(key, { partner: one.caller.id, partnerReference, tries })
-    }
+    const tried = { asked: one, request, told: membersOf(one.reply?.body) }
+    if (known) known.tries.push(tried)
+    else charges.set(key, { partner: one.caller.id, partnerReference, tries: [tried] })
   }
   return charges
 }

@@ -68,7 +68,7 @@ const isThereAsAnswered: Check = (books, complain) => {
   }
 }
 
-const dataOf = ({ asked: { reply } }: ChargeTry): Members => membersOf(membersOf(reply?.body).data)
+const dataOf = ({ told }: ChargeTry): Members => membersOf(told.data)
 
 /** 1: whoever reads it finds it, as it was charged. */
 const isReadAsCharged: Check = ({ witnessed, debits }, complain) => {
@@ -170,7 +170,7 @@ const judgeTry = (one: ChargeTry, { charge, debit, partner, complain }: Around):
     return
   }
   if (reply.status === 409) {
-    const named = membersOf(membersOf(reply.body).details).reference
+    const named = membersOf(one.told.details).reference
     if (named !== debit?.item.reference) complain(about, `a refusal names ${named}`)
   }
   if (!debit || !isRefused(asked) || BESIDE.has(reply.status)) return

@@ -1,13 +1,14 @@
-import type { Asked, Change } from '../world/witness.ts'
+import type { Change, Witnessed } from '../world/witness.ts'
+import type { ChargeTry } from './charge-book.ts'
 import type { Check, Complain } from './invariant.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
-import { codeIn, membersOf } from './said.ts'
+import { codeIn } from './said.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
 /** 20, 21: what a provider's debits of one day come to, after each write. */
 
-/** What the debits of one provider and day came to, from an instant on. */
-type Standing = { at: number; sum: number }
+/** What the debits of one provider and day came to, from an instant on, and what was counted. */
+type Standing = { at: number; transaction: number; sum: number; counter: number }
 
 type DayBook = { partner: string; sum: number; counter: number; standings: Standing[] }
 
@@ -48,36 +49,45 @@ const play = (days: Days, { before, after }: Change): (DayBook | undefined)[] =>
   }
 }
 
-/** @param committed told of each day that a transaction has touched, once it is whole */
-const replay = (
-  changes: readonly Change[],
-  committed: (book: DayBook, change: Change) => void = () => undefined,
-): Days => {
+const replay = (changes: readonly Change[]): Days => {
   const days: Days = new Map()
   let touched = new Set<DayBook>()
   changes.forEach((change, place) => {
     for (const book of play(days, change)) if (book) touched.add(book)
-    if (touched.size === 0 || changes[place + 1]?.transaction === change.transaction) return
-    for (const book of touched) {
-      book.standings.push({ at: change.at, sum: book.sum })
-      committed(book, change)
+    const { at, transaction } = change
+    // Only a whole transaction is seen by others.
+    if (touched.size === 0 || changes[place + 1]?.transaction === transaction) return
+    for (const { sum, counter, standings } of touched) {
+      standings.push({ at, transaction, sum, counter })
     }
     touched = new Set()
   })
   return days
 }
 
+const replayed = new WeakMap<Witnessed, Days>()
+
+/** Played once for both. */
+const daysIn = (witnessed: Witnessed): Days => {
+  const days = replayed.get(witnessed) ?? replay(witnessed.changes)
+  replayed.set(witnessed, days)
+  return days
+}
+
 /** 20: after every write the counter is the sum of what has not failed, and within the limit. */
 export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals }, complain) => {
-  const days = replay(witnessed.changes, (book, { transaction }) => {
-    const limit = partners.get(book.partner)?.dailyLimit
-    if (limit === undefined) return
-    const about = `${book.partner}, transaction ${transaction}`
-    if (book.sum > limit) complain(about, `${inGhs(book.sum)} are over ${inGhs(limit)}`)
-    if (book.counter !== book.sum) {
-      complain(about, `the total is ${inGhs(book.counter)}, its debits ${inGhs(book.sum)}`)
+  const days = daysIn(witnessed)
+  for (const { partner, standings } of days.values()) {
+    const limit = partners.get(partner)?.dailyLimit
+    if (limit === undefined) continue
+    for (const { transaction, sum, counter } of standings) {
+      const about = `${partner}, transaction ${transaction}`
+      if (sum > limit) complain(about, `${inGhs(sum)} are over ${inGhs(limit)}`)
+      if (counter !== sum) {
+        complain(about, `the total is ${inGhs(counter)}, its debits ${inGhs(sum)}`)
+      }
     }
-  })
+  }
   for (const { pk, sk, amountTotal } of dayTotals) {
     const sum = days.get(dayKey(ownerIn(pk), ownerIn(sk)))?.sum ?? 0
     if (sum !== amountTotal) complain(`${pk} ${sk}`, `says ${amountTotal}, and ${sum} are there`)
@@ -91,19 +101,19 @@ export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals },
 
 /** 21: who was refused for the limit did not fit at any time of the request. */
 export const refusesNoneThatFits: Check = (books, complain) => {
-  let days: Days | undefined
+  const days = daysIn(books.witnessed)
   for (const { partner, tries } of books.charges.values()) {
     const limit = books.partners.get(partner)?.dailyLimit
-    for (const { asked, request } of tries) {
-      if (!isOverLimit(asked)) continue
-      days ??= replay(books.witnessed.changes)
+    for (const one of tries) {
+      const { asked, request } = one
+      if (!isOverLimit(one)) continue
       const about = `${partner} ${request.partnerReference}`
       // As the clock of its worker said, it may have been another day.
       const { skew } = books.witnessed.scene
       const { at, reply } = asked
       const most = Math.max(
         ...[at - skew, (reply?.at ?? at) + skew].map((time) => {
-          const standings = days?.get(dayKey(partner, dayOf(time)))?.standings ?? []
+          const standings = days.get(dayKey(partner, dayOf(time)))?.standings ?? []
           return mostWithin(standings, at, reply?.at ?? at)
         }),
       )
@@ -113,11 +123,10 @@ export const refusesNoneThatFits: Check = (books, complain) => {
 }
 
 /** Refused by the limit of the day; a bank's own maximum is refused by the same code. */
-const isOverLimit = ({ reply }: Asked): boolean => {
-  if (reply?.status !== 400) return false
-  const body = membersOf(reply.body)
-  return codeIn(body) === 3005 && JSON.stringify(body.details).includes('daily')
-}
+const isOverLimit = ({ asked, told }: ChargeTry): boolean =>
+  asked.reply?.status === 400 &&
+  codeIn(told) === 3005 &&
+  JSON.stringify(told.details).includes('daily')
 
 type Refused = { most: number; amount: number; limit: number | undefined; about: string }
 

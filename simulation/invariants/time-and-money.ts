@@ -5,8 +5,17 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
+let lastDay = { day: Number.NaN, text: '' }
+
 /** `YYYY-MM-DD` */
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+export const dayOf = (at: number): string => {
+  const day = Math.floor(at / DAY_MS)
+  // A world has few of them, and asks for each many times.
+  if (day !== lastDay.day) {
+    lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, 10) }
+  }
+  return lastDay.text
+}
 
 export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
@@ -35,12 +44,18 @@ const EVENTS_MAX = 100
 /** A batch has one event, under this number. */
 export const SETTLED = 99
 
-/** The number of the event in all that is said of it: day, suffix and number of the event. */
-export const eventNumber = (reference: string, n: number): number => {
+const numberOf = (reference: string): number => {
   const [, day = '', suffix = ''] = reference.split('-')
   const date = Date.UTC(+day.slice(0, 4), +day.slice(4, 6) - 1, +day.slice(6, 8)) / DAY_MS
-  const owner = (date - FIRST_DAY) * SUFFIXES_PER_DAY + Number.parseInt(suffix, 36)
-  return owner * EVENTS_MAX + n
+  return (date - FIRST_DAY) * SUFFIXES_PER_DAY + Number.parseInt(suffix, 36)
+}
+
+let lastOwner = { reference: '', number: Number.NaN }
+
+/** The number of the event in all that is said of it: day, suffix and number of the event. */
+export const eventNumber = (reference: string, n: number): number => {
+  if (reference !== lastOwner.reference) lastOwner = { reference, number: numberOf(reference) }
+  return lastOwner.number * EVENTS_MAX + n
 }
 
 /** The number of a debit, as providers see it. */

@@ -219,6 +219,7 @@ export const planOf = ({ name: _, life, answers = [], payments = ['paid'] }: Sha
     startAt: NOON - 60_000,
     lives: [one],
     faults: new Set(),
+    intensity: 1,
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
     endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
     deaths: [],

@@ -47,6 +47,17 @@ const ADDRESS = '93.184.216.34'
 
 export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
   const wait = (): number => chance.between(5, 60)
+  let awaited = 0
+
+  /** Somebody waits, until that is said to be over. */
+  const begin = (): (() => void) => {
+    awaited += 1
+    let isOver = false
+    return () => {
+      if (!isOver) awaited -= 1
+      isOver = true
+    }
+  }
 
   /** Waits for what a peer does, or for the signal. */
   const answered = ({ after, answer, heard }: Conduct, signal: AbortSignal): Promise<Answer> =>
@@ -72,15 +83,20 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
     })
 
   return {
+    /** Whether anybody waits for an answer, and may be waiting for a time to be over. */
+    isAwaited: (): boolean => awaited > 0,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
-        clock.after(wait(), () =>
-          peerAt(host).isKnown()
-            ? resolve([{ address: ADDRESS }])
-            : reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })),
-        )
+        const end = begin()
+        clock.after(wait(), () => {
+          end()
+          if (peerAt(host).isKnown()) resolve([{ address: ADDRESS }])
+          else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
+        })
       }),
-    connect: (host: string, { connected, secured, failed }: Connecting): void => {
+    /** @returns to be called when nobody waits for it any more */
+    connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
+      const end = begin()
       clock.after(wait(), () => {
         switch (peerAt(host).connects()) {
           case 'refused':
@@ -93,9 +109,13 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
             return
           case 'well':
             connected()
-            clock.after(wait(), secured)
+            clock.after(wait(), () => {
+              end()
+              secured()
+            })
         }
       })
+      return end
     },
     /** Has something arrive at a peer, and waits for the answer. */
     exchange: async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
@@ -105,11 +125,16 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
         changes: sent.method !== 'GET',
         takes: [5, 60],
       } as const
-      const conduct = await effects.call(outgoing, () => {
-        if (signal.aborted) throw signal.reason
-        return peerAt(host).take(sent)
-      })
-      return answered(conduct, signal)
+      const end = begin()
+      try {
+        const conduct = await effects.call(outgoing, () => {
+          if (signal.aborted) throw signal.reason
+          return peerAt(host).take(sent)
+        })
+        return await answered(conduct, signal)
+      } finally {
+        end()
+      }
     },
   }
 }

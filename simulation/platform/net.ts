@@ -12,9 +12,12 @@ type Options = { host: string; lookup: LookupFunction }
 export class Socket extends EventEmitter {
   remoteAddress: string | undefined
   destroyed = false
+  /** Nobody waits for it any more. */
+  ended: () => void = () => undefined
 
   destroy(): this {
     this.destroyed = true
+    this.ended()
     return this
   }
 }
@@ -30,7 +33,7 @@ const addressOf = ({ host, lookup }: Options): string => {
 export const open = (options: Options, isSecure: boolean): Socket => {
   const socket = new Socket()
   const address = addressOf(options)
-  here().network.connect(options.host, {
+  socket.ended = here().network.connect(options.host, {
     connected: () => {
       socket.remoteAddress = address
       socket.emit('connect')

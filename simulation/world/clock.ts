@@ -5,7 +5,8 @@ import TinyQueue from 'tinyqueue'
 export type Timer = {
   readonly at: number
   readonly order: number
-  act: (() => void) | undefined
+  /** False: nothing came of it, so nothing waits to be done after it. */
+  act: (() => unknown) | undefined
 }
 
 export type Clock = ReturnType<typeof newClock>
@@ -17,7 +18,7 @@ export const newClock = (startAt: number) => {
   )
   let now = startAt
   let order = 0
-  const at = (when: number, act: () => void): Timer => {
+  const at = (when: number, act: () => unknown): Timer => {
     order += 1
     const timer = { at: Math.max(when, now), order, act }
     timers.push(timer)
@@ -26,7 +27,7 @@ export const newClock = (startAt: number) => {
   return {
     now: (): number => now,
     at,
-    after: (milliseconds: number, act: () => void): Timer => at(now + milliseconds, act),
+    after: (milliseconds: number, act: () => unknown): Timer => at(now + milliseconds, act),
     /** Has the next thing happen. @returns false when there is none up to that time */
     step: (until: number): boolean => {
       for (;;) {
@@ -38,8 +39,7 @@ export const newClock = (startAt: number) => {
         timers.pop()
         if (!next.act) continue
         now = next.at
-        next.act()
-        return true
+        if (next.act() !== false) return true
       }
     },
   }

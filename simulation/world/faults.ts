@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts'
 
 /**
  * Everything that can go wrong, by name, with the probability that it does at each occasion. A
- * world draws which of them it has, so that some are alone and some meet.
+ * world draws which of them it has, so that some are alone and some meet, and how often they strike.
  */
 
 type Fault = { says: string; probability: number }
@@ -91,8 +91,20 @@ const SHARE = 0.35
 
 export type Faults = ReturnType<typeof newFaults>
 
-/** @param wanted the faults of this world */
-export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>) => {
+/** However bad a world is, as much goes well in it. */
+const WELL_SHARE = 0.5
+
+/**
+ * @param wanted the faults of this world
+ * @param intensity how many times as often each of them strikes
+ */
+export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>, intensity: number) => {
+  const probability = new Map(
+    faultNames.map((name) => {
+      const usual = faults[name].probability
+      return [name, Math.max(usual, Math.min(usual * intensity, WELL_SHARE))]
+    }),
+  )
   const hits = new Map<FaultName, number>()
   let isOver = false
   const hit = (name: FaultName): void => {
@@ -106,7 +118,7 @@ export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>) => {
     /** Whether it goes wrong, now. A world without a fault draws nothing for it. */
     strikes: (name: FaultName): boolean => {
       if (isOver || !wanted.has(name)) return false
-      if (chance.draw() >= faults[name].probability) return false
+      if (chance.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
       return true
     },

@@ -49,6 +49,8 @@ export type Plan = {
   startAt: number
   lives: readonly Life[]
   faults: ReadonlySet<FaultName>
+  /** How many times as often as usual each of them strikes. */
+  intensity: number
   healAt: number
   endAt: number
   /** Workers that are to be lost, beside those that chance takes. */
@@ -160,6 +162,9 @@ const drawLife = (n: number, at: number, chance: Chance): Life => ({
   reversed: drawReversal(chance, at),
 })
 
+/** Most worlds are bad enough; a few are worse. */
+const INTENSITIES = [1, 1, 1, 1, 1, 1, 3, 3, 8] as const
+
 /** Of all worlds, those in which nothing goes wrong. */
 const HEALTHY_SHARE = 0.08
 
@@ -180,7 +185,7 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
   const bursts = drawBursts(chance, startAt)
   const lives = Array.from({ length: lifecycles }, (_, n) => {
     const own = chanceOf(seedOf(seed, 2, n))
-    return drawLife(n, own.pick(bursts) + own.between(0, 20 * SECOND_MS), own)
+    return drawLife(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
   const healAt = chance.happens(0.5)
@@ -191,6 +196,7 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
     startAt,
     lives,
     faults: chance.happens(HEALTHY_SHARE) ? new Set() : drawFaults(chance),
+    intensity: chance.pick(INTENSITIES),
     healAt,
     endAt: midnightAfter(healAt) + 2 * DAY_MS + 3 * HOUR_MS,
     deaths: [],

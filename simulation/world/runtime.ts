@@ -39,13 +39,18 @@ export const runtimeOf = (clock: Clock, chance: Chance): Runtime => ({
 // One for all: most of these end what has ended already, and to make one costs more than the rest.
 const passed = new DOMException('The operation timed out', 'TimeoutError')
 
-/** In place of `AbortSignal.timeout`, which has the clock of this machine. */
+/**
+ * In place of `AbortSignal.timeout`, which has the clock of this machine. Most are over before
+ * their time: those that nobody can be waiting for pass without a trace.
+ */
 export const timeoutsOf =
-  (clock: Clock) =>
+  (clock: Clock, isAwaited: () => boolean) =>
   (milliseconds: number): AbortSignal => {
     const controller = new AbortController()
     clock.after(milliseconds, () => {
+      if (!isAwaited()) return false
       controller.abort(passed)
+      return true
     })
     return controller.signal
   }

@@ -43,7 +43,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const chance = chanceOf(seedOf(plan.seed, 3))
   const clock = newClock(plan.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(chance, plan.faults)
+  const faults = newFaults(chance, plan.faults, plan.intensity)
   const { deaths, pace } = plan
   const effects = newEffects({ clock, chance, faults, trace, deaths, pace })
   const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
@@ -57,7 +57,11 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   // Whoever is called is known before the first call, and only then.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, chance, effects, peerAt: (host) => peerAt(host) })
-  enter({ runtime: runtimeOf(clock, chance), network, timeout: timeoutsOf(clock) })
+  enter({
+    runtime: runtimeOf(clock, chance),
+    network,
+    timeout: timeoutsOf(clock, network.isAwaited),
+  })
   peerAt = peersOf({ clock, chance, faults, plan, lives, ...seen })
 
   await furnish(new Date(plan.startAt), plan.partners)

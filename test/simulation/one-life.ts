@@ -111,7 +111,7 @@ const liveThrough = async (world: World, ask: Ask) => {
   const metadata = { order: { number: 7 }, 'amount due': '5' }
   const reversed = await charge(ask, { metadata })
   world.receiver.conduct = answering(500)
-  const settled = await charge(ask, { amount: '33.35' })
+  const settled = await charge(ask, { amount: '43.00' })
   const failed = await charge(ask)
   const expired = await charge(ask)
   await ask('charge', settled.body)
@@ -134,7 +134,9 @@ const liveThrough = async (world: World, ask: Ask) => {
   const next = await charge(ask)
   await accepted(world, next.reference)
   await report(ask, next.uuid, COMPLETED)
-  await world.pass(DAY_SECONDS - SOON_SECONDS)
+  // The second run of the same night, which is too early for both.
+  await night(world)
+  await world.pass(DAY_SECONDS - 2 * SOON_SECONDS)
   await night(world)
   await world.pass(DAY_SECONDS - SOON_SECONDS)
   await night(world)

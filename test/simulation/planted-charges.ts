@@ -47,7 +47,7 @@ export const inCharges: readonly Fault[] = [
     what: 'a debit that is read with another amount',
     plant: (world) => {
       const reply = replyOf(readOf(world))
-      reply.body = String(reply.body).replace('"33.35"', '"33.36"')
+      reply.body = String(reply.body).replace('"43.00"', '"43.01"')
     },
   },
   {

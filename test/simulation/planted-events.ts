@@ -110,7 +110,7 @@ export const inEvents: readonly Fault[] = [
     what: 'a payment that is told with another sum',
     plant: (world) => {
       const post = must(world.posts.find(({ raw }) => raw.includes('settlement.completed')))
-      tell(world, post, post.raw.replace('"paid":132.00', '"paid":133.00'))
+      tell(world, post, post.raw.replace('"paid":141.51', '"paid":141.52'))
     },
   },
   {

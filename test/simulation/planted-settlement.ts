@@ -202,7 +202,7 @@ export const inSettlement: readonly Fault[] = [
     what: 'an amount that is told with one decimal',
     plant: (world, { settled }) => {
       const post = must(postsOf(world, settled, 0)[0])
-      post.raw = post.raw.replace('"amount":33.35', '"amount":33.3')
+      post.raw = post.raw.replace('"amount":43.00', '"amount":43.0')
     },
   },
   {

@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import { type Difference, differenceIn, shortened } from './difference.ts'
+import { oddOperations, theItem } from './odd-expressions.ts'
 import { TABLE } from './operation.ts'
 import { operationsOf } from './operations.ts'
 import { type Local, localAt, newTwoTables } from './two-tables.ts'
@@ -35,6 +36,14 @@ test(`${count} random operations from seed ${seed} come to the same`, { timeout 
   }
   await Promise.all(Array.from({ length: AT_ONCE }, runner))
   expect(found && (await told(found, local))).toBeUndefined()
+})
+
+test('expressions at the edges of the grammar come to the same', async () => {
+  const operations = oddOperations.flatMap((operation) => [
+    { command: 'PutCommand', input: { TableName: TABLE, Item: theItem } },
+    operation,
+  ])
+  expect(await differenceIn(operations, localAt(inject('dynamoDbEndpoint')))).toBeUndefined()
 })
 
 test('a long page ends with the row that makes it a megabyte', async () => {
