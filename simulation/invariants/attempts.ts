@@ -24,6 +24,14 @@ const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + mil
 const heardOf = (posts: readonly SeenPost[], { number, responseCode }: RawAttempt) =>
   posts.find(({ attempt, post }) => attempt === number && post.heard && post.code === responseCode)
 
+/** The times that receivers may have asked for in the answer that a record speaks of. */
+const askedFor = (posts: readonly SeenPost[], { number, responseCode }: RawAttempt): number[] => {
+  const heard = posts.filter(
+    ({ attempt, post }) => attempt === number && post.heard && post.code === responseCode,
+  )
+  return heard.length > 0 ? heard.map(({ post }) => post.retryAfter ?? 0) : [0]
+}
+
 /** Each write of a delivery that an attempt led to. */
 function* attemptsIn({ changes }: DeliveryBook) {
   for (const { before, after, sequence, at } of changes) {
@@ -38,10 +46,12 @@ export const isSpaced: Check = (books, complain) => {
     const posts = books.postsOf.get(key) ?? []
     for (const { after, last } of attemptsIn(record)) {
       if (after.status !== 'failed') continue
-      const retryAfter = heardOf(posts, last)?.post.retryAfter ?? 0
-      const { least, most } = delaysAfter(last.number, retryAfter)
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
-      const isWithin = seconds >= least && seconds <= most
+      // A worker that was lost may have been asked for another time, in the same attempt.
+      const isWithin = askedFor(posts, last).some((retryAfter) => {
+        const { least, most } = delaysAfter(last.number, retryAfter)
+        return seconds >= least && seconds <= most
+      })
       if (!isWithin) complain(key, `waits ${seconds} s after attempt ${last.number}`)
     }
     comesNotBefore(record, posts, { skew: books.witnessed.scene.skew, complain })
