@@ -119,8 +119,14 @@ export const newAws = (around: Around) => {
     reportCalls({ effects, faults }),
   ]
   for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
+    let isMissed = false
+    clock.at(day * DAY_MS, () => {
+      isMissed = faults.strikes('night missed')
+    })
     for (const minutes of [0, 20, 60]) {
-      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => scheduler.ring('settlement-runs'))
+      clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+        if (!isMissed) scheduler.ring('settlement-runs')
+      })
     }
   }
   return {

@@ -97,7 +97,13 @@ export const newQueues = ({ clock, chance, faults, onVisible }: Around) => {
       const at = clock.now() + delaySeconds * 1000 + late + chance.between(5, 60)
       add(id, queue, body, at)
       if (faults.strikes('message twice')) {
-        add(id, queue, body, at + (chance.happens(0.5) ? 0 : chance.between(0, 300_000)))
+        // At once, while the first is at work, or when it is long done.
+        add(
+          id,
+          queue,
+          body,
+          at + chance.pick([0, chance.between(0, 1_000), chance.between(0, 300_000)]),
+        )
       }
     },
     /** Hides some messages from others, as one who receives them does. */

@@ -2,6 +2,7 @@ import type { Asked } from '../world/witness.ts'
 import type { Books, DebitBook } from './books.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { isAccepted } from './said.ts'
+import { debitNumber } from './time-and-money.ts'
 
 /** 32: what is of another is as if it were not there. */
 
@@ -20,6 +21,20 @@ const isReadByItsOwn: Check = ({ witnessed, debits }, complain) => {
     const debit = debits.get(String(asked.path.reference))
     if (debit && !isOwn(asked, debit) && !isDenied(asked)) {
       complain(debit.item.reference, `was shown to ${asked.caller?.id}`)
+    }
+  }
+}
+
+/** A delivery is named by its debit's number and that of the event. */
+const EVENTS_MAX = 100
+
+const isRedeliveredToItsOwn: Check = (books, complain) => {
+  const byNumber = new Map([...books.debits].map(([name, debit]) => [debitNumber(name), debit]))
+  for (const asked of books.witnessed.asked) {
+    if (asked.name !== 'redeliver-event') continue
+    const debit = byNumber.get(Math.floor(Number(asked.path.id) / EVENTS_MAX))
+    if (debit && !isOwn(asked, debit) && !isDenied(asked)) {
+      complain(debit.item.reference, `was redelivered for ${asked.caller?.id}`)
     }
   }
 }
@@ -47,4 +62,4 @@ const judgeWrites = (
   }
 }
 
-export const isOfItsOwner = together(isReadByItsOwn, isChangedByItsOwn)
+export const isOfItsOwner = together(isReadByItsOwn, isRedeliveredToItsOwn, isChangedByItsOwn)

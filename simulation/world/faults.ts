@@ -63,6 +63,7 @@ export const faults = {
     probability: 0.03,
   },
   'run missed': { says: 'a nightly run or a sweep is not set off', probability: 0.12 },
+  'night missed': { says: 'no run of a night is set off', probability: 0.25 },
   'run twice': { says: 'a nightly run or a sweep is set off twice', probability: 0.12 },
   'report not written': { says: 'S3 fails', probability: 0.15 },
   'clock skew': { says: 'a worker has another time, up to 5 s away', probability: 1 },

@@ -1,7 +1,7 @@
 import type { Api } from '../peers/api.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
-import { bankNames, type Life } from './plan.ts'
+import { bankNames, type Life, PARTNERS } from './plan.ts'
 import { scenePartners } from './scene.ts'
 import type { Asked } from './witness.ts'
 
@@ -20,6 +20,9 @@ const providerOf = ({ partner }: Life) => ({
   id: scenePartners[partner]?.id ?? '',
 })
 
+/** To whom what is asked for is as if it were not. */
+const strangerTo = (life: Life) => providerOf({ ...life, partner: (life.partner + 1) % PARTNERS })
+
 /** The same for the same life, but for its amount where something else is asked for. */
 const bodyOf = (life: Life, amount = life.amount) => ({
   phone_number: life.phone,
@@ -28,7 +31,7 @@ const bodyOf = (life: Life, amount = life.amount) => ({
   currency: 'GHS',
   narration: `Life ${life.n}`,
   // Partners name theirs alike, as they know nothing of each other.
-  partner_reference: `order-${life.n % 50}-${Math.floor(life.n / 50)}`,
+  partner_reference: `order-${Math.floor(life.n / PARTNERS)}`,
   ...(life.n % 5 === 0 ? { metadata: { cart: `c-${life.n}` } } : {}),
 })
 
@@ -57,9 +60,7 @@ export const newLives = ({ api, clock, chance }: Around) => {
       await until(life.at + seconds * 1000)
       const name = 'get-debit-request' as const
       await api.ask({ name, caller: providerOf(life), path: { reference } })
-      // What is another's is as if it were not.
-      const other = providerOf({ ...life, partner: (life.partner + 1) % scenePartners.length })
-      await api.ask({ name, caller: other, path: { reference } })
+      await api.ask({ name, caller: strangerTo(life), path: { reference } })
     }
   }
 
@@ -76,8 +77,10 @@ export const newLives = ({ api, clock, chance }: Around) => {
     const caller = providerOf(life)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
     // The number of a delivery is that of the debit, and of the event.
-    const id = Number(dataIn(status)?.id) * 100 + chance.below(3)
-    await api.ask({ name: 'redeliver-event', caller, path: { id: String(id) } })
+    const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + chance.below(3)
+    const name = 'redeliver-event' as const
+    await api.ask({ name, caller, path: { id: String(id) } })
+    await api.ask({ name, caller: strangerTo(life), path: { id: String(id) } })
   }
 
   /** A bank's word about a debit, said until it is heard. */

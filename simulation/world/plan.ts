@@ -138,6 +138,8 @@ const drawReversal = (chance: Chance, at: number): number | undefined => {
   const midnight = DAY_MS - (at % DAY_MS)
   return chance.pick([
     chance.between(60, 900),
+    // As the index may yet show it completed when the night's first run reads it.
+    (midnight - chance.between(0, 45 * SECOND_MS)) / SECOND_MS,
     // While the night's runs are at work.
     (midnight + chance.between(0, 90 * SECOND_MS)) / SECOND_MS,
     (midnight + chance.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
@@ -148,7 +150,7 @@ const drawReversal = (chance: Chance, at: number): number | undefined => {
 const drawLife = (n: number, at: number, chance: Chance): Life => ({
   n,
   at,
-  partner: chance.below(PARTNERS),
+  partner: n % PARTNERS,
   bank: chance.pick(bankNames),
   amount: drawAmount(chance),
   phone: chance.pick(PHONES),

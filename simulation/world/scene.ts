@@ -85,7 +85,7 @@ const bankOf = (identifier: string): Bank => ({
 const ACCOUNTS = ['+233241234567', '+233241111111', '+233245555555']
 
 const accountOf = (phone: string): CustomerAccount => ({
-  customerName: 'Ama Mensah',
+  customerName: 'Ama Ɔbaapa Mensah',
   accountNumber: phone.slice(1),
   accountType: 'savings',
   status: 'active',
