@@ -171,9 +171,9 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['*#undelivered'] },
   }),
   'manage-debit': allOf(moves, appendsToFeed, {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'] },
+    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
-    sends: ['submissions', 'webhooks-high', 'webhooks-medium', 'webhooks-low'],
+    sends: ['submissions'],
   }),
   'manage-exception': {
     items: { Query: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
@@ -230,7 +230,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: {
       GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],
-      PutItem: ['SWEEP'],
+      PutItem: ['SWEEP', 'DEBIT#*'],
       UpdateItem: ['BATCH#*'],
     },
     lists: { 'by-status': ['PARTNERS'], work: ['WATCH#*', 'SETTLE#*'] },

@@ -1,12 +1,12 @@
 import type { Debit } from '../domain/debit.ts'
-import { isSubscribed } from '../domain/delivery.ts'
+import { type Delivery, isSubscribed, owed, redeliver } from '../domain/delivery.ts'
 import { debitEvents, type PartnerEvent } from '../domain/event.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
-import { announce, submission } from '../queues/outbox.ts'
+import { submission } from '../queues/outbox.ts'
 import { sendEvery } from '../queues/send.ts'
-import { findDeliveries } from '../store/deliveries.ts'
+import { findDeliveries, replaceDelivery } from '../store/deliveries.ts'
 import { appendToFeed, feedSince, isInFeed } from '../store/event-feed.ts'
 import { GRACE_SECONDS } from '../store/watch.ts'
 import { findWebhookSettings } from '../store/webhooks.ts'
@@ -47,7 +47,8 @@ const isStuck = ({ status, history }: Debit, now: Date): boolean => {
 
 /**
  * The same for events alone: one that is not in its partner's feed is put there, one that was
- * never tried to be delivered is tried.
+ * never tried to be delivered is put on record as due. From there the stream has it tried, and the
+ * sweep looks after it until it is: a debit that was completed is looked at no second time.
  */
 export const repairEvents = async (
   events: readonly PartnerEvent[],
@@ -70,12 +71,12 @@ const repairPartner = async (
   const oldest = Math.min(...events.map(({ at }) => at.getTime()))
   const [feed, untried] = await Promise.all([
     feedSince(partner, new Date(oldest)),
-    untriedOf(partner, events),
+    untriedOf(partner, events, now),
   ])
   const untold = events.filter((event) => !isInFeed(feed, event))
   if (untold.length > 0) await appendToFeed(partner, untold, now)
-  await sendEvery(untried.map((event) => announce([event])))
-  const missing = [...untold, ...untried]
+  await Promise.all(untried.map(({ record }) => replaceDelivery(undefined, record)))
+  const missing = [...untold, ...untried.map(({ event }) => event)]
   if (missing.length > 0) {
     log.warn('events relayed by the sweep', { partner, events: missing.map(nameOf) })
     measure({ SweepRepaired: missing.length })
@@ -85,18 +86,20 @@ const repairPartner = async (
 
 const nameOf = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
 
-/** Events that the partner takes and that have no delivery record. */
+/** Events that the partner takes and that have no delivery record, with the one they lack. */
 const untriedOf = async (
   partner: PartnerId,
   events: readonly PartnerEvent[],
-): Promise<PartnerEvent[]> => {
+  now: Date,
+): Promise<{ event: PartnerEvent; record: Delivery }[]> => {
   const webhook = await findWebhookSettings(partner)
+  if (!webhook) return []
   // What happened before the webhook was set was never owed to it.
   const isOwed = ({ at, type }: PartnerEvent): boolean =>
-    webhook !== undefined &&
-    isSubscribed(webhook, type) &&
-    (webhook.since === undefined || at >= webhook.since)
+    isSubscribed(webhook, type) && (webhook.since === undefined || at >= webhook.since)
   const wanted = events.filter(isOwed)
   const tried = new Set((await findDeliveries(wanted)).map(nameOf))
-  return wanted.filter((event) => !tried.has(nameOf(event)))
+  return wanted
+    .filter((event) => !tried.has(nameOf(event)))
+    .map((event) => ({ event, record: redeliver(owed(event, webhook), now) }))
 }

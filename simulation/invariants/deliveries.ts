@@ -82,8 +82,10 @@ const judgeEnd = (record: RawDelivery, { key, posts, books, complain }: Judged):
 const ASKING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
 /** Whether a change takes a delivery up again, on somebody's word or as its webhook recovered. */
-export const isTakenUp = ({ before, after }: ChangeOf<RawDelivery>): boolean =>
+export const isTakenUp = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>
   after?.status === 'pending' &&
+  // One that was never tried is put on record by the sweep, for its first attempt.
+  (before !== undefined || by?.name !== 'sweep') &&
   after.attemptCount === (before?.attemptCount ?? 0) &&
   // A later look of the sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)

@@ -53,6 +53,25 @@ describe('messages, timers and stream records that come twice, and in any order'
 })
 
 describe('what is lost on the way', () => {
+  // A completed debit is looked at once: what follows from that look must not need another.
+  test('messages about events that are lost again and again', async () => {
+    let lost = 0
+    const copies = (sent: Sent): number => {
+      if (!('queue' in sent) || !sent.queue.startsWith('webhooks') || lost === 12) return 1
+      lost += 1
+      return 0
+    }
+    const world = await opened({}, { copies })
+    const { reference, uuid } = await world.charge()
+    await accepted(world, reference)
+    await world.pass(20)
+    await world.report(uuid, COMPLETED)
+    await world.rest()
+    expect(lost).toBe(12)
+    expect(await faultsOf(world)).toEqual([])
+    expect(world.receiver.posts).toHaveLength(LIFE.length)
+  })
+
   const STREAM = (sent: Sent) => ('records' in sent ? 0 : 1)
 
   test.each([

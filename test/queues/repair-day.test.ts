@@ -1,5 +1,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
+import { iso } from '../../shared/domain/instant.ts'
+import { findDeliveries } from '../../shared/store/deliveries.ts'
 import { readNewest } from '../../shared/store/event-feed.ts'
 import { keys, table, tableName } from '../../shared/store/table.ts'
 import { changeWebhook } from '../../shared/store/webhooks.ts'
@@ -52,9 +54,15 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
   const told = await readNewest(partner, 200)
   expect(new Set(told.map(({ reference }) => reference))).toEqual(new Set(references))
   expect(told).toHaveLength(30 * 3)
-  expect(new Set(sent.map(({ body }) => body.reference))).toEqual(new Set(references))
+  // Attempts are on record as due: the stream has them made, and nothing else is sent.
+  expect(sent).toEqual([])
+  const due = await findDeliveries(told)
+  expect(due).toHaveLength(30 * 3)
+  expect(
+    new Set(due.map(({ status, nextAttemptAt }) => `${status} ${iso(nextAttemptAt)}`)),
+  ).toEqual(new Set([`pending ${WEEK_LATER.now().toISOString()}`]))
 
-  // What is in the feed is not put there again; what no receiver was tried with is tried again.
+  // What is in the feed is not put there again, and what is due stays as it is.
   await repaired()
   expect(await readNewest(partner, 200)).toHaveLength(30 * 3)
 })
