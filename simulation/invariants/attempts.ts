@@ -62,19 +62,25 @@ const comesNotBefore = (
   const key = eventKey(item.reference, item.n)
   // What was due may be on its way when another is asked for: then this attempt is that.
   let due: number | undefined
+  let saidAt = 0
   for (const change of changes) {
     const { before, after } = change
     if (!after) continue
     if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
       const { at, number } = after.last
-      const first = posts.find(({ attempt }) => attempt === number)?.post.at ?? Infinity
-      const madeAt = Math.min(Date.parse(at), first)
-      if (due !== undefined && madeAt < due - 2 * skew) {
+      // One that was under way, or whose worker was lost, is no answer to what was said after it.
+      const first = posts.find(({ attempt, post }) => attempt === number && post.at >= saidAt)
+      const madeAt = Math.min(Date.parse(at), first?.post.at ?? Infinity)
+      const isAfter = madeAt >= saidAt - skew
+      if (due !== undefined && isAfter && madeAt < due - 2 * skew) {
         complain(key, `had attempt ${number} ${due - madeAt} ms before it was due`)
       }
       due = undefined
     }
-    if (after.nextAttemptAt) due = Math.min(due ?? Infinity, Date.parse(after.nextAttemptAt))
+    if (after.nextAttemptAt) {
+      due = Math.min(due ?? Infinity, Date.parse(after.nextAttemptAt))
+      saidAt = change.at
+    }
   }
 }
 
