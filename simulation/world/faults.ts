@@ -105,7 +105,7 @@ export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
 /** The usual one. */
-const SHARE = 0.3
+const SHARE = 0.2
 
 export type Faults = ReturnType<typeof newFaults>
 

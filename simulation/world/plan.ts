@@ -157,8 +157,8 @@ const drawLife = (n: number, at: number, chance: Chance): Life => ({
   verdict: chance.happens(0.9) ? 'accepted' : 'rejected',
   reports: drawReports(chance),
   asks: chance.happens(0.85) ? 'once' : chance.pick(['again', 'otherwise', 'wrongly'] as const),
-  polls: chance.happens(0.3) ? [chance.between(0, 5), chance.between(10, 700)] : [],
-  redelivered: chance.happens(0.08) ? chance.between(60, 2_000) : undefined,
+  polls: chance.happens(0.15) ? [chance.between(0, 5), chance.between(10, 700)] : [],
+  redelivered: chance.happens(0.05) ? chance.between(60, 2_000) : undefined,
   reversed: drawReversal(chance, at),
 })
 
@@ -198,7 +198,7 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
     faults: chance.happens(HEALTHY_SHARE) ? new Set() : drawFaults(chance),
     intensity: chance.pick(INTENSITIES),
     healAt,
-    endAt: midnightAfter(healAt) + 2 * DAY_MS + 3 * HOUR_MS,
+    endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
     deaths: [],
     pace: undefined,
     answers: [],
