@@ -13,7 +13,7 @@ const { values } = parseArgs({
     /** The first seed; each world has the next. */
     seed: { type: 'string', default: '1' },
     /** Debits in each world. */
-    each: { type: 'string', default: '100' },
+    each: { type: 'string', default: '200' },
     workers: { type: 'string', default: String(availableParallelism()) },
     /** Of one world: the debits that are left, and the faults that are not. */
     lives: { type: 'string' },

@@ -77,7 +77,8 @@ export const queueFeed = ({ run, queues, chance }: Feeding) => {
 }
 
 const STREAM_RETRIES_MAX = 10
-const SHARDS = 2
+/** Of a table that is small; some worlds have one that is not. */
+const SHARDS = [1, 1, 1, 2] as const
 
 type Reading = {
   run: Run
@@ -89,15 +90,17 @@ type Reading = {
 /** The one reader of the table's stream: in order within a shard, and again from what failed. */
 export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
   const { batchSize } = jobRow('relay').from
-  const shards = Array.from({ length: SHARDS }, () => ({
+  const shards = Array.from({ length: chance.pick(SHARDS) }, () => ({
     waiting: [] as DynamoDBRecord[],
     isBusy: false,
     failures: 0,
+    halves: 0,
   }))
   const lost: DynamoDBRecord[] = []
 
   const read = async (shard: (typeof shards)[number]): Promise<void> => {
-    const batch = shard.waiting.slice(0, batchSize)
+    // What failed comes again in halves.
+    const batch = shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves))
     const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
     const failed = failedOf(await run('relay', { Records: batch }), ids)
     const first = ids.findIndex((id) => failed.has(id))
@@ -108,6 +111,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
       shard.waiting.splice(0, done, ...batch.slice(chance.below(done), done))
     } else shard.waiting.splice(0, done)
     shard.failures = done > 0 ? 0 : shard.failures + 1
+    shard.halves = first === -1 ? 0 : shard.halves + 1
     if (shard.failures > STREAM_RETRIES_MAX) {
       // Bisected down to this one record, and put aside.
       lost.push(...shard.waiting.splice(0, 1))
@@ -120,7 +124,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
     const late = faults.strikes('record late') ? chance.between(0, 120_000) : 0
-    clock.after(delay + late + chance.between(20, 500), () => void read(shard))
+    clock.after(delay + late + chance.between(20, 800), () => void read(shard))
   }
 
   return {
@@ -128,7 +132,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
     /** A change was committed. */
     take: (record: DynamoDBRecord, pk: string): void => {
       if (faults.strikes('record lost')) return
-      const shard = shards[pk.charCodeAt(pk.length - 1) % SHARDS]
+      const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]
       if (!shard) return
       shard.waiting.push(record)
       wake(shard, 0)

@@ -69,7 +69,7 @@ export type Plan = {
 export const bankNames = ['HBA', 'HBB', 'SBX'] as const
 export type BankName = (typeof bankNames)[number]
 
-export const PARTNERS = 4
+export const PARTNERS = 5
 
 /** Whom the sandbox's bank treats how. */
 const PHONES = [
@@ -163,7 +163,7 @@ const drawLife = (n: number, at: number, chance: Chance): Life => ({
 })
 
 /** Most worlds are bad enough; a few are worse. */
-const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 4] as const
+const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 /** Of all worlds, those in which nothing goes wrong. */
 const HEALTHY_SHARE = 0.08

@@ -48,6 +48,12 @@ const rows: readonly Row[] = [
     fees: { basisPoints: 150, fixed: 10, minimum: 100 },
     told: { attemptsMax: 2 },
   },
+  {
+    id: 'ember',
+    dailyLimit: 50_000_00,
+    fees: { basisPoints: 150, fixed: 0, maximum: 300 },
+    told: { events: ['transaction.completed', 'settlement.completed'] },
+  },
 ]
 
 const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
