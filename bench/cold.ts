@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { Command } from './documents.ts'
 
 /** A bundle in a Node of its own: its import, and its first call on what it stands on. */
 
@@ -27,8 +28,6 @@ export const handled = (event: unknown, status: number): string =>
   `it.handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 28_000 }).then((reply) => {
     if (reply.statusCode !== ${status}) throw new Error(reply.body)
   })`
-
-export type Command = { name: string; input: unknown }
 
 /** The same calls by what is bundled of the SDK alone, one after the other. */
 export const sent = (commands: readonly Command[]): string => `(async () => {

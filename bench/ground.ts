@@ -25,7 +25,13 @@ export const setEnvironment = (): void => {
     CACHE_SECONDS: '100000000',
     POWERTOOLS_METRICS_DISABLED: 'true',
   })
+  mute()
+}
+
+/** What the product says of its work goes nowhere; what ends the process is still told. */
+export const mute = (): void => {
   process.stdout.write = () => true
+  process.stderr.write = () => true
 }
 
 export type Ground = { endpoint: string; stop: () => Promise<void> }

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 })
 
 const ROUNDS = 5
-const ROUNDS_SHORT = 2
+const ROUNDS_SHORT = 1
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
 
 const options: Options = {
@@ -74,7 +74,7 @@ const commit = (): string => {
 const head = (): string =>
   [
     `${availableParallelism()} processors (${process.arch}), Node ${process.versions.node}`,
-    `DynamoDB Local on the same processors`,
+    'DynamoDB Local on the same processors',
     `commit ${commit()}`,
     new Date().toISOString().slice(0, 10),
   ].join('; ')
@@ -94,5 +94,5 @@ for (const part of wanted) {
   sections.push(section(part, figures, notes))
 }
 if (wanted.length === partNames.length && !values.short) {
-  await writeFile(PAGE, [`# Benchmarks`, '', head(), '', INTRODUCTION, '', ...sections].join('\n'))
+  await writeFile(PAGE, ['# Benchmarks', '', head(), '', INTRODUCTION, '', ...sections].join('\n'))
 }

@@ -12,7 +12,7 @@ import { type Call, callOf, tapWire, wireReply } from '../wire.ts'
  */
 
 const CONCURRENCIES = [1, 8, 32] as const
-const REQUESTS = 300
+const REQUESTS = 200
 const CHUNK = 50
 
 setEnvironment()
@@ -73,7 +73,7 @@ const figuresOf = (
 export const measure: Measure = async ({ rounds, short }: Options) => {
   const ground = await openGround()
   try {
-    const requests = short ? REQUESTS / 3 : REQUESTS
+    const requests = short ? REQUESTS / 2 : REQUESTS
     const event = await chargeEvents()
     const handler = charge(hurriedClock())
     const total = (CONCURRENCIES.length * rounds + 1) * requests

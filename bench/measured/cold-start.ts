@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { type BundleTrio, buildBesideSdk } from '../../infra/bundles/beside-sdk.ts'
-import { type Cold, type Command, coldStart, handled, sent } from '../cold.ts'
+import { type Cold, coldStart, handled, sent } from '../cold.ts'
+import { type Command, commandOf } from '../documents.ts'
 import { beside, type Figure, ratioOf } from '../figures.ts'
 import { openGround, setEnvironment } from '../ground.ts'
 import type { Measure } from '../part.ts'
 import { asked, chargeEvents, sampleEvent } from '../requests.ts'
 import { median } from '../samples.ts'
-import { type Call, recordCalls } from '../wire.ts'
+import { recordCalls } from '../wire.ts'
 
 /**
  * A cold start of what is deployed: import and first call in a fresh Node, beside the AWS SDK bundled
@@ -22,28 +22,6 @@ setEnvironment()
 const { handler: chargeHandler } = await import('../../functions/provider/charge.ts')
 const { handler: statusHandler } = await import('../../functions/provider/get-debit-request.ts')
 const { table } = await import('../../shared/store/table.ts')
-
-const COMMANDS: Record<string, string> = {
-  GetItem: 'GetCommand',
-  Query: 'QueryCommand',
-  UpdateItem: 'UpdateCommand',
-  TransactWriteItems: 'TransactWriteCommand',
-}
-
-/** Without the marks that values have on the wire. */
-const unmarked = (value: unknown, key = ''): unknown => {
-  if (['Key', 'Item', 'ExpressionAttributeValues'].includes(key)) {
-    return unmarshall(value as Parameters<typeof unmarshall>[0])
-  }
-  if (Array.isArray(value)) return value.map((one) => unmarked(one))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unmarked(one, name)]))
-}
-
-const commandOf = ({ operation, input }: Call): Command => ({
-  name: COMMANDS[operation] ?? operation,
-  input: unmarked(input),
-})
 
 type Put = { Put?: { TableName: string; Item: { pk: string; sk: string } } }
 

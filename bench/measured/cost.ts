@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../infra/sandbox/sandbox.ts'
 import { type Counted, countCalls } from '../calls.ts'
+import { mute } from '../ground.ts'
 import type { Measure } from '../part.ts'
 import { prices } from '../prices.ts'
 
@@ -158,6 +159,7 @@ const figuresOf = (counted: Counted) => {
 export const measure: Measure = async () => {
   // One line of each function's log is counted as well.
   Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'INFO' })
+  mute()
   const { startSandbox } = await import('../../infra/sandbox/sandbox.ts')
   const receiver = await openReceiver()
   const sandbox = await startSandbox({ port: 0, timeScale: TIME_SCALE, print: () => undefined })

@@ -1,4 +1,5 @@
 import { bareClient, sendBarely } from '../bare.ts'
+import { commandOf, documentSender } from '../documents.ts'
 import { beside, type Figure } from '../figures.ts'
 import { openGround, setEnvironment } from '../ground.ts'
 import type { Measure, Options } from '../part.ts'
@@ -75,6 +76,15 @@ const bareWork = (calls: readonly Call[], reply: ReturnType<typeof replyTo>): Wo
   }
 }
 
+/** The same by the SDK's document client, which is what the product has. */
+const documentWork = (calls: readonly Call[], reply: ReturnType<typeof replyTo>): Work => {
+  const send = documentSender(reply)
+  const commands = calls.map(commandOf)
+  return async () => {
+    for (const command of commands) await send(command)
+  }
+}
+
 const shareLines = (name: string, cost: number, shares: Map<string, number>): string[] => [
   '',
   `Where the ${cost.toFixed(0)} µs of a ${name} go, by profile:`,
@@ -108,6 +118,8 @@ export const measure: Measure = async ({ rounds, short }: Options) => {
         ...works,
         bareCharge: bareWork(calls.charge, reply),
         bareStatus: bareWork(calls.status, reply),
+        documentCharge: documentWork(calls.charge, reply),
+        documentStatus: documentWork(calls.status, reply),
       },
       wired,
     )
@@ -117,11 +129,14 @@ export const measure: Measure = async ({ rounds, short }: Options) => {
     await inTurns(works, { rounds: 1, count: REQUESTS, chunk: REQUESTS, together: 1 })
     const own = await inTurns(works, { rounds, count, chunk: count, together: 1 })
     const warm = <T>([, ...later]: T[]): T[] => later
+    const wire = (own: Sample[], base: Sample[]) => beside(warm(own), warm(base), cpuEach)
     const figures = {
       'own time charge': alone(own.charge),
       'own time status': alone(own.status),
-      'wire charge': beside(warm(onWire.charge), warm(onWire.bareCharge), cpuEach),
-      'wire status': beside(warm(onWire.status), warm(onWire.bareStatus), cpuEach),
+      'wire charge': wire(onWire.charge, onWire.bareCharge),
+      'wire charge documents': wire(onWire.charge, onWire.documentCharge),
+      'wire status': wire(onWire.status, onWire.bareStatus),
+      'wire status documents': wire(onWire.status, onWire.documentStatus),
     }
     const shares = async (name: 'charge' | 'status') => {
       const share = await profiled(async () => {

@@ -2,6 +2,10 @@ import { NOISE, type Rows, TENTH } from './row.ts'
 
 /** Webhooks: how fast they are sent, and whom a dead receiver delays. */
 
+const NEXT_TO_NOTHING =
+  'A loop that does nothing else, on a network without distance: two signatures, the judged URL and the bounds in time cost what fetch costs.'
+const LEFT = { none: 'what is left to be had, without signature, judgement and bounds' }
+
 export const webhooks: Rows = {
   'webhooks 1 fetch': {
     part: 'webhooks',
@@ -9,15 +13,14 @@ export const webhooks: Rows = {
     base: 'bare fetch loop, unsigned',
     unit: '1/s',
     target: { ratioAtLeast: 1 },
-    explained:
-      'A loop that does nothing else, on a network without distance: two signatures, the judged URL and the bounds in time cost what fetch costs.',
+    explained: NEXT_TO_NOTHING,
   },
   'webhooks 1 undici': {
     part: 'webhooks',
     what: 'signed webhooks, one at a time',
     base: 'bare undici, connections kept, unsigned',
     unit: '1/s',
-    target: { none: 'what there is to be had without signature, judgement and bounds' },
+    target: LEFT,
   },
   'webhooks 16 fetch': {
     part: 'webhooks',
@@ -25,14 +28,14 @@ export const webhooks: Rows = {
     base: 'bare fetch loop, unsigned',
     unit: '1/s',
     target: { ratioAtLeast: 1 },
-    explained: 'As above.',
+    explained: NEXT_TO_NOTHING,
   },
   'webhooks 16 undici': {
     part: 'webhooks',
     what: 'signed webhooks, 16 at once',
     base: 'bare undici, connections kept, unsigned',
     unit: '1/s',
-    target: { none: 'as above' },
+    target: LEFT,
   },
   'dead receiver p50': {
     part: 'dead-receiver',
