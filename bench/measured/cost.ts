@@ -139,6 +139,8 @@ const billLines = (
     .sort(([, one], [, other]) => other - one)
     .map(([name, times]) => `\`${name}\` ${(times / DEBITS).toFixed(2)}`)
     .join(', ')}.`,
+  '',
+  'Of a transaction each item is rounded up by itself, as AWS does, which DynamoDB Local does not; what it writes to indexes is as DynamoDB Local says, twice as much as without one.',
 ]
 
 const totalOf = (rows: ReturnType<typeof billed>): number =>

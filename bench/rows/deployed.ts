@@ -42,7 +42,7 @@ export const deployed: Rows = {
     unit: 'units',
     target: { atMost: 30 },
     explained:
-      'Two transactions are most of it: the charge writes four items, and a debit of more than a kilobyte is written again with its settlement line, each at twice the price.',
+      'More than half of it are two transactions, at twice the price: the charge, four items and three indexes; and the settlement line, with which the debit, by then more than a kilobyte, leaves its index.',
   },
   'cost read': {
     part: 'cost',
