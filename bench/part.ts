@@ -24,6 +24,9 @@ export type Measured = {
 export type Measure = (options: Options) => Promise<Measured>
 
 if (import.meta.main && process.send) {
+  // Whoever ends the command ends the database too, which goes with this process's own end.
+  for (const reason of ['SIGINT', 'SIGTERM', 'disconnect'])
+    process.once(reason, () => process.exit(1))
   const [, , part, options = ''] = process.argv
   const { measure } = (await import(`./measured/${part}.ts`)) as { measure: Measure }
   process.send(await measure(JSON.parse(options)), () => process.exit())
