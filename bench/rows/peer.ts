@@ -15,7 +15,7 @@ const figures: Record<string, Omit<Row, 'part'>> = {
     unit: 'µs',
     target: NO_WORSE,
     explained:
-      'Ours also judges the text of the body, fingerprints the request and keeps a history; the usual one leaves its own marshalling of the idempotency record to its client’s time.',
+      'Ours also judges the text of the body (keys given twice, numbers that would change), fingerprints the request and keeps a history.',
   },
   'peer trips': { what: 'charge, round trips', unit: 'times', target: NO_WORSE },
   'peer written': { what: 'charge, write units', unit: 'units', target: NO_WORSE },
