@@ -16,7 +16,7 @@ export const verdictOf = ({ target }: Row, { own, ratio }: Figure): Verdict => {
 }
 
 const spelled = (target: Target, unit: Row['unit']): string => {
-  if ('none' in target) return ''
+  if ('none' in target) return '–'
   if ('atMost' in target) return `≤ ${numbered(target.atMost)} ${unit}`
   return 'ratioAtMost' in target ? `≤ ${target.ratioAtMost}x` : `≥ ${target.ratioAtLeast}x`
 }
@@ -77,9 +77,12 @@ export const tableText = (part: PartName, figures: Figures): string => {
 export const remarks = (part: PartName, figures: Figures): string[] => {
   const said = measuredRows(part, figures).flatMap(({ row, figure }) => {
     const { what, base, target, explained = 'Not explained yet.' } = row
-    const of = base ? `${what}, beside ${base}` : what
-    if ('none' in target) return [{ of, kind: 'No target', why: `${target.none}.` }]
-    return verdictOf(row, figure) === 'missed' ? [{ of, kind: 'Missed', why: explained }] : []
+    if ('none' in target) {
+      const of = base ? `${what}, beside ${base}` : what
+      return [{ of, kind: 'No target', why: `${target.none}.` }]
+    }
+    const isMissed = verdictOf(row, figure) === 'missed'
+    return isMissed ? [{ of: what, kind: 'Missed', why: explained }] : []
   })
   return [...Map.groupBy(said, ({ kind, why }) => `${kind} ${why}`).values()].map((alike) => {
     const [{ kind, why } = { kind: '', why: '' }] = alike

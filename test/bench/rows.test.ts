@@ -71,7 +71,7 @@ describe('what is printed', () => {
   test('what misses its target, or has none, is explained once for all it is true of', () => {
     const said = remarks('charge', figures)
     expect(said).toHaveLength(2)
-    expect(said[1]).toMatch(/^- Missed: .*\(charge, p50, 1 at once.*; charge, p50, 8 at once.*\)$/)
+    expect(said[1]).toMatch(/^- Missed: .*\(charge, p50, 1 at once; charge, p50, 8 at once\)$/)
   })
 
   test('as Markdown, with what was found beneath it', () => {
