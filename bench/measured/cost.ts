@@ -140,7 +140,7 @@ const billLines = (
     .map(([name, times]) => `\`${name}\` ${(times / DEBITS).toFixed(2)}`)
     .join(', ')}.`,
   '',
-  'Of a transaction each item is rounded up by itself, as AWS does, which DynamoDB Local does not; what it writes to indexes is as DynamoDB Local says, twice as much as without one.',
+  'Of a transaction each item is rounded up by itself, as AWS does, which DynamoDB Local does not. What it writes to indexes is as DynamoDB Local says: twice as much as without one, and for the many debits of a settlement rounded up together, where AWS may bill a unit or two more a debit.',
 ]
 
 const totalOf = (rows: ReturnType<typeof billed>): number =>

@@ -42,7 +42,7 @@ export const deployed: Rows = {
     unit: 'units',
     target: { atMost: 30 },
     explained:
-      'More than half of it are two transactions, at twice the price: the charge, four items and three indexes; and the settlement line, with which the debit, by then more than a kilobyte, leaves its index.',
+      'More than half of it are two transactions, at twice the price: the charge, whose four items and three index entries are 14 units, and the settlement line with its debit, which are 4 or more.',
   },
   'cost read': {
     part: 'cost',
