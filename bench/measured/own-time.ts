@@ -100,9 +100,7 @@ const shareLines = (name: string, cost: number, shares: Map<string, number>): st
   '',
   '| | µs |',
   '|---|--:|',
-  ...[...shares]
-    .filter(([owner]) => owner !== 'bench')
-    .map(([owner, share]) => `| ${owner} | ${(share * cost).toFixed(1)} |`),
+  ...[...shares].map(([owner, share]) => `| ${owner} | ${(share * cost).toFixed(1)} |`),
 ]
 
 const alone = (samples: readonly Sample[]): Figure => {
