@@ -1,7 +1,8 @@
-import { SQSClient } from '@aws-sdk/client-sqs'
 import { jobNames, jobRow } from '../infra/jobs.ts'
 import { actor } from '../infra/sandbox/authorizer.ts'
 import { type Invocation, invocations } from '../infra/sandbox/function-host.ts'
+import { isTableCommand, isWrite, tapSends } from './sends.ts'
+import { unitsOf } from './units.ts'
 
 /** Counts what the functions call while some work is done, as AWS would bill it. */
 
@@ -20,16 +21,6 @@ export type Counted = {
 
 /** Of the sweep and the like, which come however few debits there are. */
 const RECURRING = new Set(['sweep'])
-
-const WRITES = /^(?:Put|Update|Delete|TransactWrite|BatchWrite)/
-
-type Command = { constructor: { name: string }; input: Record<string, unknown> }
-// biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
-type Client = { send: (command: any, ...rest: any[]) => Promise<any> }
-type Capacity = { CapacityUnits?: number }
-
-const unitsIn = (capacity: Capacity | Capacity[] | undefined): number =>
-  [capacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
 
 export const countCalls = async (work: () => Promise<void>): Promise<Counted> => {
   const counted: Counted = {
@@ -51,33 +42,21 @@ export const countCalls = async (work: () => Promise<void>): Promise<Counted> =>
   }
 }
 
-/** All clients of the SDK are of one kind. */
-const countClients = (counted: Counted): (() => void) => {
-  const kind: Client = Object.getPrototypeOf(SQSClient.prototype)
-  const { send } = kind
-  kind.send = async function (this: Client, command: Command, ...rest) {
-    const name = command.constructor.name
+const countClients = (counted: Counted): (() => void) =>
+  tapSends(async (command, onwards) => {
     const isOurs = actor() !== undefined && !RECURRING.has(actor() ?? '')
-    const isTable = isOurs && isDynamo(command)
-    if (isTable) command.input.ReturnConsumedCapacity = 'TOTAL'
-    const output = await send.call(this, command, ...rest)
+    if (isOurs && isTableCommand(command)) command.input.ReturnConsumedCapacity = 'INDEXES'
+    const output = await onwards()
     if (!isOurs) return output
-    const units = unitsIn(output.ConsumedCapacity)
-    if (WRITES.test(name)) counted.written += units
-    else counted.read += units
+    const { name } = command.constructor
+    const units = await unitsOf(command, output.ConsumedCapacity, onwards)
+    counted[isWrite(command) ? 'written' : 'read'] += units
     if (name.startsWith('SendMessage') || name === 'ChangeMessageVisibilityCommand') {
       counted.sqs += 1
     }
     if (name === 'CreateScheduleCommand') counted.schedules += 1
     return output
-  }
-  return () => {
-    kind.send = send
-  }
-}
-
-const isDynamo = ({ input }: Command): boolean =>
-  'TableName' in input || 'RequestItems' in input || 'TransactItems' in input
+  })
 
 const countInvocations = (counted: Counted): (() => void) => {
   const heard = (message: unknown) => {

@@ -6,7 +6,7 @@ import { advance, type Debit, openDebit } from '../shared/domain/debit.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import type { PartnerId } from '../shared/domain/partner.ts'
 import { PhoneNumber } from '../shared/domain/phone.ts'
-import { newReference, Uuid } from '../shared/domain/reference.ts'
+import { newReference, type Reference, Uuid } from '../shared/domain/reference.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { type BatchId, dayOf, type Line, openBatch } from '../shared/domain/settlement.ts'
 import { debitLine } from '../shared/domain/settlement-line.ts'
@@ -41,12 +41,16 @@ const firstOf = ({ partner, count }: OneDay): number => {
 const bank = { identifier: v.parse(BankIdentifier, 'GCB'), name: 'GCB Bank PLC' }
 const phone = v.parse(PhoneNumber, '+233241234567')
 
+/** Under which the nth debit of a day stands. */
+export const referenceIn = (day: OneDay, n: number): Reference =>
+  newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES)
+
 /** The nth completed debit of a day; they are spread over it. */
 const debitOf = (day: OneDay, n: number): Debit => {
   const at = new Date(day.begins.getTime() + Math.floor((n / day.count) * DAY_MS))
   const opened = openDebit(
     {
-      reference: newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES),
+      reference: referenceIn(day, n),
       uuid: v.parse(Uuid, randomUUID()),
       partner: day.partner,
       partnerReference: `order-2026-11-21-${String(n).padStart(12, '0')}`,
@@ -124,7 +128,7 @@ const isOpen = ({ id }: { id: BatchId }) => ({
 })
 
 const writesOf = (id: BatchId, line: Line, day: OneDay, n: number) => {
-  const reference = newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES)
+  const reference = referenceIn(day, n)
   return [
     {
       Put: {

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildBundles, bundleFile, everyFunction, lean } from '../bundles/build.ts'
+import { buildBesideSdk } from '../bundles/beside-sdk.ts'
 import { importTimes } from '../bundles/import-time.ts'
-import { asItComes, sdkAlone, sdkIn } from '../bundles/sdk-alone.ts'
 
 /**
  * `npm run size -- [--rounds 7] [FUNCTION ...]`: each function's bundle and its import, beside what
@@ -16,39 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-const FOLDER = join(import.meta.dirname, '../../dist/size')
-const folders = { ours: join(FOLDER, 'ours'), sdk: join(FOLDER, 'sdk'), cut: join(FOLDER, 'cut') }
-
-const metafile = await buildBundles(everyFunction, lean, folders.ours)
-const names = Object.keys(everyFunction).filter(
-  (name) => positionals.length === 0 || positionals.includes(name),
-)
-
-// Functions that use the same of it share one base.
-const sources = join(FOLDER, 'sources')
-await mkdir(sources, { recursive: true })
-const bases: Record<string, string> = {}
-const baseOf = new Map<string, string>()
-for (const name of names) {
-  const source = sdkAlone(sdkIn(metafile, name))
-  const base = createHash('sha256').update(source).digest('hex').slice(0, 12)
-  const file = join(sources, `${base}.js`)
-  await writeFile(file, source)
-  bases[base] = file
-  baseOf.set(name, base)
-}
-await buildBundles(bases, asItComes, folders.sdk)
-await buildBundles(bases, lean, folders.cut)
-
-const trios = names.map((name) => {
-  const base = baseOf.get(name) ?? ''
-  return {
-    name,
-    ours: bundleFile(name, folders.ours),
-    sdk: bundleFile(base, folders.sdk),
-    cut: bundleFile(base, folders.cut),
-  }
-})
+const trios = await buildBesideSdk(join(import.meta.dirname, '../../dist/size'), positionals)
 const times = await importTimes(
   [...new Set(trios.flatMap(({ ours, sdk, cut }) => [ours, sdk, cut]))],
   Number(values.rounds),

@@ -95,13 +95,14 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
 export const toDebitItem = (debit: Debit): DebitItem => {
   const { facts, status, version, history } = debit
   const { metadata, ...plain } = facts
+  const { createdAt } = stateAt(debit, 0)
   return {
     ...keys.debit(facts.reference),
     entity: 'debit',
     byStatus: keys.byStatus(facts.partner, status),
     byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
-    byTime: keys.byTime(stateAt(debit, 0).createdAt, facts.reference),
-    ...watched(facts.reference, stateAt(debit, 0).createdAt),
+    byTime: keys.byTime(createdAt, facts.reference),
+    ...watched(facts.reference, createdAt),
     ...plain,
     ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
     status,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
@@ -45,8 +45,7 @@ export type Key = { pk: string; sk: string }
 /** The items of one partition whose sort keys begin alike. */
 export type Collection = { pk: string; prefix: string }
 
-export const sha256 = (text: string): string =>
-  createHash('sha256').update(text).digest('base64url')
+export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
 const number = (n: number, digits = 2): string => String(n).padStart(digits, '0')
 
