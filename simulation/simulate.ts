@@ -13,7 +13,7 @@ type Size = { seed: number; lifecycles: number; each: number }
 const WRONG_MAX = 5
 
 /** One world in so many is lived through twice: it must be the same to the last step. */
-const AGAIN_EACH = 50
+const AGAIN_EACH = 500
 
 /** A world with complaints, or one that could not be lived through. */
 type Wrong = { seed: number; complaints: Trial['complaints']; failure?: string }

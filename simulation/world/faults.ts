@@ -63,7 +63,7 @@ export const faults = {
     probability: 0.03,
   },
   'run missed': { says: 'a nightly run or a sweep is not set off', probability: 0.12 },
-  'night missed': { says: 'no run of a night is set off', probability: 0.25 },
+  'night missed': { says: 'no run of a night is set off', probability: 0.5, share: 0.5 },
   'run twice': { says: 'a nightly run or a sweep is set off twice', probability: 0.12 },
   'report not written': { says: 'S3 fails', probability: 0.15 },
   'clock skew': { says: 'a worker has another time, up to 5 s away', probability: 1 },
@@ -77,7 +77,7 @@ export const faults = {
   'bank breaks off': { says: 'a bank takes a debit and breaks off its answer', probability: 0.05 },
   'bank talks nonsense': { says: 'a bank answers what nobody understands', probability: 0.04 },
   'bank down': { says: 'a bank answers 503, or takes no connection', probability: 0.04 },
-  'receiver refuses': { says: 'a receiver takes no connection', probability: 0.05 },
+  'receiver refuses': { says: 'a receiver takes no connection', probability: 0.2 },
   'receiver silent': { says: 'a receiver takes a webhook and never answers', probability: 0.03 },
   'receiver slow': { says: 'a receiver answers after two to nine seconds', probability: 0.03 },
   'receiver breaks off': { says: 'a receiver breaks off before it answers', probability: 0.04 },
@@ -105,7 +105,7 @@ export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
 /** The usual one. */
-const SHARE = 0.2
+const SHARE = 0.16
 
 export type Faults = ReturnType<typeof newFaults>
 

@@ -166,13 +166,13 @@ const drawLife = (n: number, at: number, chance: Chance): Life => ({
 const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 /** Of all worlds, those in which nothing goes wrong. */
-const HEALTHY_SHARE = 0.08
+const HEALTHY_SHARE = 0.1
 
 const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
 /** When debits are asked for: in bursts, some of them as a day ends. */
 const drawBursts = (chance: Chance, startAt: number): number[] =>
-  Array.from({ length: 3 + chance.below(2) }, () =>
+  Array.from({ length: 2 + chance.below(2) }, () =>
     chance.happens(0.3)
       ? midnightAfter(startAt) - chance.between(0, 40 * SECOND_MS)
       : startAt + chance.between(0, 30 * HOUR_MS),
