@@ -1,3 +1,4 @@
+import type { Table } from '../table/table.ts'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Effects, Outgoing } from '../world/effects.ts'
@@ -5,7 +6,6 @@ import type { Faults } from '../world/faults.ts'
 import { current } from '../world/invocations.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
 import type { Command } from './sdk.ts'
-import type { Table } from './table.ts'
 
 /** Calls to DynamoDB: the table does what it is told, and the way there and back may fail. */
 

@@ -4,6 +4,7 @@ import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Faults } from '../world/faults.ts'
 import type { FunctionName, Run } from '../world/functions.ts'
+import type { Came } from '../world/invocations.ts'
 import type { Asked } from '../world/witness.ts'
 
 /** How the API is asked: a request, its reply if it arrives, and what its caller does without one. */
@@ -66,25 +67,24 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
       clock.after(milliseconds, resolve)
     })
 
+  /** Has a function run, and notes that it was asked. */
+  const put = async (
+    what: Pick<Asked, 'caller' | 'path' | 'sent'> & { name: FunctionName },
+    event: unknown,
+  ): Promise<{ one: Asked; came: Came<unknown> }> => {
+    const one: Asked = { at: clock.now(), ...what, reply: undefined, heard: false, invocation: 0 }
+    asked.push(one)
+    const came = await run(what.name, event, (invocation) => {
+      one.invocation = invocation
+    })
+    return { one, came }
+  }
+
   /** One try, and its reply where the caller hears of it. */
   const attempt = async (request: Request): Promise<Asked> => {
     await sleep(chance.between(10, 80))
     const { name, caller, path = {}, body } = request
-    const one: Asked = {
-      at: clock.now(),
-      name,
-      caller,
-      path,
-      sent: body,
-      reply: undefined,
-      heard: false,
-      invocation: 0,
-    }
-    asked.push(one)
-    const began = (invocation: number) => {
-      one.invocation = invocation
-    }
-    const came = await run(name, eventOf(request), began)
+    const { one, came } = await put({ name, caller, path, sent: body }, eventOf(request))
     if (came.kind !== 'done') {
       await sleep(PATIENCE_MS)
       return one
@@ -120,26 +120,12 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
 
   return {
     sleep,
-    attempt,
     ask,
     /** An operator's command; one that fails is given again. */
     operate: async (name: 'manage-debit', verb: string, options: Record<string, string>) => {
       for (let tried = 0; tried < TRIES_MAX; tried += 1) {
-        const one: Asked = {
-          at: clock.now(),
-          name,
-          caller: undefined,
-          path: {},
-          sent: { verb, options },
-          reply: undefined,
-          heard: false,
-          invocation: 0,
-        }
-        asked.push(one)
-        const began = (invocation: number) => {
-          one.invocation = invocation
-        }
-        const came = await run(name, { verb, options }, began)
+        const call = { verb, options }
+        const { one, came } = await put({ name, caller: undefined, path: {}, sent: call }, call)
         if (came.kind === 'done') {
           const status = 'error' in (came.value as object) ? 400 : 200
           one.reply = { at: clock.now(), status, headers: {}, body: came.value }

@@ -6,7 +6,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { tableDefinition } from '../../infra/table.ts'
-import { newTable, type TableOptions } from '../../simulation/aws/table.ts'
+import { newTable, type TableOptions } from '../../simulation/table/table.ts'
 
 /** What DynamoDB Local cannot show of a table, or never does. The rest is in table.proof.ts. */
 

@@ -18,7 +18,7 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import { createTable, removeTable } from '../../infra/sandbox/table.ts'
 import { tableDefinition } from '../../infra/table.ts'
-import { newTable, type Table } from '../../simulation/aws/table.ts'
+import { newTable, type Table } from '../../simulation/table/table.ts'
 import { type Operation, TABLE } from './operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'
 
