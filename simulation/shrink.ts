@@ -14,8 +14,8 @@ export const cutPlan = (plan: Plan, { lives, without = [] }: Cut): Plan => ({
 
 const TRIES_MAX = 150
 
-/** @returns what is left, and how many worlds that took */
-export const shrink = async (seed: number, lifecycles: number): Promise<Cut> => {
+/** @returns what is left */
+export const shrink = async (seed: number, lifecycles: number): Promise<Required<Cut>> => {
   const plan = drawPlan(seed, lifecycles)
   let tries = 0
   const goesWrong = async (cut: Cut): Promise<boolean> => {
@@ -26,8 +26,8 @@ export const shrink = async (seed: number, lifecycles: number): Promise<Cut> => 
       return true
     }
   }
-  let lives = plan.lives.map(({ n }) => n)
-  let without: string[] = []
+  let lives: readonly number[] = plan.lives.map(({ n }) => n)
+  let without: readonly string[] = []
   for (
     let size = Math.ceil(lives.length / 2);
     size >= 1;
@@ -44,4 +44,20 @@ export const shrink = async (seed: number, lifecycles: number): Promise<Cut> => 
     if (tries < TRIES_MAX && (await goesWrong({ lives, without: more }))) without = more
   }
   return { lives, without }
+}
+
+const REFERENCE = /[A-Z]{3}-\d{8}-[A-Z0-9]{6}/g
+const LINES_MAX = 400
+
+/** What happened in a world that is cut down, to those whom its complaints are about. */
+export const traceOf = async (seed: number, lifecycles: number, cut: Cut): Promise<string[]> => {
+  const lines: string[] = []
+  const plan = cutPlan(drawPlan(seed, lifecycles), cut)
+  const { complaints } = await tryPlan(plan, (line) => lines.push(line))
+  const named = complaints.flatMap(({ about, says }) => `${about} ${says}`.match(REFERENCE) ?? [])
+  const told = lines.filter((line) => named.length === 0 || named.some((one) => line.includes(one)))
+  return [
+    ...told.slice(0, LINES_MAX),
+    ...complaints.map(({ invariant, about, says }) => `invariant ${invariant}: ${about} ${says}`),
+  ]
 }

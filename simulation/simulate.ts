@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { workThrough } from './crew.ts'
-import { shrink } from './shrink.ts'
+import { shrink, traceOf } from './shrink.ts'
 import type { Trial } from './trial.ts'
 import type { Told, Wanted } from './worker.ts'
 import { faultNames, faults } from './world/faults.ts'
@@ -87,9 +87,10 @@ const printWrong = async (
   const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
   print(`  again: ${command}`)
   if (!isFirst || failure) return
-  const { lives = [], without = [] } = await shrink(seed, each)
-  const left = without.length > 0 ? ` --without '${without.join(',')}'` : ''
-  print(`  the least of it: ${command} --lives ${lives.join(',')}${left}`)
+  const cut = await shrink(seed, each)
+  const left = cut.without.length > 0 ? ` --without '${cut.without.join(',')}'` : ''
+  print(`  the least of it: ${command} --lives ${cut.lives.join(',')}${left}`)
+  for (const line of await traceOf(seed, each, cut)) print(`    ${line}`)
 }
 
 /** @returns 1 when anything was wrong */

@@ -1,17 +1,27 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { copyWith, removeAll } from '../../simulation/planted/copies.ts'
+import { faults } from '../../simulation/planted/faults.ts'
 import { faultNames } from '../../simulation/world/faults.ts'
 
 /** `npm run simulate` and `npm run simulate:kills`, as they are typed. */
 
-const ran = async (script: string, ...args: string[]): Promise<{ code: number; out: string }> => {
+afterAll(removeAll)
+
+const ranIn = async (
+  cwd: string,
+  script: string,
+  ...args: string[]
+): Promise<{ code: number; out: string }> => {
   const node = ['--no-warnings', `simulation/${script}.ts`, ...args]
-  return promisify(execFile)(process.execPath, node, { maxBuffer: 64 * 1024 * 1024 }).then(
+  return promisify(execFile)(process.execPath, node, { cwd, maxBuffer: 64 * 1024 * 1024 }).then(
     ({ stdout }) => ({ code: 0, out: stdout }),
     ({ code, stdout }: { code: number; stdout: string }) => ({ code, out: stdout }),
   )
 }
+
+const ran = (script: string, ...args: string[]) => ranIn(process.cwd(), script, ...args)
 
 const traceIn = (out: string): string | undefined =>
   /trace (?:of all: )?([0-9a-f]{64})/.exec(out)?.[1]
@@ -31,6 +41,21 @@ test('the same seeds are the same worlds, however many live through them', async
   expect(traceIn(alone.out)).toMatch(/^[0-9a-f]{64}$/)
   expect(traceIn(together.out)).toBe(traceIn(alone.out))
   expect(traceIn(others.out)).not.toBe(traceIn(alone.out))
+})
+
+test('a world that is wrong is told with the least of it, and how to live through it again', async () => {
+  const fault = faults.find(({ name }) => name === 'signature-in-capitals')
+  const copy = await copyWith(fault)
+  const size = ['--lifecycles', '20', '--each', '20', '--seed', '4', '--workers', '1']
+  const { code, out } = await ranIn(copy, 'main', ...size)
+  expect(out).toMatch(/\nseed 4: invariant 18: /)
+  const least = /\n {2}the least of it: npm run simulate -- (.+)\n {4}\d{4}-/.exec(out)?.[1] ?? ''
+  expect(least).toMatch(/^--seed 4 --each 20 --trace --lives \d+/)
+  expect(out).toMatch(/\nSomething is wrong\.\n$/)
+  expect(code).toBe(1)
+  const again = await ranIn(copy, 'main', ...least.replaceAll("'", '').split(/ (?=--)|(?<=--\w+) /))
+  expect(again.out).toContain('\ninvariant 18: ')
+  expect(again.code).toBe(1)
 })
 
 test('one world can be told step by step, or some of its debits alone', async () => {
