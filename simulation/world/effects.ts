@@ -67,7 +67,7 @@ export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Aroun
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = current()
       if (!worker) return new Promise((resolve) => resolve(act()))
-      if (worker.isDead) return never
+      if (worker.isDead) return never()
       return new Promise((resolve, reject) => {
         const happen = () => {
           if (worker.isDead) return

@@ -17,7 +17,8 @@ const atWork = new AsyncLocalStorage<Invocation>()
 /** Whose work this is; undefined: nobody's that could be lost. */
 export const current = (): Invocation | undefined => atWork.getStore()
 
-export const never = new Promise<never>(() => undefined)
+/** A promise of its own for each who waits: one for all would remember everybody who ever did. */
+export const never = (): Promise<never> => new Promise(() => undefined)
 
 export type Came<T> =
   | { kind: 'done'; value: T }
