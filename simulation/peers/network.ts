@@ -67,12 +67,15 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
       const end = (isHeard: boolean): boolean => {
         if (isOver) return false
         isOver = true
+        // A signal that somebody listens to is kept for ever.
+        signal.removeEventListener('abort', giveUp)
         heard?.(isHeard)
         return true
       }
-      signal.addEventListener('abort', () => {
+      const giveUp = (): void => {
         if (end(false)) reject(signal.reason)
-      })
+      }
+      signal.addEventListener('abort', giveUp)
       if (answer === 'silence') return
       clock.after(after, () => {
         // Whoever is lost hears nothing, and has its connection closed.
