@@ -223,7 +223,6 @@ export const planOf = ({ name: _, life, answers = [], payments = ['paid'] }: Sha
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
     endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
     deaths: [],
-    pace: undefined,
     payments,
     answers,
     partners: [one.partner],

@@ -21,13 +21,11 @@ type Around = {
   faults: Faults
   trace: Trace
   deaths: readonly Death[]
-  /** In milliseconds; undefined: chance decides. */
-  pace: number | undefined
 }
 
 export type Effects = ReturnType<typeof newEffects>
 
-export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Around) => {
+export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => {
   let count = 0
   const made: { name: string; at: number }[] = []
 
@@ -59,8 +57,6 @@ export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Aroun
     }
   }
 
-  const delay = ([least, most]: Outgoing['takes']): number => pace ?? chance.between(least, most)
-
   return {
     made,
     /** Has it done for whoever is at work; for the world itself at once. */
@@ -81,7 +77,7 @@ export const newEffects = ({ clock, chance, faults, trace, deaths, pace }: Aroun
           }
         }
         const stall = faults.strikes('stalled worker') ? chance.between(1_000, 900_000) : 0
-        clock.after(delay(outgoing.takes) + stall, happen)
+        clock.after(chance.between(...outgoing.takes) + stall, happen)
       })
     },
   }

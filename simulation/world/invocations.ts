@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Clock } from './clock.ts'
+import { type Clock, cancel } from './clock.ts'
 
 /** Workers: each does one piece of work, and may be lost at any moment of it. */
 
@@ -35,16 +35,14 @@ export type Invocations = ReturnType<typeof newInvocations>
 
 export const newInvocations = ({ clock, skew }: Around) => {
   let count = 0
-  const running = new Set<Invocation>()
   return {
-    running,
     /** What comes of some work, of which a function has so much time. */
     run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>): Promise<Came<T>> => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<Came<T>>()
+      // What comes after the first end is nobody's: a promise is resolved once.
       const end = (came: Came<T>): void => {
-        if (!running.delete(invocation)) return
-        timeout.act = undefined
+        cancel(timeout)
         resolve(came)
       }
       const invocation: Invocation = {
@@ -57,7 +55,6 @@ export const newInvocations = ({ clock, skew }: Around) => {
           end({ kind: 'lost' })
         },
       }
-      running.add(invocation)
       const timeout = clock.after(timeoutSeconds * 1000, invocation.die)
       atWork.run(invocation, work).then(
         (value) => end({ kind: 'done', value }),

@@ -55,8 +55,6 @@ export type Plan = {
   endAt: number
   /** Workers that are to be lost, beside those that chance takes. */
   deaths: readonly Death[]
-  /** Milliseconds that every call takes; undefined: chance decides. */
-  pace: number | undefined
   /** What the bank makes of the payments of batches, in turn. */
   payments: readonly Payment[]
   /** What receivers answer first, before chance decides; 0: nothing. */
@@ -200,7 +198,6 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
     healAt,
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
     deaths: [],
-    pace: undefined,
     answers: [],
     partners: Array.from({ length: PARTNERS }, (_, n) => n),
     payments: Array.from({ length: 8 }, () =>

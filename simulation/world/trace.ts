@@ -10,7 +10,6 @@ const TOGETHER = 256
 export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => void) => {
   const hash = createHash('sha256')
   let lines: string[] = []
-  let count = 0
   const flush = (): void => {
     hash.update(lines.join('\n'))
     lines = []
@@ -18,12 +17,10 @@ export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => vo
   return {
     tell: (what: string): void => {
       const line = `${clock.now().toFixed(3)} ${what}`
-      count += 1
       lines.push(line)
       if (lines.length >= TOGETHER) flush()
       print?.(`${new Date(clock.now()).toISOString()} ${what}`)
     },
-    count: (): number => count,
     /** Of all that was told; nothing may be told after. */
     digest: (): string => {
       flush()

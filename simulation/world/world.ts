@@ -44,8 +44,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const clock = newClock(plan.startAt)
   const trace = newTrace(clock, print)
   const faults = newFaults(chance, plan.faults, plan.intensity)
-  const { deaths, pace } = plan
-  const effects = newEffects({ clock, chance, faults, trace, deaths, pace })
+  const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths })
   const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
   const run = running(newInvocations({ clock, skew }), trace)
   const aws = newAws({ clock, chance, faults, effects, plan, run })
