@@ -4,7 +4,8 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Faults } from '../world/faults.ts'
-import type { FunctionName, Run } from '../world/functions.ts'
+import type { FunctionName } from '../world/functions.ts'
+import type { Run } from '../world/warm-functions.ts'
 import type { Message, Queues } from './queues.ts'
 
 /** What Lambda does for queues and for the stream: batches, bounds, and what failed comes again. */

@@ -3,8 +3,9 @@ import { operations } from '../../shared/api/operations.ts'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Faults } from '../world/faults.ts'
-import type { FunctionName, Run } from '../world/functions.ts'
+import type { FunctionName } from '../world/functions.ts'
 import type { Came } from '../world/invocations.ts'
+import type { Run } from '../world/warm-functions.ts'
 import type { Asked } from '../world/witness.ts'
 
 /** How the API is asked: a request, its reply if it arrives, and what its caller does without one. */

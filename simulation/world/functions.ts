@@ -17,16 +17,13 @@ import { manageDebit } from '../../functions/operator/manage-debit.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
 import { redeliverEvent } from '../../functions/provider/redeliver-event.ts'
-import { jobs } from '../../infra/jobs.ts'
 import type { Runtime } from '../../shared/runtime.ts'
-import { here } from './here.ts'
-import type { Came } from './invocations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
-type Handler = (event: any, context: Context) => Promise<unknown>
+export type Handler = (event: any, context: Context) => Promise<unknown>
 
 /** The functions themselves, as they are deployed, with the clock and the luck of a world. */
-const functionsOf = (runtime: Runtime) =>
+export const functionsOf = (runtime: Runtime) =>
   ({
     charge: charge(runtime),
     'get-debit-request': getDebitRequest(runtime),
@@ -48,31 +45,4 @@ const functionsOf = (runtime: Runtime) =>
     sweep: sweep(runtime),
   }) satisfies Record<string, Handler>
 
-/** A warm function outlives a world, so it asks for the clock and the luck of the one it is in. */
-const runtime: Runtime = {
-  now: () => here().runtime.now(),
-  newId: () => here().runtime.newId(),
-  random: () => here().runtime.random(),
-  randomBytes: (count) => here().runtime.randomBytes(count),
-  pause: (milliseconds, signal) => here().runtime.pause(milliseconds, signal),
-}
-
-export const functions: Record<FunctionName, Handler> = functionsOf(runtime)
-
-const ENDPOINT_SECONDS = 28
-
-/** How long a function may take. */
-export const timeoutOf = (name: FunctionName): number =>
-  name in jobs ? jobs[name as keyof typeof jobs].timeoutSeconds : ENDPOINT_SECONDS
-
-AbortSignal.timeout = (milliseconds) => here().timeout(milliseconds)
-
 export type FunctionName = keyof ReturnType<typeof functionsOf>
-
-/** Has a function do a piece of work, and says what came of it. */
-export type Run = (
-  name: FunctionName,
-  event: unknown,
-  /** Told of the number of the invocation. */
-  began?: (invocation: number) => void,
-) => Promise<Came<unknown>>

@@ -1,48 +1,18 @@
 import type { Context } from 'aws-lambda'
-import { updateDebitTransaction } from '../../../functions/bank/update-debit-transaction.ts'
-import { buildBatches } from '../../../functions/jobs/build-batch.ts'
-import { deliverSidelinedWebhook } from '../../../functions/jobs/deliver-sidelined-webhook.ts'
-import { deliverWebhook } from '../../../functions/jobs/deliver-webhook.ts'
-import { expireDebit } from '../../../functions/jobs/expire-debit.ts'
-import { openSettlement } from '../../../functions/jobs/open-settlement.ts'
-import { processBatch } from '../../../functions/jobs/process-batch.ts'
 import { reconcileDay } from '../../../functions/jobs/reconcile-day.ts'
-import { recoverDeliveries } from '../../../functions/jobs/recover-deliveries.ts'
-import { relay } from '../../../functions/jobs/relay.ts'
-import { reportSandboxOutcome } from '../../../functions/jobs/report-sandbox-outcome.ts'
-import { scheduleTimeout } from '../../../functions/jobs/schedule-timeout.ts'
-import { submitToBank } from '../../../functions/jobs/submit-to-bank.ts'
-import { sweep } from '../../../functions/jobs/sweep.ts'
 import { handler as manageDelivery } from '../../../functions/operator/manage-delivery.ts'
-import { charge } from '../../../functions/provider/charge.ts'
-import { getDebitRequest } from '../../../functions/provider/get-debit-request.ts'
-import { redeliverEvent } from '../../../functions/provider/redeliver-event.ts'
 import type { JobName } from '../../../infra/jobs.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
+import { functionsOf as simulated } from '../../../simulation/world/functions.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
 export type Run = (event: any, context: Context) => Promise<any>
 
-/** The functions themselves, with the clock and the luck of a test. */
+/** Those of the simulator and two more, with the clock and the luck of a test. */
 export const functionsOf = (runtime: Runtime) =>
   ({
-    relay: relay(runtime),
-    'submit-to-bank': submitToBank(runtime),
-    'report-sandbox-outcome': reportSandboxOutcome(runtime),
-    'schedule-timeout': scheduleTimeout(runtime),
-    'expire-debit': expireDebit(runtime),
-    'deliver-webhook': deliverWebhook(runtime),
-    'deliver-sidelined-webhook': deliverSidelinedWebhook(runtime),
-    'recover-deliveries': recoverDeliveries(runtime),
-    'open-settlement': openSettlement(runtime),
-    'build-batch': buildBatches(runtime),
-    'process-batch': processBatch(runtime),
+    ...simulated(runtime),
     'reconcile-day': reconcileDay(runtime),
-    sweep: sweep(runtime),
-    charge: charge(runtime),
-    'get-debit-request': getDebitRequest(runtime),
-    'update-debit-transaction': updateDebitTransaction(runtime),
-    'redeliver-event': redeliverEvent(runtime),
     'manage-delivery': manageDelivery,
   }) satisfies Record<JobName, Run> & Record<string, Run>
 
