@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { FailureCause, Outcome } from '../domain/delivery.ts'
 import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
+import { sooner } from './sooner.ts'
 import { type Rules, strict, targetOf } from './target.ts'
 
 /**
@@ -55,9 +56,6 @@ export const post = sender(strict, { bodySeconds: 5 })
 export const closeConnections = closeIdle
 
 const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
-
-const sooner = (one: AbortSignal, other?: AbortSignal): AbortSignal =>
-  other ? AbortSignal.any([one, other]) : one
 
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,

@@ -67,7 +67,6 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
       const end = (isHeard: boolean): boolean => {
         if (isOver) return false
         isOver = true
-        // A signal that somebody listens to is kept for ever.
         signal.removeEventListener('abort', giveUp)
         heard?.(isHeard)
         return true

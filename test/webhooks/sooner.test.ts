@@ -1,0 +1,43 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { sooner } from '../../shared/webhooks/sooner.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+const pair = () => [new AbortController(), new AbortController()] as const
+
+test.each([0, 1] as const)('the abort of either one is told, with its reason', (n) => {
+  const sources = pair()
+  const signal = sooner(sources[0].signal, sources[1].signal)
+  expect(signal.aborted).toBe(false)
+  sources[n].abort('over')
+  sources[1 - n]?.abort('later')
+  expect(signal).toMatchObject({ aborted: true, reason: 'over' })
+})
+
+test('what is aborted already is told at once', () => {
+  const [one, other] = pair()
+  other.abort('over')
+  expect(sooner(one.signal, other.signal)).toMatchObject({ aborted: true, reason: 'over' })
+})
+
+test('without another one it is the signal itself', () => {
+  const [{ signal }] = pair()
+  expect(sooner(signal)).toBe(signal)
+})
+
+test('an abort is remembered when what it came from is gone', async () => {
+  const aborted = () => {
+    const [one, other] = pair()
+    const signal = sooner(one.signal, other.signal)
+    one.abort('over')
+    return signal
+  }
+  const signal = aborted()
+  await turn()
+  collect()
+  expect(signal.aborted).toBe(true)
+})
