@@ -2,7 +2,7 @@ import { jobNames, jobRow } from '../infra/jobs.ts'
 import { actor } from '../infra/sandbox/authorizer.ts'
 import { type Invocation, invocations } from '../infra/sandbox/function-host.ts'
 import { isTableCommand, isWrite, tapSends } from './sends.ts'
-import { unitsOf } from './units.ts'
+import { sendMetered } from './units.ts'
 
 /** Counts what the functions call while some work is done, as AWS would bill it. */
 
@@ -44,13 +44,14 @@ export const countCalls = async (work: () => Promise<void>): Promise<Counted> =>
 
 const countClients = (counted: Counted): (() => void) =>
   tapSends(async (command, onwards) => {
-    const isOurs = actor() !== undefined && !RECURRING.has(actor() ?? '')
-    if (isOurs && isTableCommand(command)) command.input.ReturnConsumedCapacity = 'INDEXES'
+    if (actor() === undefined || RECURRING.has(actor() ?? '')) return onwards()
+    if (isTableCommand(command)) {
+      const { output, units } = await sendMetered(command, onwards)
+      counted[isWrite(command) ? 'written' : 'read'] += units
+      return output
+    }
     const output = await onwards()
-    if (!isOurs) return output
     const { name } = command.constructor
-    const units = await unitsOf(command, output.ConsumedCapacity, onwards)
-    counted[isWrite(command) ? 'written' : 'read'] += units
     if (name.startsWith('SendMessage') || name === 'ChangeMessageVisibilityCommand') {
       counted.sqs += 1
     }

@@ -1,11 +1,13 @@
 import { SQSClient } from '@aws-sdk/client-sqs'
-import { unitsOf } from './units.ts'
+import { sendMetered } from './units.ts'
 
 /** What goes through any client of the AWS SDK: all are of one kind. */
 
 // biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
 type Anything = any
 export type SentCommand = { constructor: { name: string }; input: Record<string, unknown> }
+/** Sends what would be sent, or another command by the same client; no tap hears of it. */
+export type Onwards = (other?: unknown) => Promise<Anything>
 type Client = { send: (command: SentCommand, ...rest: Anything[]) => Promise<Anything> }
 
 /**
@@ -13,7 +15,7 @@ type Client = { send: (command: SentCommand, ...rest: Anything[]) => Promise<Any
  * @returns a function that ends it
  */
 export const tapSends = (
-  tap: (command: SentCommand, onwards: (other?: unknown) => Promise<Anything>) => Promise<Anything>,
+  tap: (command: SentCommand, onwards: Onwards) => Promise<Anything>,
 ): (() => void) => {
   const kind: Client = Object.getPrototypeOf(SQSClient.prototype)
   const { send } = kind
@@ -36,10 +38,8 @@ export const countUnits = async (work: () => Promise<unknown>) => {
   const counted = { trips: 0, written: 0, read: 0 }
   const end = tapSends(async (command, onwards) => {
     if (!isTableCommand(command)) return onwards()
-    command.input.ReturnConsumedCapacity = 'INDEXES'
-    const output = await onwards()
+    const { output, units } = await sendMetered(command, onwards)
     counted.trips += 1
-    const units = await unitsOf(command, output.ConsumedCapacity, onwards)
     counted[isWrite(command) ? 'written' : 'read'] += units
     return output
   })

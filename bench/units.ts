@@ -1,52 +1,74 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { GetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
-import type { SentCommand } from './sends.ts'
+import { tableDefinition } from '../infra/table.ts'
+import type { Onwards, SentCommand } from './sends.ts'
 
 /**
- * Units of DynamoDB, as AWS bills them. DynamoDB Local says what a call consumed, but rounds the items
- * of a transaction up as if they were one: there each is measured here.
+ * Units of DynamoDB, as AWS bills them. DynamoDB Local says what a call consumed, and is right but for
+ * transactions: there it rounds all items up as if they were one, and counts indexes twice. In those
+ * each item and each of its index entries is measured here, by how it stood before and after.
  */
 
 const UNIT_BYTES = 1_024
+/** Of items alone: an entry of an index costs what it costs without a transaction. */
 const TRANSACTION_FACTOR = 2
 
-type Capacity = {
-  CapacityUnits?: number
-  Table?: { CapacityUnits?: number }
-}
-
-type Key = Record<string, unknown>
-type Write = { Item?: Record<string, unknown>; Key?: Key; TableName?: string | undefined }
-type Read = (command: GetCommand) => Promise<{ Item?: Record<string, unknown> }>
+type Capacity = { CapacityUnits?: number }
+type Item = Record<string, unknown>
+type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
+type Image = Item | undefined
 
 /** The sandbox holds each function's calls against its role; what is read here is nobody's. */
 const asNobody = AsyncLocalStorage.snapshot()
 
-/** @param read reads an item without being counted itself */
-export const unitsOf = async (
-  command: SentCommand,
-  consumed: Capacity | Capacity[] | undefined,
-  read: Read,
-): Promise<number> => {
-  const told = [consumed ?? []].flat()
-  const whole = told.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
-  if (command.constructor.name !== 'TransactWriteCommand') return whole
-  const ofTables = told.reduce((sum, { Table }) => sum + (Table?.CapacityUnits ?? 0), 0)
-  const writes = command.input.TransactItems as TransactWriteCommandInput['TransactItems']
-  const units = await Promise.all((writes ?? []).map((write) => unitsOfWrite(write, read)))
-  return whole - ofTables + units.reduce((sum, one) => sum + one, 0)
+/**
+ * Sends a call to the table, and counts it.
+ * @param onwards sends it, or another command by the same client, without that being counted
+ */
+export const sendMetered = async (command: SentCommand, onwards: Onwards) => {
+  if (command.constructor.name !== 'TransactWriteCommand') {
+    command.input.ReturnConsumedCapacity = 'INDEXES'
+    const output = await onwards()
+    return { output, units: unitsTold(output.ConsumedCapacity) }
+  }
+  const transaction = command.input.TransactItems as TransactWriteCommandInput['TransactItems']
+  const writes = (transaction ?? []).map((write) => Object.values(write)[0] as Write)
+  const read = () => Promise.all(writes.map((write) => imageOf(write, onwards)))
+  const before = await read()
+  const output = await onwards()
+  const after = await read()
+  const units = writes.map((_, n) => unitsOfWrite(before[n], after[n]))
+  return { output, units: units.reduce((sum, one) => sum + one, 0) }
 }
 
-/** An update costs by the item as it stands after it; here no item shrinks to another unit. */
-const unitsOfWrite = async (write: object, read: Read): Promise<number> => {
-  const [{ Item, Key, TableName }] = Object.values(write) as [Write]
-  const found = Item ? { Item } : await asNobody(() => read(new GetCommand({ TableName, Key })))
-  const item = found.Item ?? {}
-  return TRANSACTION_FACTOR * Math.max(1, Math.ceil(sizeOf(item) / UNIT_BYTES))
+const unitsTold = (consumed: Capacity | Capacity[] | undefined): number =>
+  [consumed ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
+
+const imageOf = async ({ Item, Key, TableName }: Write, onwards: Onwards): Promise<Image> => {
+  const key = Key ?? { pk: Item?.pk, sk: Item?.sk }
+  const command = new GetCommand({ TableName, Key: key, ConsistentRead: true })
+  return (await asNobody(() => onwards(command))).Item
+}
+
+/** Of an item that a transaction writes, or only holds to a condition. */
+export const unitsOfWrite = (before: Image, after: Image): number => {
+  const size = Math.max(sizeOf(before ?? {}), sizeOf(after ?? {}))
+  const entries = tableDefinition.indexes.map(({ partitionKey, sortKey }) => {
+    const [gone, come] = [before, after].map((image) => entryOf(image, partitionKey, sortKey))
+    return gone === come ? 0 : Number(gone !== undefined) + Number(come !== undefined)
+  })
+  const inTable = TRANSACTION_FACTOR * Math.max(1, Math.ceil(size / UNIT_BYTES))
+  return inTable + entries.reduce((sum, one) => sum + one, 0)
+}
+
+/** Indexes hold keys alone, so an entry is its keys: a new one is put, an old one deleted. */
+const entryOf = (image: Image, ...names: string[]): string | undefined => {
+  const values = names.map((name) => image?.[name])
+  return values.includes(undefined) ? undefined : JSON.stringify(values)
 }
 
 /** Bytes that an item counts for: the documented sizes of names and values. */
-export const sizeOf = (item: Record<string, unknown>): number =>
+export const sizeOf = (item: Item): number =>
   Object.entries(item)
     .filter(([, value]) => value !== undefined)
     .reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOfValue(value), 0)

@@ -140,7 +140,7 @@ const billLines = (
     .map(([name, times]) => `\`${name}\` ${(times / DEBITS).toFixed(2)}`)
     .join(', ')}.`,
   '',
-  'Of a transaction each item is rounded up by itself, as AWS does, which DynamoDB Local does not. What it writes to indexes is as DynamoDB Local says: twice as much as without one, and for the many debits of a settlement rounded up together, where AWS may bill a unit or two more a debit.',
+  'Calls are counted as DynamoDB Local says, but for transactions, which it counts otherwise than AWS: there each item is rounded up by itself and counted twice, and each entry of an index that is put or deleted is a unit, once.',
 ]
 
 const totalOf = (rows: ReturnType<typeof billed>): number =>

@@ -1,42 +1,56 @@
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, test } from 'vitest'
-import { sizeOf, unitsOf } from '../../bench/units.ts'
+import { describe, expect, test } from 'vitest'
+import { sendMetered, sizeOf, unitsOfWrite } from '../../bench/units.ts'
 
-/** Write units as AWS counts them. */
+/** Units as AWS counts them. */
 
-const TableName = 'table'
-const small = { pk: 'a', text: 'x'.repeat(500) }
-const large = { pk: 'b', text: 'x'.repeat(1_500) }
+const small = { pk: 'a', sk: 'a', text: 'x'.repeat(500) }
+const large = { pk: 'b', sk: 'b', text: 'x'.repeat(1_500) }
+const listed = (byStatus: string) => ({ ...small, byStatus, byTime: '2026' })
 
-const sent = (TransactItems: object[]) =>
-  new TransactWriteCommand({ TransactItems } as TransactWriteCommand['input']) as never
-
-const stored = async () => ({ Item: large })
-const never = async () => {
-  throw new Error('nothing is to be read')
-}
-
-test('in a transaction each item is rounded up by itself, and counts twice', async () => {
-  const command = sent([{ Put: { TableName, Item: small } }, { Put: { TableName, Item: small } }])
-  const told = [{ CapacityUnits: 2, Table: { CapacityUnits: 2 } }]
-  expect(await unitsOf(command, told, never)).toBe(4)
+describe('an item of a transaction', () => {
+  test.each([
+    ['counts twice', undefined, small, 2],
+    ['counts by the kilobyte', undefined, large, 4],
+    ['counts by the larger of what it was and is', large, small, 4],
+    ['that is only held to a condition counts as if it were written', large, large, 4],
+    ['that is not there counts as a small one', undefined, undefined, 2],
+    ['costs a unit more for each entry in an index', undefined, listed('new'), 3],
+    ['costs two more where an entry is moved', listed('new'), listed('done'), 4],
+    ['costs nothing more where an entry stays', listed('new'), listed('new'), 2],
+    ['costs a unit more where an entry is deleted', listed('new'), small, 3],
+    ['is in an index with both its keys only', undefined, { ...small, byTime: '2026' }, 2],
+  ])('%s', (_, before, after, units) => {
+    expect(unitsOfWrite(before, after)).toBe(units)
+  })
 })
 
-test('an update counts by the item that it leaves', async () => {
-  const command = sent([{ Update: { TableName, Key: { pk: 'b' } } }])
-  expect(await unitsOf(command, [{ CapacityUnits: 4, Table: { CapacityUnits: 4 } }], stored)).toBe(
-    4,
-  )
-})
+describe('a call', () => {
+  test('that is a transaction counts by its items, as they stood before and after', async () => {
+    const stored = new Map([['b', { Item: large as object }]])
+    const send = async (other?: unknown) => {
+      if (other) return stored.get((other as { input: { Key: { pk: string } } }).input.Key.pk) ?? {}
+      stored.set('a', { Item: listed('new') })
+      return { done: true }
+    }
+    const TableName = 'table'
+    const command = new TransactWriteCommand({
+      TransactItems: [
+        { Put: { TableName, Item: listed('new') } },
+        { Update: { TableName, Key: { pk: 'b', sk: 'b' }, UpdateExpression: 'SET a = b' } },
+      ],
+    })
+    const { output, units } = await sendMetered(command as never, send)
+    expect(output).toEqual({ done: true })
+    expect(units).toBe(3 + 4)
+  })
 
-test('what is written to indexes is added as it is told', async () => {
-  const command = sent([{ Put: { TableName, Item: small } }])
-  expect(await unitsOf(command, [{ CapacityUnits: 6, Table: { CapacityUnits: 2 } }], never)).toBe(6)
-})
-
-test('any other call counts as it is told', async () => {
-  const command = new UpdateCommand({ TableName, Key: { pk: 'a' } }) as never
-  expect(await unitsOf(command, { CapacityUnits: 3 }, never)).toBe(3)
+  test('of any other kind counts as it is told', async () => {
+    const command = new UpdateCommand({ TableName: 'table', Key: { pk: 'a' } })
+    const send = async () => ({ ConsumedCapacity: { CapacityUnits: 3 } })
+    expect((await sendMetered(command as never, send)).units).toBe(3)
+    expect(command.input.ReturnConsumedCapacity).toBe('INDEXES')
+  })
 })
 
 test.each([
