@@ -1,6 +1,7 @@
 import './platform/register.ts'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { wholeNumber } from './terminal.ts'
 
 /**
  * `npm run simulate`: lives through as many worlds as it takes for so many debits, and says
@@ -23,15 +24,12 @@ const { values } = parseArgs({
   },
 })
 
-const whole = (name: 'lifecycles' | 'seed' | 'each' | 'workers'): number => {
-  const value = Number(values[name])
-  if (Number.isSafeInteger(value) && value > 0) return value
-  process.stderr.write(`--${name} must be a whole number\n`)
-  process.exit(2)
-}
-
 await import('./world/environment.ts')
-const wanted = { seed: whole('seed'), lifecycles: whole('lifecycles'), each: whole('each') }
+const wanted = {
+  seed: wholeNumber('seed', values.seed),
+  lifecycles: wholeNumber('lifecycles', values.lifecycles),
+  each: wholeNumber('each', values.each),
+}
 
 if (values.trace || values.lives || values.without) {
   const { replay } = await import('./replay.ts')
@@ -42,5 +40,5 @@ if (values.trace || values.lives || values.without) {
   })
 } else {
   const { simulate } = await import('./simulate.ts')
-  process.exitCode = await simulate(wanted, whole('workers'))
+  process.exitCode = await simulate(wanted, wholeNumber('workers', values.workers))
 }

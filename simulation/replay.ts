@@ -1,14 +1,11 @@
 import { type Cut, cutPlan } from './shrink.ts'
+import { complaintLine, print } from './terminal.ts'
 import { tryPlan } from './trial.ts'
 import { drawPlan } from './world/plan.ts'
 
 /** One world again, or what is left of it. */
 
 export type World = { seed: number; each: number }
-
-const print = (line: string): void => {
-  process.stdout.write(`${line}\n`)
-}
 
 /** @returns 1 when something is wrong in it */
 export const replay = async (
@@ -17,9 +14,7 @@ export const replay = async (
 ): Promise<number> => {
   const plan = cutPlan(drawPlan(seed, each), cut)
   const { digest, complaints, steps } = await tryPlan(plan, isTold ? print : undefined)
-  for (const { invariant, about, says } of complaints) {
-    print(`invariant ${invariant}: ${about} ${says}`)
-  }
+  for (const complaint of complaints) print(complaintLine(complaint))
   print(`seed ${seed}: ${plan.lives.length} debits, ${steps} steps, trace ${digest}`)
   return complaints.length > 0 ? 1 : 0
 }

@@ -1,3 +1,4 @@
+import { complaintLine } from './terminal.ts'
 import { tryPlan } from './trial.ts'
 import { drawPlan, type Plan } from './world/plan.ts'
 
@@ -14,8 +15,11 @@ export const cutPlan = (plan: Plan, { lives, without = [] }: Cut): Plan => ({
 
 const TRIES_MAX = 150
 
-/** @returns what is left */
-export const shrink = async (seed: number, lifecycles: number): Promise<Required<Cut>> => {
+/** @returns what is left; undefined when nothing is wrong with the whole plan */
+export const shrink = async (
+  seed: number,
+  lifecycles: number,
+): Promise<Required<Cut> | undefined> => {
   const plan = drawPlan(seed, lifecycles)
   let tries = 0
   const goesWrong = async (cut: Cut): Promise<boolean> => {
@@ -26,6 +30,7 @@ export const shrink = async (seed: number, lifecycles: number): Promise<Required
       return true
     }
   }
+  if (!(await goesWrong({}))) return undefined
   let lives: readonly number[] = plan.lives.map(({ n }) => n)
   let without: readonly string[] = []
   for (
@@ -56,8 +61,5 @@ export const traceOf = async (seed: number, lifecycles: number, cut: Cut): Promi
   const { complaints } = await tryPlan(plan, (line) => lines.push(line))
   const named = complaints.flatMap(({ about, says }) => `${about} ${says}`.match(REFERENCE) ?? [])
   const told = lines.filter((line) => named.length === 0 || named.some((one) => line.includes(one)))
-  return [
-    ...told.slice(0, LINES_MAX),
-    ...complaints.map(({ invariant, about, says }) => `invariant ${invariant}: ${about} ${says}`),
-  ]
+  return [...told.slice(-LINES_MAX), ...complaints.map(complaintLine)]
 }

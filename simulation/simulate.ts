@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { workThrough } from './crew.ts'
 import { shrink, traceOf } from './shrink.ts'
+import { complaintLine, print, printVerdict } from './terminal.ts'
 import type { Trial } from './trial.ts'
 import type { Told, Wanted } from './worker.ts'
 import { faultNames, faults } from './world/faults.ts'
@@ -25,14 +26,11 @@ type Sum = {
   debits: number
   steps: number
   worlds: number
-  again: number
+  /** Worlds that were lived through again, and were the same. */
+  same: number
   hits: Map<string, number>
   digests: Map<number, string>
   wrong: Wrong[]
-}
-
-const print = (line = ''): void => {
-  process.stdout.write(`${line}\n`)
 }
 
 function* worlds({ seed, lifecycles, each }: Size): Generator<Wish> {
@@ -53,9 +51,9 @@ const addTrial = (sum: Sum, trial: Omit<Trial, 'effects'>): void => {
   const { seed, digest, complaints, lifecycles, debits, steps, hits } = trial
   const before = sum.digests.get(seed)
   if (before !== undefined) {
-    sum.again += 1
     const failure = 'invariant 37: lived through again, its trace was another'
-    if (before !== digest) sum.wrong.push({ seed, complaints: [], failure })
+    if (before === digest) sum.same += 1
+    else sum.wrong.push({ seed, complaints: [], failure })
     return
   }
   sum.digests.set(seed, digest)
@@ -81,13 +79,13 @@ const printWrong = async (
   isFirst: boolean,
 ): Promise<void> => {
   if (failure) print(`seed ${seed}: ${failure}`)
-  for (const { invariant, about, says } of complaints.slice(0, 10)) {
-    print(`seed ${seed}: invariant ${invariant}: ${about} ${says}`)
-  }
+  for (const complaint of complaints.slice(0, 10))
+    print(`seed ${seed}: ${complaintLine(complaint)}`)
   const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
   print(`  again: ${command}`)
   if (!isFirst || failure) return
   const cut = await shrink(seed, each)
+  if (!cut) return print('  lived through again, nothing was wrong with it: it is not the same')
   const left = cut.without.length > 0 ? ` --without '${cut.without.join(',')}'` : ''
   print(`  the least of it: ${command} --lives ${cut.lives.join(',')}${left}`)
   for (const line of await traceOf(seed, each, cut)) print(`    ${line}`)
@@ -100,7 +98,7 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
     debits: 0,
     steps: 0,
     worlds: 0,
-    again: 0,
+    same: 0,
     hits: new Map(),
     digests: new Map(),
     wrong: [],
@@ -116,14 +114,11 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
   print(
     `${sum.lifecycles} lifecycles (${sum.debits} debits) in ${sum.worlds} worlds from seed ${size.seed}, ` +
       `${sum.steps} steps, ${seconds.toFixed(0)} s with ${workers} workers; ` +
-      `${sum.again} worlds lived through again were the same`,
+      `${sum.same} worlds lived through again were the same`,
   )
   print(`trace of all: ${whole.digest('hex')}`)
   for (const [n, told] of sum.wrong.entries()) await printWrong(told, size.each, n === 0)
-  print(
-    sum.wrong.length === 0
-      ? 'Nothing was lost, doubled or shown to others.'
-      : 'Something is wrong.',
-  )
-  return sum.wrong.length === 0 ? 0 : 1
+  const isRight = sum.wrong.length === 0
+  printVerdict(isRight)
+  return isRight ? 0 : 1
 }

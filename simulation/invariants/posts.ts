@@ -47,14 +47,15 @@ export const isSigned: Check = ({ posts }, complain) => {
   const minified = new Map<string, boolean>()
   for (const seen of posts) {
     const { post, receiver } = seen
-    const about = post.headers['x-svc-delivery-id'] ?? post.url
+    const about = seen.reference || post.url
+    const id = post.headers['x-svc-delivery-id']
     if (receiver?.webhook) {
       const wrong = wrongIn(seen, receiver.webhook.secret)
-      if (wrong) complain(about, `has a ${wrong} that is not of its receiver`)
+      if (wrong) complain(about, `${id} has a ${wrong} that is not of its receiver`)
     }
     const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
     minified.set(post.raw, isKnown)
-    if (!isKnown) complain(about, 'is not minified')
+    if (!isKnown) complain(about, `${id} is not minified`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { workThrough } from '../crew.ts'
+import { complaintLine, print, printVerdict } from '../terminal.ts'
 import { tryPlan } from '../trial.ts'
 import type { Told, Wanted } from '../worker.ts'
 import { pairedShapes, planOf, shapes } from './shapes.ts'
@@ -10,10 +11,6 @@ type Wish = Extract<Wanted, { kind: 'shape' }>
 
 /** More that goes wrong than this says nothing new. */
 const WRONG_MAX = 10
-
-const print = (line = ''): void => {
-  process.stdout.write(`${line}\n`)
-}
 
 const countEffects = async (chosen: typeof shapes): Promise<Map<string, number>> => {
   const counts = new Map<string, number>()
@@ -40,9 +37,7 @@ const printWrong = (told: Told, { name }: Wish): void => {
   if (told.kind !== 'shape') return
   for (const { deaths, complaints } of told.unit.wrong) {
     const spelled = deaths.map(({ effect, when }) => `${effect}:${when}`).join(',')
-    for (const { invariant, about, says } of complaints) {
-      print(`${name}, ${spelled}: invariant ${invariant}: ${about} ${says}`)
-    }
+    for (const complaint of complaints) print(`${name}, ${spelled}: ${complaintLine(complaint)}`)
     print(`  again: npm run simulate:kills -- --shape '${name}' --deaths ${spelled} --trace`)
   }
 }
@@ -73,6 +68,6 @@ export const killEverywhere = async (size: Size): Promise<number> => {
     `${counts.size} shapes, ${effects} effects; a worker lost before and after ${which}${part}: ` +
       `${worlds} worlds, ${met} of which met it, ${seconds} s with ${size.workers} workers`,
   )
-  print(wrong === 0 ? 'Nothing was lost, doubled or shown to others.' : 'Something is wrong.')
+  printVerdict(wrong === 0)
   return wrong === 0 ? 0 : 1
 }

@@ -1,6 +1,7 @@
 import '../platform/register.ts'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../terminal.ts'
 import type { Death } from '../world/effects.ts'
 
 /**
@@ -38,7 +39,7 @@ if (values.shape) {
   const { killEverywhere } = await import('./everywhere.ts')
   process.exitCode = await killEverywhere({
     pairs: values.pairs,
-    oneIn: Number(values['one-in']),
-    workers: Number(values.workers),
+    oneIn: wholeNumber('one-in', values['one-in']),
+    workers: wholeNumber('workers', values.workers),
   })
 }

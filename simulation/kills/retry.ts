@@ -1,11 +1,8 @@
+import { complaintLine, print } from '../terminal.ts'
 import { tryPlan } from '../trial.ts'
 import type { Death } from '../world/effects.ts'
 import { planOf } from './shapes.ts'
 import { shapeNamed } from './unit.ts'
-
-const print = (line: string): void => {
-  process.stdout.write(`${line}\n`)
-}
 
 /** One world of a shape again. @returns 1 when something is wrong in it */
 export const retry = async (
@@ -16,9 +13,7 @@ export const retry = async (
   const plan = { ...planOf(shapeNamed(name)), deaths }
   const { complaints, effects, digest } = await tryPlan(plan, isTold ? print : undefined)
   for (const [n, effect] of effects.entries()) print(`effect ${n + 1}: ${effect}`)
-  for (const { invariant, about, says } of complaints) {
-    print(`invariant ${invariant}: ${about} ${says}`)
-  }
+  for (const complaint of complaints) print(complaintLine(complaint))
   print(`${name}: trace ${digest}`)
   return complaints.length > 0 ? 1 : 0
 }

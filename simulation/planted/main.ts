@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { print, wholeNumber } from '../terminal.ts'
 import { copyWith, remove, removeAll } from './copies.ts'
 import { faults } from './faults.ts'
 import { EACH, huntAll } from './hunt.ts'
@@ -29,19 +30,12 @@ const { values } = parseArgs({
   },
 })
 
-const whole = (name: 'lifecycles' | 'seed' | 'together'): number => {
-  const value = Number(values[name])
-  if (Number.isSafeInteger(value) && value > 0) return value
-  process.stderr.write(`--${name} must be a whole number\n`)
-  process.exit(2)
+const size = {
+  seed: wholeNumber('seed', values.seed),
+  lifecycles: wholeNumber('lifecycles', values.lifecycles),
+  together: wholeNumber('together', values.together),
 }
-
-const size = { seed: whole('seed'), lifecycles: whole('lifecycles'), together: whole('together') }
 const wanted = faults.filter(({ name }) => values.only?.includes(name) ?? true)
-
-const print = (line: string): void => {
-  process.stdout.write(`${line}\n`)
-}
 
 const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,5 +1,6 @@
 import '../platform/register.ts'
 import { parseArgs } from 'node:util'
+import { complaintLine, print } from '../terminal.ts'
 
 /**
  * Lives through one world after the other, until something is wrong in one of them: what runs in
@@ -24,9 +25,7 @@ const first = Number(values.seed)
 const end = first + Number(values.worlds)
 for (let seed = first; seed < end && !process.exitCode; seed += 1) {
   const { complaints } = await tryPlan(drawPlan(seed, Number(values.each)))
-  for (const { invariant, about, says } of complaints) {
-    process.stdout.write(`invariant ${invariant}: ${about} ${says}\n`)
-  }
-  process.stdout.write(`seed ${seed}: ${complaints.length} complaints\n`)
+  for (const complaint of complaints) print(complaintLine(complaint))
+  print(`seed ${seed}: ${complaints.length} complaints`)
   if (complaints.length > 0) process.exitCode = 1
 }
