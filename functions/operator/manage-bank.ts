@@ -33,8 +33,12 @@ const fresh = (identifier: BankIdentifier, name: string): Bank => ({
   connectorType: 'ussd',
 })
 
-const save = async (bank: Bank, settings: Settings) => {
-  const saved = await saveBank(bank, settings)
+const save = async (identifier: BankIdentifier, settings: Settings, ground: typeof known) => {
+  const change = (before: Bank | undefined) => {
+    const from = ground(before)
+    return from instanceof Refusal ? from : changed(from, settings)
+  }
+  const saved = await saveBank(identifier, change, settings)
   if (saved instanceof Refusal) return saved
   return {
     ...view(saved.bank),
@@ -55,25 +59,19 @@ const view = (bank: Bank) => ({
 
 const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
-const put = async (identifier: BankIdentifier, status: Bank['status']) => {
-  const bank = await findBank(identifier)
-  return bank ? save({ ...bank, status }, {}) : unknown()
-}
+const taken = () => new Refusal(1409, { details: 'this bank exists already' })
+
+const known = (before: Bank | undefined): Bank | Refusal => before ?? unknown()
 
 export const handler = operatorHandler(noun, {
-  create: async ({ bank, ...rest }) =>
-    (await findBank(bank))
-      ? new Refusal(1409, { details: 'this bank exists already' })
-      : save(changed(fresh(bank, rest.name), rest), rest),
-  update: async ({ bank, ...rest }) => {
-    const known = await findBank(bank)
-    return known ? save(changed(known, rest), rest) : unknown()
-  },
+  create: ({ bank, ...rest }) =>
+    save(bank, rest, (before) => (before ? taken() : fresh(bank, rest.name))),
+  update: ({ bank, ...rest }) => save(bank, rest, known),
   show: async ({ bank }) => {
-    const known = await findBank(bank)
-    return known ? view(known) : unknown()
+    const found = await findBank(bank)
+    return found ? view(found) : unknown()
   },
   list: async () => (await listBanks()).map(view),
-  disable: ({ bank }) => put(bank, 'inactive'),
-  enable: ({ bank }) => put(bank, 'live'),
+  disable: ({ bank }) => save(bank, { status: 'inactive' }, known),
+  enable: ({ bank }) => save(bank, { status: 'live' }, known),
 })

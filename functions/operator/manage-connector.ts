@@ -21,10 +21,9 @@ const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
 export const handler = operatorHandler(noun, {
   set: async ({ bank, connector, ...given }) => {
-    const known = await findBank(bank)
-    if (!known) return unknown()
-    const wanted = { ...known, connector: connector ?? known.connector }
-    const saved = await saveBank(wanted, given)
+    const change = (before: Bank | undefined) =>
+      before ? { ...before, connector: connector ?? before.connector } : unknown()
+    const saved = await saveBank(bank, change, given)
     if (saved instanceof Refusal) return saved
     return {
       ...view(saved.bank, saved.url),
@@ -37,7 +36,7 @@ export const handler = operatorHandler(noun, {
   },
   list: async () => Promise.all((await listBanks()).map(shown)),
   remove: async ({ bank }) => {
-    const known = await findBank(bank)
-    return known ? view(await disconnect(known)) : unknown()
+    const left = await disconnect(bank)
+    return left ? view(left) : unknown()
   },
 })

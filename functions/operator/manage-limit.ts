@@ -7,7 +7,7 @@ import { limit } from '../../shared/operator/nouns/limit.ts'
 import { present } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { findDayTotal } from '../../shared/store/day-totals.ts'
-import { findPartner, loadPartners, putPartner } from '../../shared/store/partners.ts'
+import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
 
 const view = ({ id, dailyLimit }: Partner) => ({
   provider: id,
@@ -24,12 +24,12 @@ const used = async ({ id, dailyLimit }: Partner) => {
 }
 
 const set = async (id: PartnerId, dailyLimit: Partner['dailyLimit'] | null) => {
-  const partner = await findPartner(id)
-  if (!partner) return unknown()
-  const { dailyLimit: _before, ...rest } = partner
-  const after = { ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }
-  await putPartner(after)
-  return view(after)
+  const partner = await changePartner(id, (before) => {
+    if (!before) return unknown()
+    const { dailyLimit: _, ...rest } = before
+    return { ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }
+  })
+  return partner instanceof Refusal ? partner : view(partner)
 }
 
 const unknown = () => new Refusal(1404, { details: 'no such provider' })

@@ -12,7 +12,7 @@ import {
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
 import { findBank } from '../../shared/store/banks.ts'
-import { findPartner, loadPartners, putPartner } from '../../shared/store/partners.ts'
+import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
@@ -56,35 +56,31 @@ const fresh = (id: PartnerId, name: string): Partner => ({
   duplicates: 'return',
 })
 
-const save = async (partner: Partner | Refusal, settings: Settings) => {
-  if (partner instanceof Refusal) return partner
-  const bank = settings['settlement-bank']
-  if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
-  await putPartner(partner)
-  return view(partner)
-}
-
 const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
-const put = async (id: PartnerId, status: Partner['status']) => {
-  const partner = await findPartner(id)
-  return partner ? save({ ...partner, status }, {}) : unknown()
+const taken = () => new Refusal(1409, { details: 'this provider exists already' })
+
+const known = (before: Partner | undefined): Partner | Refusal => before ?? unknown()
+
+const save = async (id: PartnerId, settings: Settings, ground: typeof known) => {
+  const bank = settings['settlement-bank']
+  if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
+  const partner = await changePartner(id, (before) => {
+    const from = ground(before)
+    return from instanceof Refusal ? from : changed(from, settings)
+  })
+  return partner instanceof Refusal ? partner : view(partner)
 }
 
 export const handler = operatorHandler(noun, {
-  create: async ({ provider, ...rest }) =>
-    (await findPartner(provider))
-      ? new Refusal(1409, { details: 'this provider exists already' })
-      : save(changed(fresh(provider, rest.name), rest), rest),
-  update: async ({ provider, ...rest }) => {
-    const partner = await findPartner(provider)
-    return partner ? save(changed(partner, rest), rest) : unknown()
-  },
+  create: ({ provider, ...rest }) =>
+    save(provider, rest, (before) => (before ? taken() : fresh(provider, rest.name))),
+  update: ({ provider, ...rest }) => save(provider, rest, known),
   show: async ({ provider }) => {
     const partner = await findPartner(provider)
     return partner ? view(partner) : unknown()
   },
   list: async () => (await loadPartners()).map(view),
-  disable: ({ provider }) => put(provider, 'suspended'),
-  enable: ({ provider }) => put(provider, 'active'),
+  disable: ({ provider }) => save(provider, { status: 'suspended' }, known),
+  enable: ({ provider }) => save(provider, { status: 'active' }, known),
 })

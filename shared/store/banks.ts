@@ -1,12 +1,14 @@
-import type { Bank, CustomerAccount } from '../domain/bank.ts'
+import type { Bank, BankIdentifier, CustomerAccount } from '../domain/bank.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
+import { changeSettings, settingsIn } from './settings.ts'
 import { keys, put, read, readCollection, remove, withoutKeys } from './table.ts'
 
 /** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
 const fromBankItem = (item: Record<string, unknown>): Bank => {
-  const bank = withoutKeys<Bank>(item)
+  const bank = settingsIn<Bank>(item)
   const isPlayed = bank.connector === 'sandbox' && !environment.sandboxBank
   return isPlayed ? { ...bank, connector: 'none' } : bank
 }
@@ -33,7 +35,16 @@ export const findBank = async (identifier: string): Promise<Bank | undefined> =>
   return item && fromBankItem(item)
 }
 
-export const putBank = (bank: Bank): Promise<void> => put(keys.bank(bank.identifier), 'bank', bank)
+/** Writes what `change` makes of a bank as it stands: see {@link changeSettings}. */
+export const changeBank = <C extends Bank | Refusal | undefined>(
+  identifier: BankIdentifier,
+  change: (before: Bank | undefined) => C | Promise<C>,
+): Promise<C> =>
+  changeSettings(
+    keys.bank(identifier),
+    { entity: 'bank', from: fromBankItem, to: (bank) => bank },
+    change,
+  )
 
 /** The account of a phone number at one bank. */
 export const findAccount = async (

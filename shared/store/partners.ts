@@ -1,7 +1,9 @@
 import type { Partner, PartnerId } from '../domain/partner.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { keys, put, queryAll, read, readMany, withoutKeys } from './table.ts'
+import { changeSettings, settingsIn } from './settings.ts'
+import { keys, queryAll, read, readMany } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
@@ -9,7 +11,7 @@ export const findPartner = async (id: PartnerId): Promise<Partner | undefined> =
 }
 
 const fromItem = (item: Record<string, unknown>): Partner => {
-  const { byStatus, byTime, ...partner } = withoutKeys<Partner & Listed>(item)
+  const { byStatus, byTime, ...partner } = settingsIn<Partner & Listed>(item)
   return partner
 }
 
@@ -48,9 +50,15 @@ export const partnerNames = async (
   return new Map(known)
 }
 
-export const putPartner = (partner: Partner): Promise<void> =>
-  put(keys.partner(partner.id), 'partner', {
-    ...partner,
-    byStatus: keys.partners,
-    byTime: partner.id,
-  })
+const toItem = (partner: Partner): Partner & Listed => ({
+  ...partner,
+  byStatus: keys.partners,
+  byTime: partner.id,
+})
+
+/** Writes what `change` makes of a partner as it stands: see {@link changeSettings}. */
+export const changePartner = (
+  id: PartnerId,
+  change: (before: Partner | undefined) => Partner | Refusal,
+): Promise<Partner | Refusal> =>
+  changeSettings(keys.partner(id), { entity: 'partner', from: fromItem, to: toItem }, change)

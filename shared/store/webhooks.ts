@@ -1,7 +1,7 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId, Webhook } from '../domain/partner.ts'
 import { seal, unseal } from './sealing.ts'
-import { held, keys, read, remove, table, tableName, withoutKeys } from './table.ts'
+import { changeSettings, settingsIn } from './settings.ts'
+import { keys, read, remove } from './table.ts'
 
 /** A webhook as it is kept: its secrets sealed, and times as text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -9,12 +9,9 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   since?: string
 }
 
-// Each lost race is another operator's success, and a partner has few of them.
-const RACES_MAX = 50
-
 const findItem = async (id: PartnerId): Promise<WebhookItem | undefined> => {
   const item = await read<Record<string, unknown>>(keys.webhook(id))
-  return item && withoutKeys<WebhookItem>(item)
+  return item && settingsIn<WebhookItem>(item)
 }
 
 const opened = async (
@@ -47,45 +44,19 @@ export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> =
   return item && opened(item, id)
 }
 
-/**
- * Writes what `change` makes of the webhook as it stands, and nothing when that is undefined or the
- * very same object. Of two operators at once the one who comes second changes what the first one
- * wrote, so no secret is lost.
- * @returns what stands now
- */
-export const changeWebhook = async <T extends Webhook | undefined>(
+/** Writes what `change` makes of the webhook as it stands: see {@link changeSettings}. */
+export const changeWebhook = <T extends Webhook | undefined>(
   id: PartnerId,
   change: (before: Webhook | undefined) => T,
-): Promise<T> => {
-  for (let races = 0; races < RACES_MAX; races += 1) {
-    const item = await findItem(id)
-    const before = item && (await opened(item, id))
-    const after = change(before)
-    if (after === undefined || after === before) return after
-    if (await replace(id, item, await sealed(after, id))) return after
-  }
-  throw new Error(`The webhook of ${id} was changed by others ${RACES_MAX} times`)
-}
-
-/** A secret is sealed anew with every write, so the sealed one read before names one version. */
-const replace = (
-  id: PartnerId,
-  before: WebhookItem | undefined,
-  after: WebhookItem,
-): Promise<boolean> =>
-  held(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: { ...keys.webhook(id), entity: 'webhook', ...after },
-        ...(before
-          ? {
-              ConditionExpression: 'secret = :before',
-              ExpressionAttributeValues: { ':before': before.secret },
-            }
-          : { ConditionExpression: 'attribute_not_exists(pk)' }),
-      }),
-    ),
+): Promise<T> =>
+  changeSettings(
+    keys.webhook(id),
+    {
+      entity: 'webhook',
+      from: (item) => opened(settingsIn<WebhookItem>(item), id),
+      to: (webhook: Webhook) => sealed(webhook, id),
+    },
+    change,
   )
 
 /** @returns false when there was none */

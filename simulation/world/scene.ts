@@ -1,10 +1,10 @@
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { Partner, PartnerId, Webhook } from '../../shared/domain/partner.ts'
-import { putAccount, putBank } from '../../shared/store/banks.ts'
-import { putConnectorSettings } from '../../shared/store/connector-settings.ts'
+import { changeBank, putAccount } from '../../shared/store/banks.ts'
+import { changeConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { putCredential } from '../../shared/store/credentials.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/signature.ts'
@@ -105,7 +105,7 @@ export const furnish = async (at: Date, partners: readonly number[]): Promise<vo
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
-      putBank(bankOf(name)),
+      changeBank(name as BankIdentifier, () => bankOf(name)),
       putCredential(tokenOf({ kind: 'bank', id: name }), {
         kind: 'bank',
         owner: name as BankIdentifier,
@@ -114,15 +114,15 @@ export const furnish = async (at: Date, partners: readonly number[]): Promise<vo
       ...(name === 'SBX'
         ? []
         : [
-            putConnectorSettings(name as BankIdentifier, {
+            changeConnectorSettings(name as BankIdentifier, () => ({
               url: `https://${hostOf(name)}`,
               secret: secretOf(name),
-            }),
+            })),
           ]),
       ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
     ]),
     ...partnersAmong(partners).flatMap(({ row, n }) => [
-      putPartner(partnerOf(row)),
+      changePartner(row.id as PartnerId, () => partnerOf(row)),
       putCredential(tokenOf({ kind: 'provider', id: row.id }), {
         kind: 'provider',
         owner: row.id as PartnerId,

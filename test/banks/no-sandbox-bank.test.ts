@@ -2,7 +2,7 @@ import type { Context, SQSEvent } from 'aws-lambda'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { environment } from '../../shared/runtime.ts'
-import { findBank, putBank } from '../../shared/store/banks.ts'
+import { changeBank, findBank } from '../../shared/store/banks.ts'
 import { openDebit } from '../../shared/store/charges.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { gcb, pendingDebit, still } from '../support/examples.ts'
@@ -15,7 +15,7 @@ beforeAll(useFreshTable)
 
 test.each([undefined, '', 'false', 'TRUE', '1'])('SANDBOX_BANK=%s is none', async (said) => {
   vi.stubEnv('SANDBOX_BANK', said)
-  await putBank(gcb)
+  await changeBank(gcb.identifier, () => gcb)
   expect(gcb.connector).toBe('sandbox')
   expect((await findBank(gcb.identifier))?.connector).toBe('none')
 

@@ -9,7 +9,7 @@ import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { type JobName, jobRow } from '../../infra/jobs.ts'
 import { actingAs, judgeCallsOf } from '../../infra/sandbox/authorizer.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
-import { putBank } from '../../shared/store/banks.ts'
+import { changeBank } from '../../shared/store/banks.ts'
 import { openDebit } from '../../shared/store/charges.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
@@ -28,7 +28,7 @@ beforeEach(() => {
 beforeAll(async () => {
   await useFreshTable()
   process.env.QUEUE_URL_SANDBOX_OUTCOMES = 'https://sqs.test/sandbox-outcomes'
-  await putBank(gcb)
+  await changeBank(gcb.identifier, () => gcb)
 })
 
 const at = (seconds: number) => still({ now: () => new Date(NOON.getTime() + seconds * 1000) })

@@ -82,6 +82,26 @@ test('a settlement account is given whole, kept, replaced whole and taken away',
   expect(await account(provider)).toBeNull()
 })
 
+test('what one operator sets stands, whatever another one sets at the same time', async () => {
+  const { provider } = await newProvider(GCB)
+  await Promise.all([
+    service.operate('provider', 'disable', { provider }),
+    service.operate('limit', 'set', { provider, 'daily-limit': '750.00' }),
+    update(provider, { name: 'Renamed' }),
+    update(provider, { 'fee-basis-points': '150' }),
+    update(provider, { 'allow-list': '203.0.113.0/24' }),
+    update(provider, { 'settlement-account': 'none' }),
+  ])
+  expect(await shown(provider)).toMatchObject({
+    status: 'suspended',
+    daily_limit: '750.00',
+    name: 'Renamed',
+    fee_schedule: { basis_points: 150 },
+    allow_list: ['203.0.113.0/24'],
+    settlement_account: null,
+  })
+})
+
 const refused: [Record<string, string>, string][] = [
   [{ 'fee-basis-points': '10001' }, '--fee-basis-points: must be a whole number from 0 to 10000'],
   [{ 'fee-basis-points': '1.5' }, '--fee-basis-points: must be a whole number from 0 to 10000'],

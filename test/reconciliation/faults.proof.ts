@@ -1,12 +1,13 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debit.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { Batch, Day } from '../../shared/domain/settlement.ts'
 import { debitLine } from '../../shared/domain/settlement-line.ts'
 import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/batch-item.ts'
 import { putLateCompletion } from '../../shared/store/late-completions.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import { type Key, keys, put, table, tableName } from '../../shared/store/table.ts'
 import { demoPartner, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -172,7 +173,7 @@ const faults: Fault[] = [
   [
     20,
     'a sum over the limit',
-    () => putPartner({ ...demoPartner, dailyLimit: 199_99 as typeof demoPartner.dailyLimit }),
+    () => changePartner(demoPartner.id, () => ({ ...demoPartner, dailyLimit: pesewas(199_99) })),
   ],
   [
     22,

@@ -21,7 +21,7 @@ import { replaceDelivery } from '../../shared/store/deliveries.ts'
 import { appendToFeed } from '../../shared/store/event-feed.ts'
 import { putLateCompletion } from '../../shared/store/late-completions.ts'
 import { moveRead } from '../../shared/store/moves.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement-lines.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlements.ts'
 import { type Key, keys, put, table, tableName } from '../../shared/store/table.ts'
@@ -140,9 +140,9 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
 }
 
 export const putProviders = async (): Promise<void> => {
-  await putPartner(demoPartner)
+  await changePartner(demo, () => demoPartner)
   const { dailyLimit, ...unlimited } = demoPartner
-  await putPartner({ ...unlimited, id: other })
+  await changePartner(other, () => ({ ...unlimited, id: other }))
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',

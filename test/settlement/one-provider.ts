@@ -9,11 +9,11 @@ import { Partner, type PartnerId } from '../../shared/domain/partner.ts'
 import { newReference, type Reference } from '../../shared/domain/reference.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import { type Day, dayOf } from '../../shared/domain/settlement.ts'
-import { putBank } from '../../shared/store/banks.ts'
+import { changeBank } from '../../shared/store/banks.ts'
 import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, partnerId, pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -45,25 +45,24 @@ export const newProvider = async ({
 }: Terms = {}): Promise<PartnerId> => {
   created += 1
   const id = partnerId(`settled-${process.pid}-${created}`)
-  await putBank(bank)
-  await putPartner(
-    v.parse(Partner, {
-      id,
-      name: 'Settled Payments',
-      status: 'active',
-      duplicates: 'return',
-      ...(feeSchedule ? { feeSchedule } : {}),
-      ...(account
-        ? {
-            settlementAccount: {
-              bank: bank.identifier,
-              accountNumber: account,
-              accountName: 'Settled Payments Ltd',
-            },
-          }
-        : {}),
-    }),
-  )
+  await changeBank(bank.identifier, () => bank)
+  const partner = v.parse(Partner, {
+    id,
+    name: 'Settled Payments',
+    status: 'active',
+    duplicates: 'return',
+    ...(feeSchedule ? { feeSchedule } : {}),
+    ...(account
+      ? {
+          settlementAccount: {
+            bank: bank.identifier,
+            accountNumber: account,
+            accountName: 'Settled Payments Ltd',
+          },
+        }
+      : {}),
+  })
+  await changePartner(id, () => partner)
   return id
 }
 

@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
-import { putBank } from '../../shared/store/banks.ts'
-import { findPartner, putPartner } from '../../shared/store/partners.ts'
+import { changeBank } from '../../shared/store/banks.ts'
+import { changePartner, findPartner } from '../../shared/store/partners.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlements.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -142,7 +142,7 @@ describe('a batch', () => {
     const partner = await findPartner(payer.partner)
     if (!partner?.settlementAccount) throw new Error('No account')
     const settlementAccount = { ...partner.settlementAccount, accountNumber: '1041002002' }
-    await putPartner({ ...partner, settlementAccount })
+    await changePartner(partner.id, () => ({ ...partner, settlementAccount }))
     await pay(batch, payer)
     const told = payer.bank.instructions.map(({ account }) => account.accountNumber)
     expect(told).toEqual([ACCOUNT, ACCOUNT])
@@ -325,7 +325,7 @@ describe('a provider that cannot be paid: 400/5001, until it can', () => {
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
     const partner = await findPartner(payer.partner)
     const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (partner) await putPartner({ ...partner, settlementAccount })
+    if (partner) await changePartner(partner.id, () => ({ ...partner, settlementAccount }))
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })
@@ -333,9 +333,9 @@ describe('a provider that cannot be paid: 400/5001, until it can', () => {
   test('as its bank has no connector', async () => {
     const payer = await newPayer()
     const batch = await batchOf(payer, 0, { amounts: [100_00] })
-    await putBank({ ...gcb, connector: 'none' })
+    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const)
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-    await putBank(gcb)
+    await changeBank(gcb.identifier, () => gcb)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
   })
 })

@@ -5,7 +5,7 @@ import { Partner } from '../../shared/domain/partner.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import type { Asked, HandOver, Item, Witnessed } from '../../simulation/world/witness.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { demoPartner, NOON, still } from '../support/examples.ts'
@@ -157,7 +157,7 @@ export type Misfortune = { luck?: Luck; death?: Parameters<World['workers']['doo
 export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
   const world = await openWorld({ events: [...EVENTS] }, luck)
   useReportShelf()
-  await putPartner(partner)
+  await changePartner(partner.id, () => partner)
   const writes = await watchWrites(() => world.now().getTime())
   const { asked, ask } = askingOf(world, writes)
   if (death) world.workers.doom(death)

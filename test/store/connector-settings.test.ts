@@ -1,9 +1,9 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
-import { allBanks, putBank } from '../../shared/store/banks.ts'
+import { allBanks, changeBank } from '../../shared/store/banks.ts'
 import {
+  changeConnectorSettings,
   findConnectorSettings,
-  putConnectorSettings,
 } from '../../shared/store/connector-settings.ts'
 import { keys, table, tableName } from '../../shared/store/table.ts'
 import { gcb, NOON } from '../support/examples.ts'
@@ -18,7 +18,7 @@ const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_ba
 
 test('settings are read back with their secret, which is nowhere in the table', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
-  await putConnectorSettings(gcb.identifier, settings)
+  await changeConnectorSettings(gcb.identifier, () => settings)
   expect(await findConnectorSettings(gcb.identifier)).toEqual(settings)
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: keys.connector(gcb.identifier) }),
@@ -28,7 +28,7 @@ test('settings are read back with their secret, which is nowhere in the table', 
 })
 
 test('the list of banks knows nothing of them', async () => {
-  await putBank(gcb)
-  await putConnectorSettings(gcb.identifier, settings)
+  await changeBank(gcb.identifier, () => gcb)
+  await changeConnectorSettings(gcb.identifier, () => settings)
   expect([...(await allBanks(NOON)).values()]).toEqual([gcb])
 })

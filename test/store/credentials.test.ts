@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
 import { BankIdentifier } from '../../shared/domain/bank.ts'
-import { putBank } from '../../shared/store/banks.ts'
+import { changeBank } from '../../shared/store/banks.ts'
 import {
   credentialId,
   findCaller,
@@ -10,7 +10,7 @@ import {
   putCredential,
   revokeCredential,
 } from '../../shared/store/credentials.ts'
-import { putPartner } from '../../shared/store/partners.ts'
+import { changePartner } from '../../shared/store/partners.ts'
 import { demoPartner, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -21,8 +21,8 @@ const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 100
 
 beforeAll(async () => {
   await useFreshTable()
-  await putPartner(demoPartner)
-  await putBank(gcb)
+  await changePartner(demoPartner.id, () => demoPartner)
+  await changeBank(gcb.identifier, () => gcb)
 })
 
 test('a token leads to its caller: a provider with its settings, or a bank', async () => {
