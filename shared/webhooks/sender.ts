@@ -37,16 +37,17 @@ export type Sent = { outcome: Outcome; address: string | null }
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
   async (parcel: Parcel, network: Network): Promise<Sent> => {
-    const { timeoutSeconds, connectionTimeoutSeconds } = parcel
-    // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
-    const limit = sooner(after(timeoutSeconds), parcel.signal)
-    // Over the look-up too. A limit that comes first is felt as no connection, which it is.
-    const connecting = sooner(after(connectionTimeoutSeconds), limit)
-    const target = await targetOf(parcel.url, { network, rules, signal: connecting })
-    if ('cause' in target) return unreached(target.cause, null)
-    const connection = await connectionTo(target, connecting)
-    if ('cause' in connection) return unreached(connection.cause, connection.address)
-    return exchange(connection, { parcel, url: target.url, limit, bodySeconds })
+    const over = new AbortController()
+    try {
+      const { limit, connecting } = boundsOf(parcel, over.signal)
+      const target = await targetOf(parcel.url, { network, rules, signal: connecting })
+      if ('cause' in target) return unreached(target.cause, null)
+      const connection = await connectionTo(target, connecting)
+      if ('cause' in connection) return unreached(connection.cause, connection.address)
+      return await exchange(connection, { parcel, url: target.url, limit, bodySeconds })
+    } finally {
+      over.abort()
+    }
   }
 
 /** POSTs a webhook, by the strict rules. Whatever happens is an outcome; nothing is thrown. */
@@ -56,6 +57,16 @@ export const post = sender(strict, { bodySeconds: 5 })
 export const closeConnections = closeIdle
 
 const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
+
+/** @param over ends them, with the attempt */
+const boundsOf = (parcel: Parcel, over: AbortSignal) => {
+  const { timeoutSeconds, connectionTimeoutSeconds, signal } = parcel
+  // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
+  const whole = after(timeoutSeconds)
+  const limit = signal ? sooner(whole, signal, over) : whole
+  // Over the look-up too. A limit that comes first is felt as no connection, which it is.
+  return { limit, connecting: sooner(after(connectionTimeoutSeconds), limit, over) }
+}
 
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,

@@ -8,10 +8,11 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 const pair = () => [new AbortController(), new AbortController()] as const
+const over = new AbortController()
 
-test.each([0, 1] as const)('the abort of either one is told, with its reason', (n) => {
+test.each([0, 1] as const)('the abort of number %d is told, with its reason', (n) => {
   const sources = pair()
-  const signal = sooner(sources[0].signal, sources[1].signal)
+  const signal = sooner(sources[0].signal, sources[1].signal, over.signal)
   expect(signal.aborted).toBe(false)
   sources[n].abort('over')
   sources[1 - n]?.abort('later')
@@ -21,18 +22,14 @@ test.each([0, 1] as const)('the abort of either one is told, with its reason', (
 test('what is aborted already is told at once', () => {
   const [one, other] = pair()
   other.abort('over')
-  expect(sooner(one.signal, other.signal)).toMatchObject({ aborted: true, reason: 'over' })
-})
-
-test('without another one it is the signal itself', () => {
-  const [{ signal }] = pair()
-  expect(sooner(signal)).toBe(signal)
+  const signal = sooner(one.signal, other.signal, over.signal)
+  expect(signal).toMatchObject({ aborted: true, reason: 'over' })
 })
 
 test('an abort is remembered when what it came from is gone', async () => {
   const aborted = () => {
     const [one, other] = pair()
-    const signal = sooner(one.signal, other.signal)
+    const signal = sooner(one.signal, other.signal, over.signal)
     one.abort('over')
     return signal
   }
@@ -40,4 +37,18 @@ test('an abort is remembered when what it came from is gone', async () => {
   await turn()
   collect()
   expect(signal.aborted).toBe(true)
+})
+
+test('timeouts that are still to come do not hold it once it is over', async () => {
+  const attempted = () => {
+    const ending = new AbortController()
+    const [one, other] = [AbortSignal.timeout(60_000), AbortSignal.timeout(50_000)]
+    const signal = sooner(one, other, ending.signal)
+    ending.abort()
+    return new WeakRef(signal)
+  }
+  const signal = attempted()
+  await turn()
+  collect()
+  expect(signal.deref()).toBeUndefined()
 })
