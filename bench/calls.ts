@@ -44,18 +44,20 @@ export const countCalls = async (work: () => Promise<void>): Promise<Counted> =>
 
 const countClients = (counted: Counted): (() => void) =>
   tapSends(async (command, onwards) => {
-    if (actor() === undefined || RECURRING.has(actor() ?? '')) return onwards()
+    const name = actor()
+    if (name === undefined || RECURRING.has(name)) return onwards()
     if (isTableCommand(command)) {
-      const { output, units } = await sendMetered(command, onwards)
+      const { output, units, counting } = await sendMetered(command, onwards)
+      counted.milliseconds -= counting
       counted[isWrite(command) ? 'written' : 'read'] += units
       return output
     }
     const output = await onwards()
-    const { name } = command.constructor
-    if (name.startsWith('SendMessage') || name === 'ChangeMessageVisibilityCommand') {
+    const call = command.constructor.name
+    if (call.startsWith('SendMessage') || call === 'ChangeMessageVisibilityCommand') {
       counted.sqs += 1
     }
-    if (name === 'CreateScheduleCommand') counted.schedules += 1
+    if (call === 'CreateScheduleCommand') counted.schedules += 1
     return output
   })
 

@@ -6,14 +6,11 @@ import { sendMetered } from './units.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
 type Anything = any
 export type SentCommand = { constructor: { name: string }; input: Record<string, unknown> }
-/** Sends what would be sent, or another command by the same client; no tap hears of it. */
+/** Sends what would be sent, or another command by the same client, which no tap hears of. */
 export type Onwards = (other?: unknown) => Promise<Anything>
 type Client = { send: (command: SentCommand, ...rest: Anything[]) => Promise<Anything> }
 
-/**
- * @param tap is given what would be sent, and what sends it, or another command by the same client
- * @returns a function that ends it
- */
+/** @returns a function that ends it */
 export const tapSends = (
   tap: (command: SentCommand, onwards: Onwards) => Promise<Anything>,
 ): (() => void) => {

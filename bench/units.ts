@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { GetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import { BatchGetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
 import { tableDefinition } from '../infra/table.ts'
 import type { Onwards, SentCommand } from './sends.ts'
 
 /**
  * Units of DynamoDB, as AWS bills them. DynamoDB Local says what a call consumed, and is right but for
  * transactions: there it rounds all items up as if they were one, and counts indexes twice. In those
- * each item and each of its index entries is measured here, by how it stood before and after.
+ * each item and each of its index entries is measured here, by how it stood before and after, and
+ * counted as it was seen to be counted on AWS (nubo-db/dynoxide, pull request 188).
  */
 
 const UNIT_BYTES = 1_024
@@ -15,39 +16,52 @@ const TRANSACTION_FACTOR = 2
 
 type Capacity = { CapacityUnits?: number }
 type Item = Record<string, unknown>
-type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
 type Image = Item | undefined
+type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
 
 /** The sandbox holds each function's calls against its role; what is read here is nobody's. */
 const asNobody = AsyncLocalStorage.snapshot()
 
 /**
  * Sends a call to the table, and counts it.
- * @param onwards sends it, or another command by the same client, without that being counted
+ * @param onwards sends it, or another command, which is not counted
+ * @returns with the answer its units, and the milliseconds that counting took
  */
 export const sendMetered = async (command: SentCommand, onwards: Onwards) => {
   if (command.constructor.name !== 'TransactWriteCommand') {
-    command.input.ReturnConsumedCapacity = 'INDEXES'
+    command.input.ReturnConsumedCapacity = 'TOTAL'
     const output = await onwards()
-    return { output, units: unitsTold(output.ConsumedCapacity) }
+    return { output, units: unitsTold(output.ConsumedCapacity), counting: 0 }
   }
   const transaction = command.input.TransactItems as TransactWriteCommandInput['TransactItems']
   const writes = (transaction ?? []).map((write) => Object.values(write)[0] as Write)
-  const read = () => Promise.all(writes.map((write) => imageOf(write, onwards)))
-  const before = await read()
+  const start = performance.now()
+  const before = await imagesOf(writes, onwards)
+  const sentAt = performance.now()
   const output = await onwards()
-  const after = await read()
+  const answeredAt = performance.now()
+  const after = await imagesOf(writes, onwards)
   const units = writes.map((_, n) => unitsOfWrite(before[n], after[n]))
-  return { output, units: units.reduce((sum, one) => sum + one, 0) }
+  return {
+    output,
+    units: units.reduce((sum, one) => sum + one, 0),
+    counting: sentAt - start + (performance.now() - answeredAt),
+  }
 }
 
 const unitsTold = (consumed: Capacity | Capacity[] | undefined): number =>
   [consumed ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
 
-const imageOf = async ({ Item, Key, TableName }: Write, onwards: Onwards): Promise<Image> => {
-  const key = Key ?? { pk: Item?.pk, sk: Item?.sk }
-  const command = new GetCommand({ TableName, Key: key, ConsistentRead: true })
-  return (await asNobody(() => onwards(command))).Item
+/** The items that a transaction writes, as they stand now, in its order. */
+const imagesOf = async (writes: readonly Write[], onwards: Onwards): Promise<Image[]> => {
+  const [{ TableName = '' } = {}] = writes
+  const Keys = writes.map(({ Item, Key }) => Key ?? { pk: Item?.pk, sk: Item?.sk })
+  const command = new BatchGetCommand({
+    RequestItems: { [TableName]: { Keys, ConsistentRead: true } },
+  })
+  const { Responses } = await asNobody(() => onwards(command))
+  const found: Item[] = Responses?.[TableName] ?? []
+  return Keys.map(({ pk, sk }) => found.find((item) => item.pk === pk && item.sk === sk))
 }
 
 /** Of an item that a transaction writes, or only holds to a condition. */

@@ -27,10 +27,10 @@ describe('an item of a transaction', () => {
 
 describe('a call', () => {
   test('that is a transaction counts by its items, as they stood before and after', async () => {
-    const stored = new Map([['b', { Item: large as object }]])
+    const stored = new Map([['b', large as object]])
     const send = async (other?: unknown) => {
-      if (other) return stored.get((other as { input: { Key: { pk: string } } }).input.Key.pk) ?? {}
-      stored.set('a', { Item: listed('new') })
+      if (other) return { Responses: { table: [...stored.values()] } }
+      stored.set('a', listed('new'))
       return { done: true }
     }
     const TableName = 'table'
@@ -49,7 +49,7 @@ describe('a call', () => {
     const command = new UpdateCommand({ TableName: 'table', Key: { pk: 'a' } })
     const send = async () => ({ ConsumedCapacity: { CapacityUnits: 3 } })
     expect((await sendMetered(command as never, send)).units).toBe(3)
-    expect(command.input.ReturnConsumedCapacity).toBe('INDEXES')
+    expect(command.input.ReturnConsumedCapacity).toBe('TOTAL')
   })
 })
 
