@@ -33,10 +33,12 @@ const fresh = (identifier: BankIdentifier, name: string): Bank => ({
   connectorType: 'ussd',
 })
 
-const save = async (identifier: BankIdentifier, settings: Settings, ground: typeof known) => {
+type Start = (before: Bank | undefined) => Bank | Refusal
+
+const save = async (identifier: BankIdentifier, settings: Settings, start: Start) => {
   const change = (before: Bank | undefined) => {
-    const from = ground(before)
-    return from instanceof Refusal ? from : changed(from, settings)
+    const begun = start(before)
+    return begun instanceof Refusal ? begun : changed(begun, settings)
   }
   const saved = await saveBank(identifier, change, settings)
   if (saved instanceof Refusal) return saved
@@ -61,17 +63,17 @@ const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
 const taken = () => new Refusal(1409, { details: 'this bank exists already' })
 
-const known = (before: Bank | undefined): Bank | Refusal => before ?? unknown()
+const existing: Start = (before) => before ?? unknown()
 
 export const handler = operatorHandler(noun, {
   create: ({ bank, ...rest }) =>
     save(bank, rest, (before) => (before ? taken() : fresh(bank, rest.name))),
-  update: ({ bank, ...rest }) => save(bank, rest, known),
+  update: ({ bank, ...rest }) => save(bank, rest, existing),
   show: async ({ bank }) => {
     const found = await findBank(bank)
     return found ? view(found) : unknown()
   },
   list: async () => (await listBanks()).map(view),
-  disable: ({ bank }) => save(bank, { status: 'inactive' }, known),
-  enable: ({ bank }) => save(bank, { status: 'live' }, known),
+  disable: ({ bank }) => save(bank, { status: 'inactive' }, existing),
+  enable: ({ bank }) => save(bank, { status: 'live' }, existing),
 })

@@ -60,14 +60,19 @@ const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
 const taken = () => new Refusal(1409, { details: 'this provider exists already' })
 
-const known = (before: Partner | undefined): Partner | Refusal => before ?? unknown()
+type Start = (before: Partner | undefined) => Partner | Refusal
 
-const save = async (id: PartnerId, settings: Settings, ground: typeof known) => {
-  const bank = settings['settlement-bank']
-  if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
-  const partner = await changePartner(id, (before) => {
-    const from = ground(before)
-    return from instanceof Refusal ? from : changed(from, settings)
+const existing: Start = (before) => before ?? unknown()
+
+const save = async (id: PartnerId, settings: Settings, start: Start) => {
+  const partner = await changePartner(id, async (before) => {
+    const begun = start(before)
+    if (begun instanceof Refusal) return begun
+    const after = changed(begun, settings)
+    if (after instanceof Refusal) return after
+    const bank = settings['settlement-bank']
+    if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
+    return after
   })
   return partner instanceof Refusal ? partner : view(partner)
 }
@@ -75,12 +80,12 @@ const save = async (id: PartnerId, settings: Settings, ground: typeof known) => 
 export const handler = operatorHandler(noun, {
   create: ({ provider, ...rest }) =>
     save(provider, rest, (before) => (before ? taken() : fresh(provider, rest.name))),
-  update: ({ provider, ...rest }) => save(provider, rest, known),
+  update: ({ provider, ...rest }) => save(provider, rest, existing),
   show: async ({ provider }) => {
     const partner = await findPartner(provider)
     return partner ? view(partner) : unknown()
   },
   list: async () => (await loadPartners()).map(view),
-  disable: ({ provider }) => save(provider, { status: 'suspended' }, known),
-  enable: ({ provider }) => save(provider, { status: 'active' }, known),
+  disable: ({ provider }) => save(provider, { status: 'suspended' }, existing),
+  enable: ({ provider }) => save(provider, { status: 'active' }, existing),
 })

@@ -3,7 +3,11 @@ import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { environment, real } from '../runtime.ts'
 import { changeBank } from '../store/banks.ts'
-import { changeConnectorSettings, removeConnectorSettings } from '../store/connector-settings.ts'
+import {
+  connectorRemoval,
+  connectorWrite,
+  findConnectorSettings,
+} from '../store/connector-settings.ts'
 
 /** A bank and how it is reached, saved together. */
 
@@ -19,7 +23,11 @@ export type Saved = {
   newSecret?: string
 }
 
-/** @param change what is made of the bank as it stands; undefined: there is none yet */
+/**
+ * Both in one write, so that no debit finds a connector without its settings, and no operator's
+ * settings stay without a bank.
+ * @param change what is made of the bank as it stands; undefined: there is none yet
+ */
 export const saveBank = async (
   identifier: BankIdentifier,
   change: (before: Bank | undefined) => Bank | Refusal,
@@ -28,21 +36,26 @@ export const saveBank = async (
   // Made once, however often the bank is changed by others meanwhile.
   const newSecret = connectorSecret(real.randomBytes(32))
   let settings: ConnectorSettings | undefined
-  const bank = await changeBank(identifier, async (before) => {
-    const after = change(before)
-    if (after instanceof Refusal) return after
-    const refusal = refusalOf(after, given)
-    if (refusal) return refusal
-    settings = undefined
-    if (after.connector !== 'http') return after
-    // Before the bank, so that no debit finds a connector without its settings.
-    const kept = await changeConnectorSettings(identifier, (known) =>
-      reached(known, given, newSecret),
-    )
-    if (kept instanceof Refusal) return kept
-    settings = kept
-    return after
-  })
+  let written: Awaited<ReturnType<typeof connectorWrite>>[] = []
+  const bank = await changeBank(
+    identifier,
+    async (before) => {
+      const after = change(before)
+      if (after instanceof Refusal) return after
+      const refusal = refusalOf(after, given)
+      if (refusal) return refusal
+      settings = undefined
+      written = []
+      if (after.connector !== 'http') return after
+      const known = await findConnectorSettings(identifier)
+      const wanted = reached(known, given, newSecret)
+      if (wanted instanceof Refusal) return wanted
+      settings = wanted
+      if (wanted !== known) written = [await connectorWrite(identifier, wanted)]
+      return after
+    },
+    () => written,
+  )
   if (bank instanceof Refusal) return bank
   if (!settings) return { bank }
   return { bank, url: settings.url, ...(settings.secret === newSecret ? { newSecret } : {}) }
@@ -60,29 +73,24 @@ const refusalOf = ({ connector }: Bank, given: Given): Refusal | undefined => {
 /** Where a bank with connector http is reached: what was given, else what it was. */
 const reached = (
   before: ConnectorSettings | undefined,
-  given: Given,
+  { 'connector-url': url = before?.url, 'connector-secret': secret = before?.secret }: Given,
   newSecret: string,
 ): ConnectorSettings | Refusal => {
-  const wanted = given['connector-url'] ?? before?.url
-  if (wanted === undefined) return invalid({ 'connector-url': ['is required for connector http'] })
-  const url = bankUrl(wanted, { localPeers: environment.localPeers })
-  if (url instanceof Refusal) return url
+  if (url === undefined) return invalid({ 'connector-url': ['is required for connector http'] })
+  if (before && url === before.url && secret === before.secret) return before
+  const judged = bankUrl(url, { localPeers: environment.localPeers })
+  if (judged instanceof Refusal) return judged
   // A new URL keeps its secret; only another secret changes it.
-  return { url, secret: given['connector-secret'] ?? before?.secret ?? newSecret }
+  return { url: judged, secret: secret ?? newSecret }
 }
 
 const connectorSecret = (random: Uint8Array): string =>
   `cs_${Buffer.from(random).toString('base64url')}`
 
-/**
- * The bank first, so that no debit finds a connector without its settings.
- * @returns undefined where there is no such bank
- */
-export const disconnect = async (identifier: BankIdentifier): Promise<Bank | undefined> => {
-  const bank = await changeBank(
+/** @returns undefined where there is no such bank */
+export const disconnect = (identifier: BankIdentifier): Promise<Bank | undefined> =>
+  changeBank(
     identifier,
     (before) => before && ({ ...before, connector: 'none' } as const),
+    () => [connectorRemoval(identifier)],
   )
-  if (bank) await removeConnectorSettings(identifier)
-  return bank
-}

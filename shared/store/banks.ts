@@ -35,15 +35,20 @@ export const findBank = async (identifier: string): Promise<Bank | undefined> =>
   return item && fromBankItem(item)
 }
 
-/** Writes what `change` makes of a bank as it stands: see {@link changeSettings}. */
+/**
+ * Writes what `change` makes of a bank as it stands: see {@link changeSettings}.
+ * @param beside how the bank is reached, written or removed in one transaction with it
+ */
 export const changeBank = <C extends Bank | Refusal | undefined>(
   identifier: BankIdentifier,
   change: (before: Bank | undefined) => C | Promise<C>,
+  beside?: Parameters<typeof changeSettings>[3],
 ): Promise<C> =>
   changeSettings(
     keys.bank(identifier),
     { entity: 'bank', from: fromBankItem, to: (bank) => bank },
     change,
+    beside,
   )
 
 /** The account of a phone number at one bank. */

@@ -1,38 +1,33 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
-import type { Refusal } from '../domain/refusal.ts'
 import { seal, unseal } from './sealing.ts'
-import { changeSettings, settingsIn } from './settings.ts'
-import { keys, read, remove } from './table.ts'
+import { keys, read, tableName, withoutKeys } from './table.ts'
 
 /** Where a bank is reached; read afresh for every submission, so a change holds at once. */
 export const findConnectorSettings = async (
   bank: BankIdentifier,
 ): Promise<ConnectorSettings | undefined> => {
   const item = await read<Record<string, unknown>>(keys.connector(bank))
-  return item && formOf(bank).from(item)
+  if (!item) return undefined
+  const settings = withoutKeys<ConnectorSettings>(item)
+  return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
 }
 
-/** Writes what `change` makes of the settings as they stand: see {@link changeSettings}. */
-export const changeConnectorSettings = (
-  bank: BankIdentifier,
-  change: (before: ConnectorSettings | undefined) => ConnectorSettings | Refusal,
-): Promise<ConnectorSettings | Refusal> =>
-  changeSettings(keys.connector(bank), formOf(bank), change)
-
-const formOf = (bank: BankIdentifier) => ({
-  entity: 'connector',
-  from: async (item: Record<string, unknown>): Promise<ConnectorSettings> => {
-    const settings = settingsIn<ConnectorSettings>(item)
-    return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
+/** To be written in one transaction with the bank: who changes them changes it too. */
+export const connectorWrite = async (bank: BankIdentifier, settings: ConnectorSettings) => ({
+  Put: {
+    TableName: tableName(),
+    Item: {
+      ...keys.connector(bank),
+      entity: 'connector',
+      ...settings,
+      secret: await seal(settings.secret, ownerOf(bank)),
+    },
   },
-  to: async (settings: ConnectorSettings): Promise<ConnectorSettings> => ({
-    ...settings,
-    secret: await seal(settings.secret, ownerOf(bank)),
-  }),
+})
+
+export const connectorRemoval = (bank: BankIdentifier) => ({
+  Delete: { TableName: tableName(), Key: keys.connector(bank) },
 })
 
 /** Never the id of a partner, whose webhook secrets are sealed under the same key. */
 const ownerOf = (bank: BankIdentifier): string => keys.connector(bank).pk
-
-export const removeConnectorSettings = (bank: BankIdentifier): Promise<boolean> =>
-  remove(keys.connector(bank))

@@ -59,6 +59,6 @@ const toItem = (partner: Partner): Partner & Listed => ({
 /** Writes what `change` makes of a partner as it stands: see {@link changeSettings}. */
 export const changePartner = (
   id: PartnerId,
-  change: (before: Partner | undefined) => Partner | Refusal,
+  change: (before: Partner | undefined) => Partner | Refusal | Promise<Partner | Refusal>,
 ): Promise<Partner | Refusal> =>
   changeSettings(keys.partner(id), { entity: 'partner', from: fromItem, to: toItem }, change)

@@ -1,14 +1,23 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import {
+  PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
-import { held, type Key, read, sha256, table, tableName, withoutKeys } from './table.ts'
+import { real } from '../runtime.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { held, type Key, read, table, tableName, withoutKeys } from './table.ts'
 
 /**
  * Settings that operators change: items that are replaced whole, if they still stand as they were
  * read. So nothing that one operator wrote (a suspension, a secret) is undone by another who saw
- * what stood before.
+ * what stood before. Their revision is drawn anew with each write: they may be removed and made
+ * again, and a count would then name two of them alike.
  */
 
 type Item = Record<string, unknown>
+type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** How settings are written down, and read. */
 type Form<T> = {
@@ -28,15 +37,18 @@ const RACES_MAX = 50
 
 /**
  * Writes what `change` makes of the settings as they stand. Of two operators at once the second one
- * changes what the first one wrote; a write whose answer was lost is found to be done.
+ * changes what the first one wrote; a write whose answer was lost is found to be done, unless
+ * another has changed it since.
  * @param change given undefined where there are none yet. What it makes is written, unless it is a
  *   refusal, undefined, or the very same object; it is called again after each lost race
+ * @param beside what is written in one transaction with it, of items that nobody else writes
  * @returns what it made
  */
 export const changeSettings = async <T extends object, C extends T | Refusal | undefined>(
   key: Key,
   { entity, from, to }: Form<T>,
   change: (before: T | undefined) => C | Promise<C>,
+  beside: () => readonly Write[] = () => [],
 ): Promise<C> => {
   let ours: { revision: string; after: C } | undefined
   for (let races = 0; races < RACES_MAX; races += 1) {
@@ -45,21 +57,37 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
     const before = item && (await from(item))
     const after = await change(before)
     if (after === undefined || after === before || after instanceof Refusal) return after
-    const members = { entity, ...(await to(after as T)) }
-    ours = { revision: sha256(JSON.stringify(members)), after }
-    if (await replace(item, { ...key, ...members, revision: ours.revision })) return after
+    ours = { revision: real.newId(), after }
+    const Item = { ...key, entity, ...(await to(after as T)), revision: ours.revision }
+    const put = { TableName: tableName(), Item, ...asRead(item) }
+    if (await withConflictRetries(real, () => write(put, beside()))) return after
   }
   throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
 }
 
-/** The revision is what an item says, hashed: it names what was read. */
-const replace = (before: Item | undefined, Item: Item): Promise<boolean> =>
-  held(table.send(new PutCommand({ TableName: tableName(), Item, ...asRead(before) })))
+const asRead = (before: Item | undefined) => {
+  if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' }
+  // Written before there were revisions.
+  if (before.revision === undefined) {
+    return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revision)' }
+  }
+  return {
+    ConditionExpression: 'revision = :before',
+    ExpressionAttributeValues: { ':before': before.revision },
+  }
+}
 
-const asRead = (before: Item | undefined) =>
-  before
-    ? {
-        ConditionExpression: 'revision = :before',
-        ExpressionAttributeValues: { ':before': before.revision },
-      }
-    : { ConditionExpression: 'attribute_not_exists(pk)' }
+/** @returns false when the settings do not stand any more as they were read */
+const write = async (
+  put: NonNullable<Write['Put']>,
+  beside: readonly Write[],
+): Promise<boolean> => {
+  if (beside.length === 0) return held(table.send(new PutCommand(put)))
+  try {
+    await table.send(new TransactWriteCommand({ TransactItems: [{ Put: put }, ...beside] }))
+    return true
+  } catch (error) {
+    if (error instanceof TransactionCanceledException && failedConditions(error)[0]) return false
+    throw error
+  }
+}

@@ -48,7 +48,7 @@ export const isSigned: Check = ({ posts }, complain) => {
   for (const seen of posts) {
     const { post, receiver } = seen
     const about = seen.reference || post.url
-    const id = post.headers['x-svc-delivery-id']
+    const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
     if (receiver?.webhook) {
       const wrong = wrongIn(seen, receiver.webhook.secret)
       if (wrong) complain(about, `${id} has a ${wrong} that is not of its receiver`)

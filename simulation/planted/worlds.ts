@@ -1,6 +1,6 @@
 import '../platform/register.ts'
 import { parseArgs } from 'node:util'
-import { complaintLine, print } from '../terminal.ts'
+import { complaintLine, print, wholeNumber } from '../terminal.ts'
 
 /**
  * Lives through one world after the other, until something is wrong in one of them: what runs in
@@ -21,10 +21,11 @@ await import('../world/environment.ts')
 const { drawPlan } = await import('../world/plan.ts')
 const { tryPlan } = await import('../trial.ts')
 
-const first = Number(values.seed)
-const end = first + Number(values.worlds)
+const first = wholeNumber('seed', values.seed)
+const end = first + wholeNumber('worlds', values.worlds)
+const each = wholeNumber('each', values.each)
 for (let seed = first; seed < end && !process.exitCode; seed += 1) {
-  const { complaints } = await tryPlan(drawPlan(seed, Number(values.each)))
+  const { complaints } = await tryPlan(drawPlan(seed, each))
   for (const complaint of complaints) print(complaintLine(complaint))
   print(`seed ${seed}: ${complaints.length} complaints`)
   if (complaints.length > 0) process.exitCode = 1

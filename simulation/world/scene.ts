@@ -1,8 +1,8 @@
+import { saveBank } from '../../shared/connections/save.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { Partner, PartnerId, Webhook } from '../../shared/domain/partner.ts'
-import { changeBank, putAccount } from '../../shared/store/banks.ts'
-import { changeConnectorSettings } from '../../shared/store/connector-settings.ts'
+import { putAccount } from '../../shared/store/banks.ts'
 import { putCredential } from '../../shared/store/credentials.ts'
 import { changePartner } from '../../shared/store/partners.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
@@ -100,25 +100,22 @@ const accountOf = (phone: string): CustomerAccount => ({
 const partnersAmong = (wanted: readonly number[]) =>
   rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
 
+const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
+  name === 'SBX'
+    ? {}
+    : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+
 /** Puts them into the table, before anything happens. */
 export const furnish = async (at: Date, partners: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
-      changeBank(name as BankIdentifier, () => bankOf(name)),
+      saveBank(name as BankIdentifier, () => bankOf(name), connectionOf(name)),
       putCredential(tokenOf({ kind: 'bank', id: name }), {
         kind: 'bank',
         owner: name as BankIdentifier,
         createdAt,
       }),
-      ...(name === 'SBX'
-        ? []
-        : [
-            changeConnectorSettings(name as BankIdentifier, () => ({
-              url: `https://${hostOf(name)}`,
-              secret: secretOf(name),
-            })),
-          ]),
       ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
     ]),
     ...partnersAmong(partners).flatMap(({ row, n }) => [

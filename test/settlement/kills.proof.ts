@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { saveBank } from '../../shared/connections/save.ts'
 import { Bank } from '../../shared/domain/bank.ts'
 import { FeeSchedule } from '../../shared/domain/fee-schedule.ts'
-import { changeConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { gcb } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -36,8 +36,10 @@ const ownBank = v.parse(Bank, { ...gcb, identifier: 'HTB', name: 'Test Bank', co
 beforeAll(async () => {
   await useFreshTable()
   Object.assign(process.env, { SEALING_KEY: 'a text for tests', LOCAL_PEERS: 'true' })
-  const settings = { url: bank.url(), secret: bank.secret }
-  await changeConnectorSettings(ownBank.identifier, () => settings)
+  await saveBank(ownBank.identifier, () => ownBank, {
+    'connector-url': bank.url(),
+    'connector-secret': bank.secret,
+  })
 })
 
 const feeSchedule = v.parse(FeeSchedule, { basisPoints: 150, fixed: 10 })

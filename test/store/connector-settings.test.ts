@@ -1,10 +1,8 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
-import { allBanks, changeBank } from '../../shared/store/banks.ts'
-import {
-  changeConnectorSettings,
-  findConnectorSettings,
-} from '../../shared/store/connector-settings.ts'
+import { saveBank } from '../../shared/connections/save.ts'
+import { allBanks } from '../../shared/store/banks.ts'
+import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { keys, table, tableName } from '../../shared/store/table.ts'
 import { gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -14,11 +12,18 @@ beforeAll(() => {
   process.env.SEALING_KEY = 'a text for tests'
 })
 
+const bank = { ...gcb, connector: 'http' as const }
 const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_bank' }
+
+const save = () =>
+  saveBank(gcb.identifier, () => bank, {
+    'connector-url': settings.url,
+    'connector-secret': settings.secret,
+  })
 
 test('settings are read back with their secret, which is nowhere in the table', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
-  await changeConnectorSettings(gcb.identifier, () => settings)
+  await save()
   expect(await findConnectorSettings(gcb.identifier)).toEqual(settings)
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key: keys.connector(gcb.identifier) }),
@@ -28,7 +33,6 @@ test('settings are read back with their secret, which is nowhere in the table', 
 })
 
 test('the list of banks knows nothing of them', async () => {
-  await changeBank(gcb.identifier, () => gcb)
-  await changeConnectorSettings(gcb.identifier, () => settings)
-  expect([...(await allBanks(NOON)).values()]).toEqual([gcb])
+  await save()
+  expect([...(await allBanks(NOON)).values()]).toEqual([bank])
 })

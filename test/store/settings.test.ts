@@ -1,13 +1,14 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Saved, saveBank } from '../../shared/connections/save.ts'
-import type { Bank } from '../../shared/domain/bank.ts'
+import { disconnect, type Saved, saveBank } from '../../shared/connections/save.ts'
+import { type Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { changePartner, findPartner } from '../../shared/store/partners.ts'
-import { keys, table, tableName } from '../../shared/store/table.ts'
+import { keys, put, table, tableName } from '../../shared/store/table.ts'
 import { demoPartner, gcb, partnerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -32,19 +33,32 @@ const open = () => changePartner(id, () => ({ ...demoPartner, id }))
 const itemOf = async () =>
   (await table.send(new GetCommand({ TableName: tableName(), Key: keys.partner(id) }))).Item
 
+const renamed = (name: string) => (before: Partner | undefined) =>
+  before ? { ...before, name } : taken()
+
+const suspend = (isSuspended: boolean) =>
+  changePartner(id, (before) => ({
+    ...(before ?? demoPartner),
+    status: isSuspended ? 'suspended' : 'active',
+  }))
+
 const taken = () => new Refusal(1409)
 const create = (n: number) =>
   changePartner(id, (before) => (before ? taken() : { ...demoPartner, id, name: `Maker ${n}` }))
 
-/** Each write is done twice by its sender, who sees the answer of the second one alone. */
-const withLostAnswers = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Watches what is written; `times` that its sender does it, who sees the last answer alone. */
+const watching = async <T>(work: () => Promise<T>, times = 1) => {
   const send = table.send.bind(table) as (command: unknown) => Promise<never>
+  let writes = 0
   const client = vi.spyOn(table, 'send').mockImplementation(async (command: unknown) => {
-    if (command instanceof PutCommand) await send(command)
+    if (command instanceof PutCommand) {
+      writes += 1
+      for (let n = 1; n < times; n += 1) await send(command)
+    }
     return send(command)
   })
   try {
-    return await work()
+    return { result: await work(), writes }
   } finally {
     client.mockRestore()
   }
@@ -53,10 +67,9 @@ const withLostAnswers = async <T>(work: () => Promise<T>): Promise<T> => {
 describe('a provider', () => {
   test('is as the change has made it, and a change that comes to the same writes nothing', async () => {
     await open()
-    const item = await itemOf()
-    expect(await changePartner(id, (before) => before ?? taken())).toEqual({ ...demoPartner, id })
-    expect(await itemOf()).toEqual(item)
     expect(await findPartner(id)).toEqual({ ...demoPartner, id })
+    const again = () => changePartner(id, (before) => before ?? taken())
+    expect(await watching(again)).toEqual({ result: { ...demoPartner, id }, writes: 0 })
   })
 
   test('stays as it was when the change is refused', async () => {
@@ -84,32 +97,88 @@ describe('a provider', () => {
     expect(await findPartner(id)).toEqual(winner)
   })
 
-  test('is created by who did not hear that it was', async () => {
-    expect(await withLostAnswers(() => create(1))).toMatchObject({ name: 'Maker 1' })
-    expect(await findPartner(id)).toMatchObject({ name: 'Maker 1' })
+  test('is created once by an operator who does not hear of it', async () => {
+    const { result, writes } = await watching(() => create(1), 2)
+    expect({ result, writes }).toMatchObject({ result: { name: 'Maker 1' }, writes: 1 })
+    expect(await findPartner(id)).toEqual(result)
+  })
+
+  test('is not as it was again when it looks the same: a late write finds another revision', async () => {
+    await open()
+    const [before] = [await itemOf(), await suspend(true), await suspend(false)]
+    const after = await itemOf()
+    expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
+    expect(after?.revision).not.toBe(before?.revision)
+  })
+
+  test('that was written before there were revisions is changed like any other', async () => {
+    await put(keys.partner(id), 'partner', { ...demoPartner, id })
+    await Promise.all([suspend(true), changePartner(id, renamed('Renamed'))])
+    expect(await findPartner(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
 
 describe('a bank with an endpoint of its own', () => {
-  const connect = (n: number) =>
-    saveBank(gcb.identifier, (before) => ({ ...(before ?? gcb), connector: 'http' }) as Bank, {
-      'connector-url': `https://bank.test/${n}`,
-    })
+  let bank: BankIdentifier
+  beforeEach(() => {
+    bank = v.parse(BankIdentifier, `BNK${made}`)
+  })
+
+  const connected = (before: Bank | undefined): Bank => ({
+    ...(before ?? { ...gcb, identifier: bank }),
+    connector: 'http',
+  })
+  const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
+  const connect = (n: number) => saveBank(bank, connected, url(n))
+  const standing = async () => {
+    const [{ connector, status } = {}, settings] = await Promise.all([
+      findBank(bank),
+      findConnectorSettings(bank),
+    ])
+    return { connector, status, settings }
+  }
 
   test('has one secret, told to the one operator who made it', async () => {
     const saved = (await Promise.all(OPERATORS.map(connect))) as Saved[]
     const told = saved.flatMap(({ newSecret }) => newSecret ?? [])
     expect(told).toHaveLength(1)
-    expect(await findConnectorSettings(gcb.identifier)).toMatchObject({ secret: told[0] })
-    expect(await findBank(gcb.identifier)).toMatchObject({ connector: 'http' })
+    expect(await standing()).toMatchObject({ connector: 'http', settings: { secret: told[0] } })
   })
 
-  test('keeps its secret when it is connected again', async () => {
-    const before = await findConnectorSettings(gcb.identifier)
-    expect(await connect(9)).not.toHaveProperty('newSecret')
-    expect(await findConnectorSettings(gcb.identifier)).toEqual({
-      secret: before?.secret,
-      url: 'https://bank.test/9',
+  test('is created whole by one of several operators, who is told its secret', async () => {
+    const first = (before: Bank | undefined) => (before ? taken() : connected(before))
+    const outcomes = await Promise.all(OPERATORS.map((n) => saveBank(bank, first, url(n))))
+    const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
+    expect(more).toEqual([])
+    const { url: settled, newSecret: secret } = winner as Saved
+    expect(secret).toMatch(/^cs_/)
+    expect((await standing()).settings).toEqual({ url: settled, secret })
+  })
+
+  test('keeps its secret when it is connected again, elsewhere', async () => {
+    const { newSecret: secret } = (await connect(1)) as Saved
+    expect(await connect(2)).not.toHaveProperty('newSecret')
+    expect((await standing()).settings).toEqual({ url: 'https://bank.test/2', secret })
+  })
+
+  test('has settings if it is connected, and none if not, whoever comes first', async () => {
+    for (const n of OPERATORS) {
+      await connect(n)
+      await Promise.all([disconnect(bank), connect(n + 1)])
+      const { connector, settings } = await standing()
+      expect(settings === undefined).toBe(connector === 'none')
+    }
+  })
+
+  test('is disabled beside another operator who moves it', async () => {
+    await connect(1)
+    const disabled = (before: Bank | undefined) =>
+      before ? ({ ...before, status: 'inactive' } as const) : taken()
+    await Promise.all([saveBank(bank, disabled, {}), connect(2)])
+    expect(await standing()).toMatchObject({
+      connector: 'http',
+      status: 'inactive',
+      settings: { url: 'https://bank.test/2' },
     })
   })
 })
