@@ -42,7 +42,7 @@ export const deployed: Rows = {
     unit: 'units',
     target: { atMost: 30 },
     explained:
-      'More than half of it are two transactions, at twice the price: the charge, whose four items and three index entries are 14 units, and the settlement line with its debit, which are 4 or more.',
+      'More than half of it are two transactions, whose items count twice: the charge, with four items and three index entries, is 11 units, and the settlement line with its debit 5.',
   },
   'cost read': {
     part: 'cost',
