@@ -37,16 +37,15 @@ export type Sent = { outcome: Outcome; address: string | null }
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
   async (parcel: Parcel, network: Network): Promise<Sent> => {
-    const over = new AbortController()
+    const { limit, connecting, end } = boundsOf(parcel)
     try {
-      const { limit, connecting } = boundsOf(parcel, over.signal)
       const target = await targetOf(parcel.url, { network, rules, signal: connecting })
       if ('cause' in target) return unreached(target.cause, null)
       const connection = await connectionTo(target, connecting)
       if ('cause' in connection) return unreached(connection.cause, connection.address)
       return await exchange(connection, { parcel, url: target.url, limit, bodySeconds })
     } finally {
-      over.abort()
+      end()
     }
   }
 
@@ -58,14 +57,18 @@ export const closeConnections = closeIdle
 
 const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
 
-/** @param over ends them, with the attempt */
-const boundsOf = (parcel: Parcel, over: AbortSignal) => {
-  const { timeoutSeconds, connectionTimeoutSeconds, signal } = parcel
+const boundsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: Parcel) => {
   // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
   const whole = after(timeoutSeconds)
-  const limit = signal ? sooner(whole, signal, over) : whole
+  const broken = signal && sooner(whole, signal)
+  const limit = broken?.signal ?? whole
   // Over the look-up too. A limit that comes first is felt as no connection, which it is.
-  return { limit, connecting: sooner(after(connectionTimeoutSeconds), limit, over) }
+  const connecting = sooner(after(connectionTimeoutSeconds), limit)
+  const end = (): void => {
+    connecting.end()
+    broken?.end()
+  }
+  return { limit, connecting: connecting.signal, end }
 }
 
 const unreached = (
