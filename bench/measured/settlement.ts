@@ -84,8 +84,17 @@ const settle = ({ partner }: OneDay) => {
   })
 }
 
-/** Seconds a debit took, ours and bare; and how much slower each of its turns was than a bare one. */
-type Day = { own: number; bare: number; turns: number[]; requests: number; peak: number }
+type Day = {
+  /** Seconds a debit took, ours and bare. */
+  own: number
+  bare: number
+  /** Of ours, those of the last turn, which seals, sums and reports as well. */
+  closing: number
+  /** How much faster than a bare one each turn was. */
+  turns: number[]
+  requests: number
+  peak: number
+}
 
 const settleDay = async (count: number): Promise<Day> => {
   const [bare, whole] = [newDay(count), newDay(count)]
@@ -93,7 +102,7 @@ const settleDay = async (count: number): Promise<Day> => {
   await seed(whole)
   let requests = 0
   const batches = new Set<BatchId>()
-  let [bareSeconds, ownSeconds] = [0, 0]
+  let [bareSeconds, ownSeconds, closingSeconds] = [0, 0, 0]
   const turns: number[] = []
   const peak = watchHeap()
   for (let from = 0, isDone = false; !isDone; from += DEBITS_PER_TURN) {
@@ -107,6 +116,7 @@ const settleDay = async (count: number): Promise<Day> => {
     const { seconds, result } = await timed(() => settle(whole))
     untap()
     ownSeconds += seconds
+    closingSeconds = seconds
     if (to - from === DEBITS_PER_TURN) turns.push(barely.seconds / seconds)
     isDone = result.isDone
     for (const id of result.batches) batches.add(id)
@@ -117,6 +127,7 @@ const settleDay = async (count: number): Promise<Day> => {
   return {
     own: ownSeconds / count,
     bare: bareSeconds / count,
+    closing: closingSeconds / count,
     turns,
     requests: requests / count,
     peak: peak(),
@@ -140,7 +151,12 @@ const growthOf = (large: Figure, small: Figure): Figure => ratioOf(1e6 / large.o
 const note = (count: number, days: readonly Day[]): string => {
   const requests = days.reduce((sum, one) => sum + one.requests, 0) / days.length
   const peak = Math.max(...days.map((day) => day.peak)) / MEGABYTE
-  return `${count.toLocaleString('en')} debits: ${requests.toFixed(3)} requests a debit, ${peak.toFixed(0)} MB of heap at the most.`
+  const closing = (days.reduce((sum, one) => sum + one.closing, 0) / days.length) * 1e6
+  return (
+    `${count.toLocaleString('en')} debits: ${requests.toFixed(3)} requests a debit, ` +
+    `${peak.toFixed(0)} MB of heap at the most; its last turn, in which the batch is sealed, summed and reported, ` +
+    `is ${closing.toFixed(0)} µs of a debit.`
+  )
 }
 
 export const measure: Measure = async ({ rounds, short, full }) => {
