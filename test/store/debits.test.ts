@@ -163,16 +163,6 @@ describe('the daily limit', () => {
     expect(await dayTotal('busy')).toBe(1_500_00)
   })
 
-  test('a hundred rounds at the edge: never more than the limit, never less than fits', async () => {
-    for (let round = 0; round < 100; round += 1) {
-      const partner = `edge-${round}`
-      const limit = 300_00 + round
-      const all = await Promise.all(Array.from({ length: 6 }, () => charge(partner, 100_00, limit)))
-      expect(all.filter((one) => !(one instanceof Refusal))).toHaveLength(3)
-      expect(await dayTotal(partner)).toBe(300_00)
-    }
-  }, 60_000)
-
   test('a repeat is told of its debit though nothing is left of the limit', async () => {
     const debit = pendingDebit({ partner: partnerId('full'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
