@@ -33,6 +33,18 @@ export const failedConditions = (error: TransactionCanceledException): boolean[]
   return reasons(error).map((reason) => reason === 'ConditionalCheckFailed')
 }
 
+/** @returns false when a condition of a transaction did not hold */
+export const heldTogether = async (transaction: Promise<unknown>): Promise<boolean> => {
+  try {
+    await transaction
+    return true
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    if (!failedConditions(error).includes(true)) throw error
+    return false
+  }
+}
+
 /**
  * Repeats a write that met another one, with full jitter: a burst of charges on one day total
  * finds its turns within seconds. What has waited in vain for twelve, inside the request's own

@@ -1,4 +1,3 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import {
   PutCommand,
   TransactWriteCommand,
@@ -6,7 +5,7 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import { real } from '../runtime.ts'
-import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { held, type Key, read, table, tableName, withoutKeys } from './table.ts'
 
 /**
@@ -78,16 +77,8 @@ const asRead = (before: Item | undefined) => {
 }
 
 /** @returns false when the settings do not stand any more as they were read */
-const write = async (
-  put: NonNullable<Write['Put']>,
-  beside: readonly Write[],
-): Promise<boolean> => {
+const write = (put: NonNullable<Write['Put']>, beside: readonly Write[]): Promise<boolean> => {
   if (beside.length === 0) return held(table.send(new PutCommand(put)))
-  try {
-    await table.send(new TransactWriteCommand({ TransactItems: [{ Put: put }, ...beside] }))
-    return true
-  } catch (error) {
-    if (error instanceof TransactionCanceledException && failedConditions(error)[0]) return false
-    throw error
-  }
+  const TransactItems = [{ Put: put }, ...beside]
+  return heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
 }

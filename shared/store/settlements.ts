@@ -1,4 +1,3 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import {
@@ -12,7 +11,7 @@ import {
 } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
-import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { held, keys, queryAll, read, readMany, sha256, table, tableName } from './table.ts'
 
 export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
@@ -99,16 +98,8 @@ export const replaceBatches = async (
   const TransactItems = pairs.map(({ before, after }) => ({
     Put: replacement(before, { ...after, version: before.version + 1 }),
   }))
-  try {
-    await withConflictRetries(runtime, () =>
-      table.send(new TransactWriteCommand({ TransactItems })),
-    )
-    return true
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error
-    if (!failedConditions(error).includes(true)) throw error
-    return false
-  }
+  const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+  return heldTogether(withConflictRetries(runtime, write))
 }
 
 /** The batches of a partner, the newest first; from an index, so a new one shows a little late. */
