@@ -21,7 +21,7 @@ export const debitCallback = (runtime: Runtime) =>
       )
       return taken instanceof Refusal ? taken : { data: callbackView(taken) }
     },
-    namedDebit,
+    { prefetch: namedDebit },
   )
 
 export const handler = debitCallback(real)

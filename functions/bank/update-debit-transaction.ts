@@ -20,7 +20,7 @@ export const updateDebitTransaction = (runtime: Runtime) =>
       )
       return taken instanceof Refusal ? taken : { data: bankUpdateView(taken) }
     },
-    namedDebit,
+    { prefetch: namedDebit },
   )
 
 export const handler = updateDebitTransaction(real)

@@ -7,11 +7,12 @@ import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/credentials.ts'
 import { untouched } from '../store/windows.ts'
 import { bodyGuards } from './body-guards.ts'
-import { credentialGuard, partnerGuard } from './credential-guard.ts'
+import { credentialGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import type { ApiEvent } from './exchange.ts'
 import { refusalFor } from './faults.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
+import { providerGuard } from './provider-guard.ts'
 import { queryGuard } from './query-guard.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
 
@@ -33,13 +34,15 @@ export type Call<N extends OperationName> = {
   query: Parsed<N, 'query'>
 }
 
-type Handle<N extends OperationName, B> = (
+type Handle<N extends OperationName, P> = (
   call: Call<N>,
-  beside: B,
+  prefetched: P,
 ) => Promise<Success | TextReply | Refusal>
 
-/** A read that needs no more than the path, and goes on while the request is counted. */
-type Beside<N extends OperationName, B> = (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<B>
+type Options<N extends OperationName, P> = {
+  /** A read that needs the path alone; it runs while the request is counted. */
+  prefetch?: (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<P>
+}
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
 
@@ -55,11 +58,11 @@ const deadlinePassed = (): never => {
  * deadline. The function gets plain values and returns data or a refusal; whatever is thrown
  * becomes a reply as well, so nothing that a caller sends ends without one.
  */
-export const endpoint = <N extends OperationName, B = undefined>(
+export const endpoint = <N extends OperationName, P = undefined>(
   name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
-  handle: Handle<N, B>,
-  beside?: Beside<N, B>,
+  handle: Handle<N, P>,
+  { prefetch }: Options<N, P> = {},
 ): Handler => {
   const operation: Operation = operations[name]
 
@@ -67,8 +70,8 @@ export const endpoint = <N extends OperationName, B = undefined>(
     const { exchange, pathParameters } = event
     // The guards have made of the exchange what the row promises of a call.
     const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
-    const found = (await exchange.beside) as B
-    const [result] = await Promise.all([handle(call, found), settleRate(operation, exchange)])
+    const prefetched = (await exchange.prefetched) as P
+    const [result] = await Promise.all([handle(call, prefetched), settleRate(operation, exchange)])
     if (result instanceof Refusal) return refusalReply(result, exchange)
     return 'text' in result
       ? textReply(result, operation.status, exchange)
@@ -82,8 +85,8 @@ export const endpoint = <N extends OperationName, B = undefined>(
   })
     .use(exchanges(name, runtime))
     .use(credentialGuard(operation))
-    .use(partnerGuard)
-    .use(readBeside(beside as Beside<N, unknown> | undefined))
+    .use(providerGuard)
+    .use(startPrefetch(prefetch as Options<N, unknown>['prefetch']))
     .use(rateGuard(name, operation))
     .use(queryGuard(operation))
     .use(bodyGuards(operation)) as unknown as Handler
@@ -106,14 +109,14 @@ const exchanges = (
   },
 })
 
-const readBeside = <N extends OperationName>(
-  read: Beside<N, unknown> | undefined,
+const startPrefetch = <N extends OperationName>(
+  prefetch: Options<N, unknown>['prefetch'],
 ): MiddlewareObj<ApiEvent> => ({
   before: ({ event: { exchange, pathParameters } }) => {
     const call = { caller: exchange.caller, path: pathParameters ?? {} }
-    exchange.beside = read?.(call as Pick<Call<N>, 'caller' | 'path'>)
-    // Whoever awaits it sees its failure; a refusal before that must not end the process.
-    exchange.beside?.catch(() => undefined)
+    exchange.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path'>)
+    // The handler sees a failure when it awaits the read; a refusal before that must not end the process.
+    exchange.prefetched?.catch(() => undefined)
   },
 })
 

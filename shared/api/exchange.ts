@@ -11,8 +11,8 @@ export type Exchange = {
   at: Date
   rate: Rate
   caller?: Caller
-  /** What the function reads beside the count, under way or done. */
-  beside?: Promise<unknown> | undefined
+  /** The read that runs while the request is counted. */
+  prefetched?: Promise<unknown> | undefined
   /** The count of this request, under way or done. */
   counting?: Promise<Rate>
   numbers?: NumberTexts
