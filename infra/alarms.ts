@@ -82,8 +82,22 @@ const rows: AlarmRow[] = [
   {
     name: 'late-completion',
     description:
-      'A bank has taken the money of a debit that had failed: operator exception list, then settle it with the bank',
+      'A bank debited a customer after the debit failed: run operator exception list, then settle it with the bank',
     figure: (figures) => figures.own('LateCompletion', HIGHEST),
+    threshold: 1,
+  },
+  {
+    name: 'contradiction',
+    description:
+      'A bank reports failed for a completed debit: run operator exception list, then ask the bank which is true',
+    figure: (figures) => figures.own('Contradiction', HIGHEST),
+    threshold: 1,
+  },
+  {
+    name: 'refused-report',
+    description:
+      'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
+    figure: (figures) => figures.own('RefusedReport', HIGHEST),
     threshold: 1,
   },
   {

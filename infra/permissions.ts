@@ -76,7 +76,7 @@ const reconciles: Permissions = {
     Query: ['FEED#*', 'BATCH#*'],
   },
   lists: {
-    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'LATE_COMPLETIONS'],
+    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
     work: ['SETTLE#*'],
   },
 }
@@ -177,7 +177,7 @@ const rows: Record<FunctionName, Permissions> = {
   }),
   'manage-exception': {
     items: { Query: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
-    lists: { 'by-status': ['LATE_COMPLETIONS'] },
+    lists: { 'by-status': ['EXCEPTIONS#*'] },
   },
   'manage-reconciliation': reconciles,
   'manage-settlement': allOf(buildsBatches, paysBatches, {

@@ -32,8 +32,10 @@ const units = {
   SettlementNotPaid: MetricUnit.Count,
   /** Providers whose night is not through two hours after midnight. */
   SettlementUnfinished: MetricUnit.Count,
-  /** Debits that a bank reported as completed after they had failed: a customer's money. */
+  /** Rejected bank reports by kind (domain/report-exception.ts); each is an exception to resolve. */
   LateCompletion: MetricUnit.Count,
+  RefusedReport: MetricUnit.Count,
+  Contradiction: MetricUnit.Count,
   /** What a recomputation from the table found to be otherwise. */
   ReconciliationDifferences: MetricUnit.Count,
   /** Messages that the sweep sent because nothing had come of the first. */

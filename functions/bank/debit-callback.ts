@@ -1,4 +1,4 @@
-import { namedDebit, takeReport } from '../../shared/api/bank-report.ts'
+import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
 import { callbackView } from '../../shared/api/bank-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
@@ -11,17 +11,17 @@ export const debitCallback = (runtime: Runtime) =>
   endpoint(
     'debit-callback',
     runtime,
-    async ({ caller, input, at, requestId }, debit) => {
+    async ({ caller, input, body, at, requestId }, debit) => {
       if (!debit) return notFound('debit-callback')
       const cause = { at, by: `bank:${caller.bank}`, requestId }
       const taken = await takeReport(
         debit,
-        { report: input, cause, apply: applyBankCallback },
+        { report: input, body, cause, apply: applyBankCallback },
         runtime,
       )
       return taken instanceof Refusal ? taken : { data: callbackView(taken) }
     },
-    { prefetch: namedDebit },
+    { prefetch: namedDebit, onRejectedBody: recordRejectedBody },
   )
 
 export const handler = debitCallback(real)

@@ -1,4 +1,4 @@
-import { namedDebit, takeReport } from '../../shared/api/bank-report.ts'
+import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
 import { bankUpdateView } from '../../shared/api/bank-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
@@ -10,17 +10,17 @@ export const updateDebitTransaction = (runtime: Runtime) =>
   endpoint(
     'update-debit-transaction',
     runtime,
-    async ({ caller, input, at, requestId }, debit) => {
+    async ({ caller, input, body, at, requestId }, debit) => {
       if (!debit) return notFound('update-debit-transaction')
       const cause = { at, by: `bank:${caller.bank}`, requestId }
       const taken = await takeReport(
         debit,
-        { report: input, cause, apply: applyBankUpdate },
+        { report: input, body, cause, apply: applyBankUpdate },
         runtime,
       )
       return taken instanceof Refusal ? taken : { data: bankUpdateView(taken) }
     },
-    { prefetch: namedDebit },
+    { prefetch: namedDebit, onRejectedBody: recordRejectedBody },
   )
 
 export const handler = updateDebitTransaction(real)

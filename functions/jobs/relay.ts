@@ -4,8 +4,9 @@ import type { Delivery } from '../../shared/domain/delivery.ts'
 import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { ExceptionKind } from '../../shared/domain/report-exception.ts'
 import type { Batch } from '../../shared/domain/settlement.ts'
-import { type Figures, measure } from '../../shared/metrics.ts'
+import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
   type AboutEvent,
@@ -47,9 +48,9 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
           return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
-        case 'late-completion':
-          // That it was looked after is no news.
-          return old ? undefined : measure({ LateCompletion: 1 })
+        case 'exception':
+          // A resolution is a change of the same item.
+          return old ? undefined : measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 })
       }
     }
   })
@@ -81,6 +82,12 @@ const countMoves = (added: readonly PartnerEvent[], { facts: { amount } }: Debit
   const figures = Object.assign({}, ...added.map(({ type }) => figuresOf[type]?.(amount)))
   if (Object.keys(figures).length > 0) measure(figures)
 }
+
+const exceptionMetrics = {
+  late_completion: 'LateCompletion',
+  refused_report: 'RefusedReport',
+  contradiction: 'Contradiction',
+} as const satisfies Record<ExceptionKind, MetricName>
 
 const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figures>> = {
   created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),

@@ -1,47 +1,68 @@
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import type { ExceptionKind, ReportException } from '../../shared/domain/report-exception.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
 import { real } from '../../shared/runtime.ts'
 import {
-  findLateCompletions,
-  type LateCompletion,
-  listLateCompletions,
-  resolveLateCompletion,
-} from '../../shared/store/late-completions.ts'
+  type ExceptionStatus,
+  exceptionPages,
+  findExceptions,
+  resolveException,
+} from '../../shared/store/exceptions.ts'
 
-const view = (late: LateCompletion) => ({
-  reference: late.reference,
-  provider: late.partner,
-  bank: late.bank,
-  amount: formatAmount(late.amount),
-  bank_reference: late.bankReference,
-  fee: late.fee === undefined ? null : formatAmount(late.fee),
-  at: late.at.toISOString(),
-  reported_by: late.by,
-  request_id: late.requestId,
-  resolved_at: late.resolvedAt ?? null,
-  note: late.note ?? null,
+const view = (exception: ReportException) => ({
+  reference: exception.reference,
+  kind: exception.kind,
+  at: exception.at.toISOString(),
+  provider: exception.provider,
+  bank: exception.bank,
+  amount: formatAmount(exception.amount),
+  debit_status: exception.status ?? null,
+  code: exception.code,
+  details: exception.details ?? null,
+  report: exception.report,
+  reported_by: exception.by,
+  request_id: exception.requestId,
+  resolved_at: exception.resolvedAt ?? null,
+  resolved_by: exception.resolvedBy ?? null,
+  note: exception.note ?? null,
 })
 
 const unknown = () => new Refusal(1404, { details: 'no such exception' })
 
-const isIn = (status: 'open' | 'resolved' | undefined) => (late: LateCompletion) =>
-  status === undefined || (late.resolvedAt === undefined) === (status === 'open')
+const newestFirst = (one: ReportException, other: ReportException): number =>
+  other.at.getTime() - one.at.getTime()
+
+type Wanted = { kind?: ExceptionKind | undefined; limit: number }
+
+const listOf = async (status: ExceptionStatus, { kind, limit }: Wanted) => {
+  const found: ReportException[] = []
+  for await (const page of exceptionPages(status)) {
+    found.push(...page.filter((one) => kind === undefined || one.kind === kind))
+    if (found.length >= limit) break
+  }
+  return found
+}
 
 export const handler = operatorHandler(exception, {
-  list: async ({ status, limit }) =>
-    (await listLateCompletions(limit)).filter(isIn(status)).map(view),
-  show: async ({ reference }) => {
-    const found = await findLateCompletions(reference)
-    return found.length > 0 ? found.map(view) : unknown()
+  list: async ({ status, ...wanted }) => {
+    const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
+    const found = await Promise.all(statuses.map((one) => listOf(one, wanted)))
+    return found.flat().sort(newestFirst).slice(0, wanted.limit).map(view)
   },
-  /** However often a bank repeated itself, the money is given back once. */
-  resolve: async ({ reference, note }) => {
-    const found = await findLateCompletions(reference)
+  show: async ({ reference }) => {
+    const found = await findExceptions(reference)
+    return found.length > 0 ? found.sort(newestFirst).map(view) : unknown()
+  },
+  /** A bank may repeat a report; one resolution covers all open exceptions of the debit. */
+  resolve: async ({ reference, kind, note }) => {
+    const matching = async () =>
+      (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
+    const found = await matching()
     if (found.length === 0) return unknown()
-    const resolution = { note, resolvedAt: real.now().toISOString() }
-    for (const late of found) await resolveLateCompletion(late, resolution)
-    return (await findLateCompletions(reference)).map(view)
+    const resolution = { note, resolvedBy: 'operator', resolvedAt: real.now().toISOString() }
+    for (const one of found) await resolveException(one, resolution)
+    return (await matching()).sort(newestFirst).map(view)
   },
 })

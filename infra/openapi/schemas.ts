@@ -59,11 +59,14 @@ export const schemaOf = (schema: GenericSchema): Json => written(schema, config)
 /** Fields that may be written as a number as well, as the text of it is what is judged. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
   const properties = schema.properties as Record<string, Json>
-  const widened = decimals.map((name) => [
-    name,
-    { ...properties[name], type: ['string', 'number'] },
-  ])
+  const widened = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
   return { ...schema, properties: { ...properties, ...Object.fromEntries(widened) } }
+}
+
+const withNumber = (schema: Json): Json => {
+  // An optional field accepts null as another form.
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: schema.anyOf.map(withNumber) }
+  return schema.type === 'string' ? { ...schema, type: ['string', 'number'] } : schema
 }
 
 const meta = {

@@ -4,19 +4,18 @@ import type { BankCallback } from '../domain/bank-update.ts'
 import type { Cause, Debit } from '../domain/debit.ts'
 import { Uuid } from '../domain/reference.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { type ExceptionKind, exceptionKind } from '../domain/report-exception.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { presumeBankDebit } from '../store/debits.ts'
-import { putLateCompletion } from '../store/late-completions.ts'
+import { putException } from '../store/exceptions.ts'
 import { movePresumed, moveRead } from '../store/moves.ts'
+import type { Rejected } from './endpoint.ts'
 
-type Report<R> = {
-  report: R
-  cause: Cause
-  apply: (now: Debit, report: R, cause: Cause) => Debit | Refusal
-}
-
-/** The debit that a bank's path names, its state presumed; undefined for what is not the bank's. */
+/**
+ * Reads the debit that a bank's path names, with an assumed state. Returns undefined when it does
+ * not exist or belongs to another bank.
+ */
 export const namedDebit = async ({
   caller,
   path,
@@ -28,30 +27,78 @@ export const namedDebit = async ({
   return uuid.success ? presumeBankDebit(caller.bank, uuid.output) : undefined
 }
 
+type Report<R> = {
+  report: R
+  /** Returns the body as the bank sent it. */
+  body: () => string
+  cause: Cause
+  apply: (now: Debit, report: R, cause: Cause) => Debit | Refusal
+}
+
 /**
- * Writes what a bank reports of a debit, or refuses it. A completion that comes after the debit
- * failed is refused as well, and kept: the bank has taken a customer's money.
+ * Applies a bank's report to its debit. A report that the debit rejects becomes an exception before
+ * the bank gets its answer: the bank may have moved a customer's money.
  */
 export const takeReport = async <R extends BankCallback>(
   presumed: Debit,
-  { report, cause, apply }: Report<R>,
+  { report, body, cause, apply }: Report<R>,
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Debit | Refusal> => {
-  let judged = presumed
+  let current = presumed
   const judge = (now: Debit) => {
-    judged = now
+    current = now
     return apply(now, report, cause)
   }
-  // Metadata is merged into what is there, and what is there is not presumed.
+  // Metadata merges into the stored metadata, which an assumed state does not have.
   const move = report.metadata ? moveRead : movePresumed
   const taken = await move(presumed, judge, runtime)
-  if (taken instanceof Refusal && report.status === 'completed' && judged.status === 'failed') {
-    await putLateCompletion(judged, report, cause)
-    log.error('late completion', {
-      reference: judged.facts.reference,
-      bank: judged.facts.bank.identifier,
-      request_id: cause.requestId,
-    })
+  if (taken instanceof Refusal) {
+    const kind = exceptionKind(current.status, report.status)
+    await recordRejection(current, { kind, refusal: taken, body, cause, status: current.status })
   }
   return taken
+}
+
+/** Records a report whose body was rejected before it could be applied. */
+export const recordRejectedBody = async (
+  { caller, at, requestId, refusal, body }: Rejected<'update-debit-transaction' | 'debit-callback'>,
+  debit: Debit | undefined,
+): Promise<void> => {
+  if (!debit) return
+  const cause = { at, by: `bank:${caller.bank}`, requestId }
+  await recordRejection(debit, { kind: 'refused_report', refusal, body, cause })
+}
+
+type Rejection = {
+  kind: ExceptionKind
+  refusal: Refusal
+  body: () => string
+  cause: Cause
+  status?: Debit['status']
+}
+
+const recordRejection = async (
+  { facts }: Debit,
+  { kind, refusal, body, cause, status }: Rejection,
+): Promise<void> => {
+  const { reference, partner: provider, bank, amount } = facts
+  await putException({
+    reference,
+    kind,
+    provider,
+    bank: bank.identifier,
+    amount,
+    ...cause,
+    ...(status ? { status } : {}),
+    code: refusal.code,
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+    report: body(),
+  })
+  log.error('bank report rejected', {
+    kind,
+    reference,
+    bank: bank.identifier,
+    code: refusal.code,
+    request_id: cause.requestId,
+  })
 }

@@ -1,7 +1,7 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser'
 import { judgeInput } from '../domain/validation.ts'
 import { type Guard, headerValues, orThrow } from './exchange.ts'
-import { bodyText, fieldsOf, judgeReserved, malformed, scan } from './json-body.ts'
+import { bodyText, fieldsOf, judgeReserved, malformed, originalBody, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
 
 const JSON_UTF8 = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
@@ -9,6 +9,8 @@ const JSON_UTF8 = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 /** The text-level rules of a body, before it is parsed: 400/1400. */
 const textGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
+    const { body, isBase64Encoded } = event
+    event.exchange.body = () => originalBody(body, isBase64Encoded)
     const [contentType = ''] = headerValues(event, 'content-type')
     if (!JSON_UTF8.test(contentType)) throw malformed('Content-Type must be application/json')
     const text = orThrow(bodyText(event.body, event.isBase64Encoded))

@@ -9,7 +9,7 @@ import { untouched } from '../store/windows.ts'
 import { bodyGuards } from './body-guards.ts'
 import { credentialGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
-import type { ApiEvent } from './exchange.ts'
+import type { ApiEvent, Exchange } from './exchange.ts'
 import { refusalFor } from './faults.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 import { providerGuard } from './provider-guard.ts'
@@ -28,6 +28,8 @@ export type Call<N extends OperationName> = {
   caller: Extract<Caller, { kind: RowOf<N>['caller'] }>
   /** The parameters of the path, decoded. */
   path: Record<string, string>
+  /** Returns the body as the caller sent it (json-body.ts, originalBody). */
+  body: () => string
   /** The body as its schema parsed it. */
   input: Parsed<N, 'body'>
   /** The query as its schema parsed it. */
@@ -39,9 +41,17 @@ type Handle<N extends OperationName, P> = (
   prefetched: P,
 ) => Promise<Success | TextReply | Refusal>
 
+/** A request of a known caller, within its limits, whose body was rejected. */
+export type Rejected<N extends OperationName> = Pick<
+  Call<N>,
+  'caller' | 'path' | 'at' | 'requestId' | 'body'
+> & { refusal: Refusal }
+
 type Options<N extends OperationName, P> = {
   /** A read that needs the path alone; it runs while the request is counted. */
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<P>
+  /** Runs before the caller gets the refusal; when it throws, the caller gets a fault and retries. */
+  onRejectedBody?: (rejected: Rejected<N>, prefetched: P) => Promise<void>
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
@@ -62,7 +72,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
   name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
   handle: Handle<N, P>,
-  { prefetch }: Options<N, P> = {},
+  { prefetch, onRejectedBody }: Options<N, P> = {},
 ): Handler => {
   const operation: Operation = operations[name]
 
@@ -83,7 +93,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
     timeoutEarlyResponse: deadlinePassed,
     requestEnd: (request) => logOutcome(name, request.event as ApiEvent, request.response),
   })
-    .use(exchanges(name, runtime))
+    .use(exchanges(name, runtime, onRejectedBody as Options<N, unknown>['onRejectedBody']))
     .use(credentialGuard(operation))
     .use(providerGuard)
     .use(startPrefetch(prefetch as Options<N, unknown>['prefetch']))
@@ -93,21 +103,35 @@ export const endpoint = <N extends OperationName, P = undefined>(
 }
 
 /** Opens the exchange of a request, and turns whatever is thrown into its reply. */
-const exchanges = (
-  name: OperationName,
+const exchanges = <N extends OperationName>(
+  name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
+  onRejectedBody: Options<N, unknown>['onRejectedBody'],
 ): MiddlewareObj<ApiEvent, APIGatewayProxyResult> => ({
   before: ({ event }) => {
     const at = runtime.now()
     const rate = untouched(operations[name].limit[environment.limits], at)
     event.exchange = { requestId: runtime.newId(), at, rate }
   },
-  onError: (request) => {
-    const { exchange } = request.event
-    const refusal = refusalFor(request.error, { operation: name, request_id: exchange.requestId })
+  onError: async (request) => {
+    const { exchange, pathParameters } = request.event
+    const ids = { operation: name, request_id: exchange.requestId }
+    let refusal = refusalFor(request.error, ids)
+    if (onRejectedBody && isBodyRejected(exchange)) {
+      try {
+        const rejected = { ...exchange, path: pathParameters ?? {}, refusal }
+        await onRejectedBody(rejected as unknown as Rejected<N>, await exchange.prefetched)
+      } catch (fault) {
+        refusal = refusalFor(fault, ids)
+      }
+    }
     request.response = refusalReply(refusal, exchange)
   },
 })
+
+/** The body guards have read the body and not accepted it. */
+const isBodyRejected = ({ body, input }: Exchange): boolean =>
+  body !== undefined && input === undefined
 
 const startPrefetch = <N extends OperationName>(
   prefetch: Options<N, unknown>['prefetch'],

@@ -15,6 +15,8 @@ export type Exchange = {
   prefetched?: Promise<unknown> | undefined
   /** The count of this request, under way or done. */
   counting?: Promise<Rate>
+  /** Returns the body as the caller sent it. */
+  body?: () => string
   numbers?: NumberTexts
   input?: unknown
   query?: unknown

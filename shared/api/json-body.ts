@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
 import { invalid, Refusal } from '../domain/refusal.ts'
 
@@ -17,6 +18,13 @@ export const NOT_JSON = 'body must be JSON'
 const NOT_AN_OBJECT = 'body must be a JSON object'
 
 export const malformed = (reason: string): Refusal => new Refusal(1400, { details: [reason] })
+
+/** The body as the caller sent it: text, or `base64:` and base64 when it is not UTF-8; cut at 64 KiB. */
+export const originalBody = (body: string | null, isBase64Encoded: boolean): string => {
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  const start = bytes.subarray(0, BYTES_MAX)
+  return isUtf8(bytes) ? start.toString('utf8') : `base64:${start.toString('base64')}`
+}
 
 /** The body's text, from the bytes or the text that the gateway hands over. */
 export const bodyText = (body: string | null, isBase64Encoded: boolean): string | Refusal => {

@@ -11,13 +11,26 @@ import {
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from './metadata.ts'
 import { Fee } from './money.ts'
 import { invalid, type Refusal } from './refusal.ts'
-import { isBlank, oneOf, text } from './text.ts'
+import { isBlank, message, oneOf, text } from './text.ts'
 
+/** The bank's own reference of a debit, a payment or a refund. */
+export const BankReference = text({ max: 255 })
+
+/** How the customer approved. `mobile_app`, the name that providers read, is accepted as well. */
+export const BankApproval = v.pipe(
+  oneOf(['ussd', 'mobile_api', 'web', 'mobile_app']),
+  v.transform((method) => (method === 'mobile_app' ? 'mobile_api' : method)),
+)
+
+/** The bank's words about a failure. The service stores this many characters of them. */
+export const ErrorMessage = message({ max: 2_000 })
+
+// Serialisers of several languages write null for an absent field.
 const fields = {
-  bank_reference: text({ max: 100 }),
-  approval_method: v.optional(oneOf(['ussd', 'mobile_api', 'web'])),
-  fee: v.optional(Fee),
-  metadata: v.optional(Metadata),
+  bank_reference: BankReference,
+  approval_method: v.nullish(BankApproval),
+  fee: v.nullish(Fee),
+  metadata: v.nullish(Metadata),
 }
 
 /** A report with one of these statuses. */
@@ -27,8 +40,7 @@ const report = <const S extends readonly string[]>(statuses: S) =>
       {
         ...fields,
         status: oneOf(statuses),
-        // A bank may echo the null of a completed transaction.
-        error_message: v.nullish(text({ max: 200, mayBeBlank: true })),
+        error_message: v.nullish(ErrorMessage),
       },
       'is required',
     ),
@@ -74,8 +86,8 @@ export const failureCode = (message: string): FailureCode =>
 
 /**
  * The debit after a bank's report; the very same object when it already has that status.
- * @returns 422/3001 for an illegal transition, 422/1007 for a fee above the amount or metadata
- *   that would grow past its bound
+ * A fee above the amount is accepted: settlement deducts the amount at most.
+ * @returns 422/3001 for an invalid transition, 422/1007 for metadata that exceeds its bound
  */
 export const applyBankUpdate = (
   debit: Debit,
@@ -84,9 +96,6 @@ export const applyBankUpdate = (
 ): Debit | Refusal => {
   const after = advance(debit, { ...cause, to: update.status, changes: changesOf(update) })
   if (after === debit || !('facts' in after)) return after
-  if (update.fee !== undefined && update.fee > debit.facts.amount) {
-    return invalid({ fee: ['must not exceed the amount'] })
-  }
   if (update.metadata && !fitsMetadata(merged([debit.facts.metadata, update.metadata]))) {
     return invalid({ metadata: [METADATA_TOO_LARGE] })
   }
@@ -106,7 +115,7 @@ export const applyBankCallback = (
 const changesOf = (update: BankUpdate): Changes => ({
   bankReference: update.bank_reference,
   ...(update.approval_method ? { approvalMethod: update.approval_method } : {}),
-  ...(update.fee === undefined ? {} : { fee: update.fee }),
+  ...(typeof update.fee === 'number' ? { fee: update.fee } : {}),
   ...(update.metadata ? { metadata: update.metadata } : {}),
   ...(update.status === 'failed' && update.error_message
     ? { errorMessage: update.error_message, errorCode: failureCode(update.error_message) }

@@ -8,6 +8,7 @@ import type { PhoneNumber } from './phone.ts'
 import type { Reference, Uuid } from './reference.ts'
 import { Refusal } from './refusal.ts'
 import type { BatchId } from './settlement.ts'
+import { cut } from './text.ts'
 
 /** error_details.code of a failed debit (specification, Event types). */
 export type FailureCode =
@@ -92,6 +93,9 @@ export type State = Facts & {
   updatedAt: Date
 }
 
+/** Characters of a bank's error message that replies and webhooks show. */
+const MESSAGE_SHOWN = 500
+
 const lastOf = (debit: Debit): number => debit.history.length - 1
 
 /**
@@ -106,16 +110,18 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
   if (!first || !last) throw new Error(`Debit ${debit.facts.reference} has no event ${n}`)
   const known = entries.map(({ changes }) => changes)
   const atOf = (type: DebitEventName) => entries.find((entry) => entry.type === type)?.at ?? null
+  const changes = Object.assign({}, ...known) as Changes
   return {
     ...debit.facts,
     bankReference: null,
     approvalMethod: null,
     fee: null,
-    errorMessage: null,
     errorCode: null,
     customerName: null,
     accountNumber: null,
-    ...(Object.assign({}, ...known) as Changes),
+    ...changes,
+    errorMessage:
+      changes.errorMessage === undefined ? null : cut(changes.errorMessage, MESSAGE_SHOWN),
     metadata: merged([debit.facts.metadata, ...known.map((changes) => changes.metadata ?? {})]),
     status: last.type,
     previousStatus: entries.at(-2)?.type ?? null,

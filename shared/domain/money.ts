@@ -20,7 +20,7 @@ export const DAILY_LIMIT = pesewas(50_000_00)
 const WHOLE_DIGITS_MAX = 11
 
 const EXACT_DECIMAL = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
-const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,2})?$/
+const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 
 const missingOr = (message: string) => (issue: { input: unknown }) =>
   issue.input === undefined || issue.input === null ? 'is required' : message
@@ -49,13 +49,24 @@ export const Amount = v.pipe(
   Pesewas,
 )
 
-/** A bank's fee: a decimal with up to two decimals, zero or more, to pesewas. */
+/** Above every amount, so a larger fee settles alike. */
+const FEE_MAX = 99_999_999_999_99
+
+const roundHalfEven = (text: string): number => {
+  const [whole = '', decimals = ''] = text.split('.')
+  if (whole.length > WHOLE_DIGITS_MAX) return FEE_MAX
+  const floor = Number(`${whole}${decimals.slice(0, 2).padEnd(2, '0')}`)
+  const rest = decimals.slice(2).replace(/0+$/, '')
+  if (rest === '5') return floor + (floor % 2)
+  return rest > '5' ? floor + 1 : floor
+}
+
+/** A bank's fee: a decimal of zero or more, rounded half-even to pesewas. */
 export const Fee = v.pipe(
   v.string('must be a decimal'),
-  v.regex(DECIMAL, 'must be a decimal of zero or more with at most 2 decimal places'),
-  v.metadata({ minimum: 0, maximum: 10_000 }),
-  v.transform(toPesewas),
-  v.maxValue(AMOUNT_MAX, 'must not exceed the amount'),
+  v.regex(DECIMAL, 'must be a decimal of zero or more'),
+  v.metadata({ minimum: 0 }),
+  v.transform(roundHalfEven),
   Pesewas,
 )
 

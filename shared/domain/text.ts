@@ -4,6 +4,7 @@ import * as v from 'valibot'
 // or show a customer something else than what was approved. Tabs and line ends may stand where
 // lines make sense.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+const EACH_FORBIDDEN = new RegExp(FORBIDDEN, 'gu')
 const FORBIDDEN_IN_LINES = /(?![\t\r\n])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 const codePoints = (text: string): number => [...text].length
@@ -14,9 +15,8 @@ export const textMessage = (issue: { input: unknown }): string =>
 
 type TextRule = {
   max: number
-  /** Tabs and line ends may stand in it. */
+  /** Accepts tabs and line breaks. */
   lines?: boolean
-  mayBeBlank?: boolean
 }
 
 export const isBlank = (text: string): boolean => text.trim() === ''
@@ -27,10 +27,10 @@ export const hasControlCharacters = (text: string, { lines }: { lines: boolean }
   (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)
 
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */
-export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
+export const text = ({ max, lines = false }: TextRule) =>
   v.pipe(
     v.string(textMessage),
-    v.check((value) => mayBeBlank || !isBlank(value), 'is required'),
+    v.check((value) => !isBlank(value), 'is required'),
     // A string has at least as many UTF-16 units as code points, so most are never spread.
     v.check(
       (value) => value.length <= max || (value.length <= 2 * max && codePoints(value) <= max),
@@ -38,7 +38,21 @@ export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
     // JSON Schema counts code points as well; the checks cannot tell it so themselves.
-    v.metadata({ minLength: mayBeBlank ? 0 : 1, maxLength: max }),
+    v.metadata({ minLength: 1, maxLength: max }),
+  )
+
+/** The first code points of a text. */
+export const cut = (text: string, max: number): string =>
+  text.length <= max ? text : [...text].slice(0, max).join('')
+
+/**
+ * Accepts text of any length and returns its first `max` code points. Line breaks and other control
+ * characters become spaces: no report is rejected for the form of its explanation.
+ */
+export const message = ({ max }: { max: number }) =>
+  v.pipe(
+    v.string(textMessage),
+    v.transform((value) => cut(value.replaceAll(EACH_FORBIDDEN, ' ').trim(), max)),
   )
 
 /** One of a few texts, which the refusal lists. */

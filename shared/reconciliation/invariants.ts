@@ -16,7 +16,7 @@ export const invariants = {
   25: 'What was completed is settled or waits for it',
   26: 'A sealed batch stays as it is and is paid once',
   27: 'A reversal after settlement takes back its line, once',
-  31: "A bank's completion of a failed debit is on record",
+  31: 'A rejected bank report is on record, and is of its debit',
   33: 'Each change says who made it, when, and by which request',
 } as const
 

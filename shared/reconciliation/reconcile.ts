@@ -4,7 +4,7 @@ import type { Reference } from '../domain/reference.ts'
 import type { Batch, Day } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDayTotal } from '../store/day-totals.ts'
-import { lateCompletionPages } from '../store/late-completions.ts'
+import { exceptionPages } from '../store/exceptions.ts'
 import { findPartner, listPartners } from '../store/partners.ts'
 import { listBatchesOfDay } from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
@@ -19,8 +19,8 @@ import {
 } from './batch-checks.ts'
 import { isCounted, shareOf } from './day-total.ts'
 import { debitChecks } from './debit-checks.ts'
+import { isOfItsDebit } from './exceptions.ts'
 import { nothing, verdict } from './invariants.ts'
-import { isLate } from './late-completions.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
 import { createdOnDay, linePages, readDebits, seeDebits, seeLines, toldOnDay } from './read.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
@@ -48,7 +48,7 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
   const terms = termsOf(date, now())
   const tally = newTally()
   let money = noMoney
-  await lookAtLateCompletions(terms, tally)
+  await checkExceptions(terms, tally)
   for (const partner of await listPartners()) {
     money = await lookAtDebits(partner, terms, { tally, money })
     await lookAtWaiting(partner, terms, tally)
@@ -59,12 +59,14 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
   return { date, checkedAt: terms.now, invariants, money, differences }
 }
 
-const lookAtLateCompletions = async (terms: Terms, tally: Tally): Promise<void> => {
-  for await (const records of lateCompletionPages(terms)) {
-    const debits = await readDebits(records.map(({ reference }) => reference))
-    for (const record of records) {
-      const { partner: provider, reference: subject } = record
-      tally.add(31, { provider, subject }, isLate(record, debits.get(subject)))
+const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
+  for (const status of ['open', 'resolved'] as const) {
+    for await (const records of exceptionPages(status, terms)) {
+      const debits = await readDebits(records.map(({ reference }) => reference))
+      for (const record of records) {
+        const { provider, reference: subject } = record
+        tally.add(31, { provider, subject }, isOfItsDebit(record, debits.get(subject)))
+      }
     }
   }
 }

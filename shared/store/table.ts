@@ -81,13 +81,14 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     prefix: 'DELIVERY#',
   }),
-  lateCompletion: (reference: Reference, requestId: string): Key => ({
+  /** A bank report that was rejected; a bank that repeats it makes another record. */
+  exception: (reference: Reference, requestId: string): Key => ({
     pk: `DEBIT#${reference}`,
-    sk: `LATE#${requestId}`,
+    sk: `EXCEPTION#${requestId}`,
   }),
-  lateCompletionsOf: (reference: Reference): Collection => ({
+  exceptionsOf: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
-    prefix: 'LATE#',
+    prefix: 'EXCEPTION#',
   }),
   uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
   partnerReference: (partner: PartnerId, partnerReference: string): Key => ({
@@ -98,8 +99,8 @@ export const keys = {
     pk: `PARTNER#${partner}`,
     sk: `DAY#${day}`,
   }),
-  /** In the index by-status: every late completion, by when it was reported. */
-  lateCompletions: 'LATE_COMPLETIONS',
+  /** In the index by-status: open and resolved exceptions, by the time of the report. */
+  exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
   /** How far the sweep has looked through what was completed. */

@@ -1,7 +1,7 @@
 import type { Complaint, Witnessed } from '../world/witness.ts'
 import { isExact } from './amounts.ts'
 import { isRetriedRightly, isSpaced } from './attempts.ts'
-import { isKeptWhenLate, isToldWhoWon, isUnchanged } from './bank-reports.ts'
+import { isOnRecord, isToldWhoWon, isUnchanged } from './bank-reports.ts'
 import { isSummed, keepsAllMoney } from './batches.ts'
 import { booksOf } from './books.ts'
 import { isToldAgain, lasts, leavesNothing } from './charges.ts'
@@ -71,7 +71,7 @@ export const invariants: readonly Invariant[] = [
   },
   { number: 29, says: 'a fee is rounded once, half to even', check: isChargedRightly },
   { number: 30, says: 'amounts are whole pesewas, and told with two decimals', check: isExact },
-  { number: 31, says: 'a completion after the failure is kept, once', check: isKeptWhenLate },
+  { number: 31, says: 'a rejected bank report has one exception with its body', check: isOnRecord },
   { number: 32, says: 'what is of another is as if it were not there', check: isOfItsOwner },
   { number: 33, says: 'a move says who made it, when, and why', check: saysWho },
 ]

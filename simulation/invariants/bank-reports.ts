@@ -90,51 +90,52 @@ const judgeReported = ({ askedBy }: Books, change: Reported, complain: Complain)
   if (!isSaid) complain(after.reference, `change ${sequence} is not what its bank said`)
 }
 
-/** 31: each completion that came after the failure is on record once, and no other. */
-export const isKeptWhenLate: Check = (books, complain) => {
-  const late = books.reports.filter(
-    ({ status, code, uuid, asked: { reply } }) =>
-      status === 'completed' &&
-      code === INVALID_TRANSITION &&
-      (cameTo(books.byUuid.get(uuid) ?? NONE, 'failed') ?? Infinity) <= (reply?.at ?? 0),
-  )
-  const kept = Map.groupBy(books.lates, ({ requestId }) => requestId)
-  const told = new Set<unknown>()
-  for (const { asked, uuid, sent } of late) {
-    const requestId = asked.reply && requestIdOf(asked.reply)
-    told.add(requestId)
-    const records = kept.get(String(requestId)) ?? []
-    if (records.length !== 1) complain(uuid, `was completed late, and ${records.length} say so`)
-    if (records[0] && records[0].bankReference !== sent.bank_reference) {
-      complain(uuid, 'was completed late under another reference')
-    }
+const REJECTED = new Set([400, 422])
+
+/** 31: each rejected report of the owning bank has one exception, with the body that was sent. */
+export const isOnRecord: Check = (books, complain) => {
+  const recordsOf = Map.groupBy(books.exceptions, ({ requestId }) => requestId)
+  const answered = new Set<unknown>()
+  for (const report of books.reports) {
+    const { asked, bank, uuid, sent } = report
+    const debit = books.byUuid.get(uuid)
+    const isOwn = debit?.item.bank.identifier === bank
+    if (!debit || !isOwn || !asked.reply || !REJECTED.has(asked.reply.status)) continue
+    const requestId = requestIdOf(asked.reply)
+    answered.add(requestId)
+    const records = recordsOf.get(String(requestId)) ?? []
+    const [record] = records
+    if (records.length !== 1) complain(uuid, `has ${records.length} records of a rejected report`)
+    if (!record) continue
+    if (record.report !== JSON.stringify(sent)) complain(uuid, 'has a record of another body')
+    const kind = kindOf(report, debit)
+    if (record.kind !== kind) complain(uuid, `has a record of ${record.kind}, not of ${kind}`)
   }
-  for (const record of books.lates) {
+  for (const record of books.exceptions) {
     const debit = books.debits.get(record.reference)
     const isOfDebit =
-      debit?.item.status === 'failed' &&
-      record.amount === debit.item.amount &&
-      record.partner === debit.item.partner &&
-      record.bank === debit.item.bank.identifier
-    if (!isOfDebit) complain(record.pk, 'is not what became of its debit')
-    if (told.has(record.requestId) || !debit) continue
-    if (!mayBeUntold(books, debit)) complain(record.pk, 'was kept, and no bank said it')
+      record.amount === debit?.item.amount &&
+      record.provider === debit?.item.partner &&
+      record.bank === debit?.item.bank.identifier
+    if (!isOfDebit) complain(record.pk, 'is not of its debit')
+    if (answered.has(record.requestId) || !debit) continue
+    if (!mayBeUnanswered(books, debit, answered)) complain(record.pk, 'has no report of a bank')
   }
 }
 
-const NONE: DebitBook = {
-  item: {} as DebitBook['item'],
-  entries: [],
-  createdAt: 0,
-  changes: [],
-  lines: [],
-  lates: [],
+const kindOf = ({ asked, status, code }: BankReport, debit: DebitBook): string => {
+  const had = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= (asked.reply?.at ?? 0)
+  if (code !== INVALID_TRANSITION) return 'refused_report'
+  if (status === 'completed' && had('failed')) return 'late_completion'
+  return status === 'failed' && had('completed') ? 'contradiction' : 'refused_report'
 }
 
-/** Whose function died after it had kept the record, was not told. One record for each of them. */
-const mayBeUntold = ({ reports }: Books, { item: { uuid }, lates }: DebitBook): boolean => {
-  const ofDebit = reports.filter((one) => one.uuid === uuid && one.status === 'completed')
-  const told = new Set(ofDebit.map(({ asked: { reply } }) => reply && requestIdOf(reply)))
-  const untold = lates.filter(({ requestId }) => !told.has(requestId)).length
-  return untold <= ofDebit.filter(({ asked }) => isUnknown(asked)).length
+/** A function that ended after it wrote the record gave no answer: one record each. */
+const mayBeUnanswered = (
+  { reports }: Books,
+  { item: { uuid }, exceptions }: DebitBook,
+  answered: ReadonlySet<unknown>,
+): boolean => {
+  const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId)).length
+  return unanswered <= reports.filter((one) => one.uuid === uuid && isUnknown(one.asked)).length
 }

@@ -12,8 +12,8 @@ import {
   type RawDayTotal,
   type RawDebit,
   type RawDelivery,
+  type RawException,
   type RawFeedPage,
-  type RawLate,
   type RawLine,
   type RawPointer,
 } from './raw-items.ts'
@@ -28,7 +28,7 @@ export type DebitBook = {
   createdAt: number
   changes: ChangeOf<RawDebit>[]
   lines: LineBook[]
-  lates: RawLate[]
+  exceptions: RawException[]
 }
 
 /** One event that is owed to a partner's webhook. */
@@ -53,7 +53,7 @@ export type Books = {
   dayTotals: RawDayTotal[]
   /** By partner: its events, as `reference#n`. */
   feeds: Map<string, Set<string>>
-  lates: RawLate[]
+  exceptions: RawException[]
   lineChanges: ChangeOf<RawLine>[]
   /** Those of claims and pointers, which nobody changes. */
   nameChanges: Change[]
@@ -85,7 +85,7 @@ const emptyBooks = (witnessed: Witnessed): Books => {
     lines: [],
     dayTotals: [],
     feeds: new Map(),
-    lates: [],
+    exceptions: [],
     lineChanges: [],
     nameChanges: [],
     disabled: new Set(),
@@ -112,7 +112,7 @@ export const booksOf = (witnessed: Witnessed): Books => {
     books.debits.get(line.item.reference)?.lines.push(line)
     books.batches.get(line.batch)?.lines.push(line)
   }
-  for (const late of books.lates) books.debits.get(late.reference)?.lates.push(late)
+  for (const one of books.exceptions) books.debits.get(one.reference)?.exceptions.push(one)
   for (const change of witnessed.changes) follow(change, books)
   return books
 }
@@ -136,8 +136,8 @@ const enter = (item: Item, books: Books): void => {
       books.deliveries.set(eventKey(record.reference, record.n), { item: record, changes: [] })
       return
     }
-    case 'late-completion':
-      books.lates.push(item as RawLate)
+    case 'exception':
+      books.exceptions.push(item as RawException)
       return
     case 'batch': {
       const batch = item as RawBatch
@@ -157,7 +157,7 @@ const enter = (item: Item, books: Books): void => {
 const enterDebit = (item: RawDebit, { debits, byUuid }: Books): void => {
   const entries = entriesOf(item)
   const createdAt = entries[0]?.at ?? 0
-  const book: DebitBook = { item, entries, createdAt, changes: [], lines: [], lates: [] }
+  const book: DebitBook = { item, entries, createdAt, changes: [], lines: [], exceptions: [] }
   debits.set(item.reference, book)
   byUuid.set(item.uuid, book)
 }

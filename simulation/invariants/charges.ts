@@ -21,7 +21,7 @@ const FACTS = [
   'countedOn',
 ] as const satisfies (keyof RawDebit)[]
 
-const LASTING = new Set<Kind>(['debit', 'claim', 'pointer', 'batch', 'line', 'late-completion'])
+const LASTING = new Set<Kind>(['debit', 'claim', 'pointer', 'batch', 'line', 'exception'])
 
 /** 1: nothing of it is ever taken away or changed. */
 const staysAsItWas: Check = ({ witnessed, debits, nameChanges }, complain) => {
@@ -111,7 +111,7 @@ export const leavesNothing: Check = (books, complain) => {
 
 /** Whatever belongs to a debit has its debit. */
 const nothingIsLeftOver = (books: Books, complain: Complain): void => {
-  const { debits, batches, claims, pointers, deliveries, lates } = books
+  const { debits, batches, claims, pointers, deliveries, exceptions } = books
   for (const { pk, reference } of claims) {
     const debit = debits.get(reference)
     const names = debit && `${debit.item.partner}#${hashOf(debit.item.partnerReference)}`
@@ -125,8 +125,8 @@ const nothingIsLeftOver = (books: Books, complain: Complain): void => {
     const isOfSomething = debits.has(item.reference) || batches.has(item.reference)
     if (!isOfSomething) complain(item.pk, 'is owed of nothing')
   }
-  for (const { pk, reference } of lates) {
-    if (!debits.has(reference)) complain(pk, 'was late for nothing')
+  for (const { pk, reference } of exceptions) {
+    if (!debits.has(reference)) complain(pk, 'is an exception of no debit')
   }
 }
 

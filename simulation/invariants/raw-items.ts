@@ -104,15 +104,16 @@ export type RawLine = Item & {
   net: number
 }
 
-export type RawLate = Item & {
+export type RawException = Item & {
   reference: string
-  partner: string
+  kind: string
+  provider: string
   bank: string
   amount: number
-  bankReference: string
-  fee?: number
   by: string
   requestId: string
+  /** The body that the bank sent. */
+  report: string
 }
 
 export type RawFeedPage = Item & { entries: readonly string[] }
@@ -130,7 +131,7 @@ export type Kind =
   | 'day total'
   | 'delivery'
   | 'attempt'
-  | 'late-completion'
+  | 'exception'
   | 'batch'
   | 'line'
   | 'feed-page'
@@ -141,7 +142,7 @@ const ENTITIES = new Set<unknown>([
   'debit',
   'delivery',
   'attempt',
-  'late-completion',
+  'exception',
   'batch',
   'line',
   'feed-page',

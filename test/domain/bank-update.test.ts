@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { applyBankUpdate, BankUpdate, failureCode } from '../../shared/domain/bank-update.ts'
 import { type Debit, stateAt } from '../../shared/domain/debit.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
+import { debitLine } from '../../shared/domain/settlement-line.ts'
 import { judgeInput } from '../../shared/domain/validation.ts'
 import { granted, refused } from '../support/refused.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -25,16 +26,16 @@ const wrongValues = rowsOf(`
   bank_reference   null                 is required
   bank_reference   ""                   is required
   bank_reference   77                   must be a string
-  approval_method  "mobile_app"         must be one of ussd, mobile_api, web
-  approval_method  "direct"             must be one of ussd, mobile_api, web
-  approval_method  "USSD"               must be one of ussd, mobile_api, web
+  bank_reference   "a\\u0007b"          must not contain control characters
+  approval_method  "direct"             must be one of ussd, mobile_api, web, mobile_app
+  approval_method  "USSD"               must be one of ussd, mobile_api, web, mobile_app
   error_message    ""                   is required when status is failed
   error_message    null                 is required when status is failed
+  error_message    "\\n\\t"             is required when status is failed
   error_message    5                    must be a string
-  fee              "-0.01"              must be a decimal of zero or more with at most 2 decimal places
-  fee              "1e2"                must be a decimal of zero or more with at most 2 decimal places
-  fee              "0.001"              must be a decimal of zero or more with at most 2 decimal places
-  fee              "abc"                must be a decimal of zero or more with at most 2 decimal places
+  fee              "-0.01"              must be a decimal of zero or more
+  fee              "1e2"                must be a decimal of zero or more
+  fee              "abc"                must be a decimal of zero or more
   fee              true                 must be a decimal
   metadata         []                   must be an object
 `)
@@ -129,11 +130,39 @@ test('an error message on a completed report is not kept', () => {
   expect(stateAt(after)).toMatchObject({ errorMessage: null, errorCode: null })
 })
 
-test('a fee may reach the amount and not exceed it', () => {
-  expect(stateAt(granted(apply(processing, { ...success, fee: '100.00' }))).fee).toBe(100_00)
-  expect(refused(apply(processing, { ...success, fee: '100.01' }))).toEqual({
-    code: '422/1007',
-    details: { fee: ['must not exceed the amount'] },
+test('a fee above the amount settles as the amount', () => {
+  const after = granted(apply(processing, { ...success, fee: '100.01' }))
+  expect(debitLine(after, undefined)).toMatchObject({ gross: 100_00, fee: 100_00, net: 0 })
+})
+
+test('null means absent in every optional field of a report', () => {
+  const absent = { approval_method: null, error_message: null, fee: null, metadata: null }
+  const after = granted(apply(processing, { ...success, ...absent }))
+  expect(after.history.at(-1)?.changes).toEqual({ bankReference: 'GCB-78' })
+})
+
+test('the approval method mobile_app is stored as mobile_api', () => {
+  const after = granted(apply(processing, { ...success, approval_method: 'mobile_app' }))
+  expect(stateAt(after).approvalMethod).toBe('mobile_api')
+})
+
+test('a bank reference has at most 255 characters', () => {
+  const longest = 'x'.repeat(255)
+  const after = granted(apply(processing, { ...success, bank_reference: longest }))
+  expect(stateAt(after).bankReference).toBe(longest)
+  const details = { bank_reference: ['must not exceed 255 characters'] }
+  expectRefused({ ...success, bank_reference: `${longest}x` }, details)
+})
+
+test('an error message of any length is accepted: 2,000 characters are stored, 500 are shown', () => {
+  const words = `Insufficient funds\r\nbalance 0 ${'é'.repeat(3_000)}`
+  const after = granted(apply(processing, { ...failure, error_message: words }))
+  const stored = after.history.at(-1)?.changes.errorMessage ?? ''
+  expect([...stored]).toHaveLength(2_000)
+  expect(stored.startsWith('Insufficient funds  balance 0 é')).toBe(true)
+  expect(stateAt(after)).toMatchObject({
+    errorMessage: stored.slice(0, 500),
+    errorCode: 'insufficient_funds',
   })
 })
 

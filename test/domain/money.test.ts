@@ -117,6 +117,15 @@ const acceptedFees = rowsOf(`
   1         100
   1.25      125
   10000.00  1000000
+  100000.00              10000000
+  0.30000000000000004    30
+  0.005                  0
+  0.015                  2
+  0.025                  2
+  0.0250000001           3
+  0.0249999999           2
+  0.995                  100
+  99999999999999999.00   9999999999999
 `)
 
 test.each(acceptedFees)('a fee of %s is %s pesewas', (text, count) => {
@@ -124,17 +133,14 @@ test.each(acceptedFees)('a fee of %s is %s pesewas', (text, count) => {
 })
 
 const refusedFees = rowsOf(`
-  "-0.01"                 must be a decimal of zero or more with at most 2 decimal places
-  "-1"                    must be a decimal of zero or more with at most 2 decimal places
-  "0.001"                 must be a decimal of zero or more with at most 2 decimal places
-  "1e2"                   must be a decimal of zero or more with at most 2 decimal places
-  "01.00"                 must be a decimal of zero or more with at most 2 decimal places
-  "1."                    must be a decimal of zero or more with at most 2 decimal places
-  ".5"                    must be a decimal of zero or more with at most 2 decimal places
-  "abc"                   must be a decimal of zero or more with at most 2 decimal places
-  ""                      must be a decimal of zero or more with at most 2 decimal places
-  "10000.01"              must not exceed the amount
-  "9007199254740993.00"   must not exceed the amount
+  "-0.01"                 must be a decimal of zero or more
+  "-1"                    must be a decimal of zero or more
+  "1e2"                   must be a decimal of zero or more
+  "01.00"                 must be a decimal of zero or more
+  "1."                    must be a decimal of zero or more
+  ".5"                    must be a decimal of zero or more
+  "abc"                   must be a decimal of zero or more
+  ""                      must be a decimal of zero or more
   5                       must be a decimal
   true                    must be a decimal
   null                    must be a decimal

@@ -261,8 +261,8 @@ describe('update-debit-transaction', () => {
       error_message: 'Insufficient funds',
     })
     const late = await report(response.uuid, { status: 'completed', bank_reference: 'BANK-LATE' })
-    const kept = await itemsOf(reference, 'LATE#')
-    expect(kept).toMatchObject([{ bank: 'GCB', bankReference: 'BANK-LATE', amount: 100_00 }])
+    const kept = await itemsOf(reference, 'EXCEPTION#')
+    expect(kept).toMatchObject([{ kind: 'late_completion', bank: 'GCB', amount: 100_00 }])
     expect(late.status).toBe(422)
     expect(late.body).toMatchObject({
       success: false,
@@ -281,7 +281,8 @@ describe('update-debit-transaction', () => {
     expect((await call({ status: 'failed', error_message: 'Declined' })).status).toBe(200)
     const late = await call({ status: 'completed', approval_method: 'ussd' })
     expect([late.status, late.body.error.code]).toEqual([422, 3001])
-    expect(await itemsOf(reference, 'LATE#')).toMatchObject([{ bankReference: 'BANK-3' }])
+    const kept = await itemsOf(reference, 'EXCEPTION#')
+    expect(kept).toMatchObject([{ kind: 'late_completion' }])
   })
 
   test('a transaction of another bank, an unknown one and no uuid at all: the same 404/1404', async () => {

@@ -191,7 +191,7 @@ const asBank = async () => {
     error_message: canary('error message'),
     metadata: { [canary('bank metadata key')]: canary('bank metadata value') },
   })
-  // A late completion is an alarm, and its line tells no more than whose it is.
+  // The line of a rejected report names the debit, and nothing that the bank wrote.
   const late = { status: 'completed', bank_reference: canary('late bank reference') }
   await report(one.uuid, late)
   const note = canary('note')
@@ -329,7 +329,7 @@ describe('each line says what it is about', () => {
     }
   })
 
-  test('an attempt: the debit, the delivery and the event; a late completion: the debit', () => {
+  test('an attempt: the debit, the delivery and the event; a rejected report: the debit', () => {
     expect(of('delivery attempted').length).toBeGreaterThan(10)
     for (const line of of('delivery attempted')) {
       expect(line).toMatchObject({
@@ -338,7 +338,7 @@ describe('each line says what it is about', () => {
         event_id: expect.any(String),
       })
     }
-    expect(of('late completion')[0]).toMatchObject({
+    expect(of('bank report rejected')[0]).toMatchObject({
       reference: expect.stringMatching(/^DCS-/),
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })

@@ -267,7 +267,7 @@ describe('debit and exception', () => {
     expect(await refused('debit', 'list', { provider: 'nobody', status })).toBe('no such provider')
   })
 
-  test('an exception stays until it is resolved, and what was noted first stays', async () => {
+  test('an exception is open until it is resolved, and keeps its first note', async () => {
     const { charge } = await createProvider(service, 'excepted')
     const reference = await charge()
     const shown = await vi.waitFor(

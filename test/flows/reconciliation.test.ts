@@ -71,7 +71,9 @@ describe('the operator', () => {
     })
   })
 
-  test('lists what banks took after it had failed, the newest first', async () => {
+  const requestIdOf = ({ body }: { body: { meta: { request_id: string } } }) => body.meta.request_id
+
+  test('an exception list shows completions of failed debits, the newest first', async () => {
     const { reference, response } = await charge()
     const failure = { status: 'failed', bank_reference: 'B-4', error_message: 'Declined' }
     await report(response.uuid, failure)
@@ -83,15 +85,21 @@ describe('the operator', () => {
       reference,
       provider: 'demo',
       bank: 'GCB',
+      kind: 'late_completion',
       amount: '100.00',
       at: expect.stringMatching(/Z$/),
+      debit_status: 'failed',
+      code: 3001,
+      details: { status: ['cannot transition from failed to completed'] },
       reported_by: 'bank:GCB',
       resolved_at: null,
+      resolved_by: null,
       note: null,
     }
+    const sent = (fields: object) => JSON.stringify({ ...completion, ...fields })
     expect(late).toEqual([
-      { ...alike, bank_reference: 'B-6', fee: null, request_id: second.body.meta.request_id },
-      { ...alike, bank_reference: 'B-5', fee: '0.50', request_id: first.body.meta.request_id },
+      { ...alike, report: sent({ bank_reference: 'B-6' }), request_id: requestIdOf(second) },
+      { ...alike, report: sent({ fee: 0.5 }), request_id: requestIdOf(first) },
     ])
     expect(printed(await service.operate('exception', 'list', { limit: '1' }))).toHaveLength(1)
   })

@@ -289,7 +289,7 @@ describe('queues', () => {
   })
 
   test('the stream has one reader, from its beginning, that puts aside what fails', () => {
-    const entities = ['debit', 'delivery', 'recovery', 'batch', 'late-completion']
+    const entities = ['debit', 'delivery', 'recovery', 'batch', 'exception']
     service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,

@@ -35,6 +35,8 @@ const rows = [
   ['sweep-missing', 'own SweepRuns', 'Sum of 60 s < 1', 5, 'bad'],
   ['webhook-failing', 'own WebhookFailingDays', 'Maximum of 300 s >= 3', 1, 'good'],
   ['late-completion', 'own LateCompletion', 'Maximum of 300 s >= 1', 1, 'good'],
+  ['contradiction', 'own Contradiction', 'Maximum of 300 s >= 1', 1, 'good'],
+  ['refused-report', 'own RefusedReport', 'Maximum of 300 s >= 1', 1, 'good'],
   ['settlement-unfinished', 'own SettlementUnfinished', 'Maximum of 300 s >= 1', 1, 'good'],
   ['settlement-not-paid', 'own SettlementNotPaid', 'Maximum of 300 s >= 1', 1, 'good'],
   ['settlement-failed', 'own SettlementFailed', 'Maximum of 300 s >= 1', 1, 'good'],

@@ -6,7 +6,7 @@ import type { Batch, Day } from '../../shared/domain/settlement.ts'
 import { debitLine } from '../../shared/domain/settlement-line.ts'
 import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/batch-item.ts'
-import { putLateCompletion } from '../../shared/store/late-completions.ts'
+import { putException } from '../../shared/store/exceptions.ts'
 import { changePartner } from '../../shared/store/partners.ts'
 import { type Key, keys, put, table, tableName } from '../../shared/store/table.ts'
 import { demoPartner, NOON } from '../support/examples.ts'
@@ -22,6 +22,7 @@ import {
   damage,
   demo,
   differences,
+  lateCompletionOf,
   moved,
   other,
   TODAY,
@@ -251,12 +252,7 @@ const faults: Fault[] = [
   [
     31,
     'a late completion of what had not failed',
-    ({ done }) =>
-      putLateCompletion(
-        done,
-        { status: 'completed', bank_reference: 'B', approval_method: 'ussd' },
-        { at: NOON, by: 'bank:GCB', requestId: 'x' },
-      ),
+    ({ done }) => putException(lateCompletionOf(done, NOON)),
   ],
   [
     33,

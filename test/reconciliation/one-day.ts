@@ -5,6 +5,7 @@ import { abandon, owed, recordAttempt } from '../../shared/domain/delivery.ts'
 import { debitEvent } from '../../shared/domain/event.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import type { ReportException } from '../../shared/domain/report-exception.ts'
 import {
   type Batch,
   type BatchId,
@@ -19,7 +20,7 @@ import { openDebit } from '../../shared/store/charges.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { replaceDelivery } from '../../shared/store/deliveries.ts'
 import { appendToFeed } from '../../shared/store/event-feed.ts'
-import { putLateCompletion } from '../../shared/store/late-completions.ts'
+import { putException } from '../../shared/store/exceptions.ts'
 import { moveRead } from '../../shared/store/moves.ts'
 import { changePartner } from '../../shared/store/partners.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement-lines.ts'
@@ -187,11 +188,24 @@ const doneAfterAWhile = async (): Promise<Debit> => {
 const declinedAndLate = async (): Promise<Debit> => {
   const declined = await failed()
   await told(declined, [404])
-  const report = { status: 'completed', bank_reference: 'B-1', approval_method: 'ussd' } as const
-  const cause = { at: at(TODAY, '13:00:00'), by: 'bank:GCB', requestId: 'late' }
-  await putLateCompletion(declined, report, cause)
+  await putException(lateCompletionOf(declined, at(TODAY, '13:00:00')))
   return declined
 }
+
+/** The record of a completion that a bank reported after the debit failed. */
+export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportException => ({
+  reference: facts.reference,
+  kind: 'late_completion',
+  at: reportedAt,
+  provider: facts.partner,
+  bank: facts.bank.identifier,
+  amount: facts.amount,
+  by: 'bank:GCB',
+  requestId: 'late',
+  status: 'failed',
+  code: 3001,
+  report: '{"status":"completed","bank_reference":"B-1"}',
+})
 
 const reversedUnsettled = async (): Promise<Debit> => {
   const done = await completed()

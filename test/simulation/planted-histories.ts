@@ -217,17 +217,17 @@ export const inHistories: readonly Fault[] = [
   },
   {
     number: 31,
-    what: 'a late completion of which nothing is kept',
+    what: 'a late completion without a record',
     plant: (world) => {
-      world.items = world.items.filter(({ entity }) => entity !== 'late-completion')
+      world.items = world.items.filter(({ entity }) => entity !== 'exception')
     },
   },
   {
     number: 31,
-    what: 'a late completion that no bank reported',
+    what: 'a record of a report that no bank sent',
     plant: (world) => {
-      const late = must(world.items.find(({ entity }) => entity === 'late-completion'))
-      world.items.push({ ...late, sk: 'LATE#another', requestId: 'another' })
+      const late = must(world.items.find(({ entity }) => entity === 'exception'))
+      world.items.push({ ...late, sk: 'EXCEPTION#another', requestId: 'another' })
     },
   },
 ]

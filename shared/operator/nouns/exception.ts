@@ -1,27 +1,33 @@
 import * as v from 'valibot'
 import { Reference } from '../../domain/reference.ts'
+import { exceptionKinds } from '../../domain/report-exception.ts'
 import { text } from '../../domain/text.ts'
 import { choice, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const reference = option('REFERENCE', 'of the debit', Reference)
+const reference = option('REFERENCE', 'the reference of the debit', Reference)
+const kind = v.optional(choice('only this kind', { options: exceptionKinds }))
 
 export const exception = {
-  summary: 'debits that a bank took after they had failed here, which somebody must give back',
+  summary: 'rejected bank reports that an operator must resolve',
   verbs: {
     list: {
-      summary: 'the newest, over all providers',
+      summary: 'lists the newest exceptions of all providers with the original reports',
       options: options({
-        status: v.optional(choice('only these of them', { options: ['open', 'resolved'] })),
+        status: v.optional(
+          choice('only open or only resolved ones', { options: ['open', 'resolved'] }),
+        ),
+        kind,
         limit: newest,
       }),
     },
-    show: { summary: 'what a bank reported of one debit', options: options({ reference }) },
+    show: { summary: 'shows the exceptions of one debit', options: options({ reference }) },
     resolve: {
-      summary: 'notes that the money was given back; nothing else is changed',
+      summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
       options: options({
         reference,
-        note: option('TEXT', 'how, for whoever reads it later', text({ max: 200 })),
+        kind,
+        note: option('TEXT', 'how it was resolved', text({ max: 200 })),
       }),
     },
   },

@@ -1,0 +1,46 @@
+import type { BankIdentifier } from './bank.ts'
+import type { Status } from './lifecycle.ts'
+import type { Pesewas } from './money.ts'
+import type { PartnerId } from './partner.ts'
+import type { Reference } from './reference.ts'
+import type { Details, ErrorCode } from './refusal.ts'
+
+/** Why an operator must look at a rejected bank report. */
+export const exceptionKinds = ['late_completion', 'refused_report', 'contradiction'] as const
+export type ExceptionKind = (typeof exceptionKinds)[number]
+
+/** A bank report that the service rejected, as the bank sent it. */
+export type ReportException = {
+  reference: Reference
+  kind: ExceptionKind
+  at: Date
+  provider: PartnerId
+  bank: BankIdentifier
+  amount: Pesewas
+  /** `bank:GCB` */
+  by: string
+  requestId: string
+  /** The status of the debit when the report arrived; absent when the body was unreadable. */
+  status?: Status
+  /** The answer that the bank received. */
+  code: ErrorCode
+  details?: Details
+  /** The original body, at most 64 KiB: text, or base64 after `base64:` when it is not UTF-8. */
+  report: string
+  resolvedAt?: string
+  resolvedBy?: string
+  note?: string
+}
+
+/**
+ * Names the contradiction between a debit and a rejected report.
+ * @param reported the status that the bank reported; undefined when the body was rejected
+ */
+export const exceptionKind = (status: Status, reported: string | undefined): ExceptionKind => {
+  // The bank debited the customer, and the provider believes that it did not.
+  if (status === 'failed' && reported === 'completed') return 'late_completion'
+  // The bank takes back a completion that the provider relies on.
+  const wasCompleted = status === 'completed' || status === 'reversed'
+  if (wasCompleted && reported === 'failed') return 'contradiction'
+  return 'refused_report'
+}
