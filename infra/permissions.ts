@@ -21,6 +21,12 @@ const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#
 /** One that fails gives its amount back to its day. */
 const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
 
+/** Asks the bank for the outcome before a timeout fails a debit. */
+const expires = allOf(movesAndFails, {
+  items: { GetItem: ['BANKS', 'BANK#*'] },
+  sealingKey: true,
+})
+
 const bankReports = allOf(movesAndFails, { items: { GetItem: ['UUID#*'], PutItem: ['DEBIT#*'] } })
 
 /** Attempts at events of debits and batches, and the health of the webhook. */
@@ -200,10 +206,9 @@ const rows: Record<FunctionName, Permissions> = {
       'settlements',
     ],
   }),
-  'submit-to-bank': allOf(movesAndFails, {
-    items: { GetItem: ['BANKS', 'BANK#*', 'CUSTOMER#*'] },
+  'submit-to-bank': allOf(expires, {
+    items: { GetItem: ['CUSTOMER#*'] },
     sends: ['sandbox-outcomes'],
-    sealingKey: true,
   }),
   'report-sandbox-outcome': movesAndFails,
   'schedule-timeout': {
@@ -211,7 +216,7 @@ const rows: Record<FunctionName, Permissions> = {
     sends: ['expiries'],
     schedulesInto: 'expiries',
   },
-  'expire-debit': movesAndFails,
+  'expire-debit': expires,
   'deliver-webhook': allOf(delivers, { sends: ['webhooks-sidelined'] }),
   'deliver-sidelined-webhook': delivers,
   'recover-deliveries': {
@@ -226,7 +231,7 @@ const rows: Record<FunctionName, Permissions> = {
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
   'reconcile-day': reconciles,
-  sweep: allOf(movesAndFails, appendsToFeed, {
+  sweep: allOf(expires, appendsToFeed, {
     items: {
       GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],

@@ -122,8 +122,17 @@ const doors: Record<string, string[]> = {
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  'shared/timeouts/': [
+    'shared/timeouts/',
+    'shared/banks/',
+    'shared/domain/',
+    'shared/store/',
+    'shared/runtime.ts',
+    'shared/log.ts',
+  ],
   'shared/sweep/': [
     'shared/sweep/',
+    'shared/timeouts/',
     'shared/domain/',
     'shared/store/',
     'shared/queues/',

@@ -1,15 +1,8 @@
 import { connectors } from '../../shared/banks/registry.ts'
 import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
-import {
-  advance,
-  type Debit,
-  deadline,
-  type Move,
-  stateAt,
-  timeOut,
-} from '../../shared/domain/debit.ts'
-import { clocks, isOpen } from '../../shared/domain/lifecycle.ts'
-import type { SubmissionResult } from '../../shared/domain/submission.ts'
+import { advance, type Debit, deadline, type Move, stateAt } from '../../shared/domain/debit.ts'
+import { clocks } from '../../shared/domain/lifecycle.ts'
+import { applyOutcome, type SubmissionResult } from '../../shared/domain/submission.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -17,6 +10,7 @@ import { findAccount, findBank } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
+import { expire } from '../../shared/timeouts/expire.ts'
 
 /** A question and a submission after it must both end inside the function's own time. */
 const EXCHANGE_SECONDS = 20
@@ -48,10 +42,9 @@ export const submitToBank = (runtime: Runtime) =>
     const { bank, phone } = debit.facts
     const due = deadline(debit, 'processing', clocks(environment.timeScale))
     if (due && due <= runtime.now()) {
-      // Too late to begin: nobody may be debited for what has already run out.
+      // Too late to submit: no customer may be debited for a charge that has timed out.
       const cause = { at: runtime.now(), by: 'job:submit-to-bank', requestId: messageId }
-      const end = (now: Debit) => (isOpen(now.status) ? timeOut(now, 'processing', cause) : now)
-      await moveDebit(debit, end, runtime)
+      await expire(debit, 'processing', cause, runtime)
       return
     }
     const [current, account] = await Promise.all([
@@ -94,15 +87,8 @@ const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Mov
       const changes = { ...cause.changes, bankReference: result.bankReference }
       return advance(debit, { ...cause, to: 'processing', changes })
     }
-    case 'rejected': {
-      const changes = {
-        ...cause.changes,
-        errorMessage: result.message,
-        errorCode: result.code,
-        ...(result.bankReference ? { bankReference: result.bankReference } : {}),
-      }
-      return advance(debit, { ...cause, to: 'failed', changes })
-    }
+    default:
+      return applyOutcome(debit, result, cause)
   }
 }
 

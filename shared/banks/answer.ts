@@ -1,23 +1,35 @@
 import * as v from 'valibot'
-import { text } from '../domain/text.ts'
+import { BankReference, ErrorMessage } from '../domain/bank-update.ts'
+import { formatAmount, type Pesewas } from '../domain/money.ts'
+import type { Uuid } from '../domain/reference.ts'
 import { ConnectorFault } from './connector-fault.ts'
 import type { Answer } from './exchange.ts'
 
 /** What is read from the answers of a bank in our protocol (docs/bank-protocol.md). */
 
-export const BankReference = text({ max: 100 })
+/**
+ * Ties a reply to its request: a cached reply, a crossed one or one about another amount is no
+ * answer to it.
+ */
+export const echo = ({ uuid, amount }: { uuid: Uuid; amount: Pesewas }) => ({
+  uuid: v.literal(uuid),
+  amount: v.literal(formatAmount(amount)),
+})
 
-/** What stands in every rejection. */
+/** The fields of every rejection. */
 export const rejection = {
   status: v.literal('rejected'),
-  message: text({ max: 200 }),
-  bank_reference: v.optional(BankReference),
+  message: v.pipe(ErrorMessage, v.nonEmpty()),
+  bank_reference: v.nullish(BankReference),
 }
 
-export const rejected = (said: { message: string; bank_reference?: string | undefined }) => ({
+export const rejected = (said: {
+  message: string
+  bank_reference?: string | null | undefined
+}) => ({
   kind: 'rejected' as const,
   message: said.message,
-  ...(said.bank_reference === undefined ? {} : { bankReference: said.bank_reference }),
+  ...(said.bank_reference ? { bankReference: said.bank_reference } : {}),
 })
 
 /** The only answers there are. Each has its HTTP statuses, so that a proxy's page is none of them. */
@@ -36,7 +48,7 @@ export const saidIn = <Said extends { status: string }>(
   if (!known.includes(status)) throw new ConnectorFault(2001, `HTTP ${status}`)
   const { success, output } = v.safeParse(bodies, parsed(body))
   if (!success || !statuses[output.status as Said['status']].includes(status)) {
-    throw new ConnectorFault(2002, `HTTP ${status} with an answer that is not in the protocol`)
+    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not answer the request`)
   }
   return output
 }

@@ -1,6 +1,11 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import type { SandboxReport } from '../domain/sandbox-outcome.ts'
-import type { Submission, SubmissionResult } from '../domain/submission.ts'
+import type {
+  BankOutcome,
+  DebitAtBank,
+  Submission,
+  SubmissionResult,
+} from '../domain/submission.ts'
 
 /**
  * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then
@@ -8,6 +13,12 @@ import type { Submission, SubmissionResult } from '../domain/submission.ts'
  */
 export type Connector = {
   submit: (submission: Submission) => Promise<SubmissionResult>
+  /**
+   * Asks the bank for the final outcome of a debit. Absent when the bank cannot be asked.
+   * @returns undefined while the bank has none
+   * @throws ConnectorFault when the bank gives no usable reply
+   */
+  queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
 }
 
 /** What it takes to reach a bank that has an endpoint of its own. */

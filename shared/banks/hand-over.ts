@@ -25,26 +25,35 @@ export const handOver = async (
   { path, uuid, repeated, body }: HandOver,
   reach: Reach,
 ): Promise<Answer> => {
-  const ask = await asking(bank, reach)
+  const send = await sending(bank, reach)
   // Unlike a second hand-over, a question can have no effect, whatever became of the first.
-  const earlier = repeated ? await ask('GET', `${path}/${uuid}`) : undefined
+  const earlier = repeated ? await send('GET', `${path}/${uuid}`) : undefined
   if (earlier && earlier.status !== NEVER_CAME) return earlier
-  return ask('POST', path, {
+  return send('POST', path, {
     headers: { 'x-idempotency-key': uuid },
     body: JSON.stringify(body),
   })
 }
 
-const NEVER_CAME = 404
+/**
+ * Asks the bank about something that it may have.
+ * @throws ConnectorFault when no whole answer came
+ */
+export const ask = async (bank: BankIdentifier, path: string, reach: Reach): Promise<Answer> => {
+  const send = await sending(bank, reach)
+  return send('GET', path)
+}
 
-type Ask = (
+export const NEVER_CAME = 404
+
+type Send = (
   method: 'GET' | 'POST',
   path: string,
   more?: { headers: Record<string, string>; body: string },
 ) => Promise<Answer>
 
-/** What sends to a bank, as its settings stand now. */
-const asking = async (bank: BankIdentifier, reach: Reach): Promise<Ask> => {
+/** Returns a function that sends to a bank with its current settings. */
+const sending = async (bank: BankIdentifier, reach: Reach): Promise<Send> => {
   const settings = await reach.settingsOf(bank)
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
   const url = bankUrl(settings.url, reach)

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { BankReference } from '../domain/bank-update.ts'
 import type { Instruction, InstructionResult } from '../domain/instruction.ts'
 import { formatAmount } from '../domain/money.ts'
-import { BankReference, rejected, rejection, saidIn } from './answer.ts'
+import { echo, rejected, rejection, saidIn } from './answer.ts'
 import type { Reach } from './connector.ts'
 import type { Answer } from './exchange.ts'
 import { handOver } from './hand-over.ts'
@@ -15,7 +16,7 @@ export const httpSettlement = (reach: Reach): SettlementConnector => ({
   pay: async (instruction) => {
     const { account, uuid, repeated } = instruction
     const payment = { path: '/settlements', uuid, repeated, body: bodyOf(instruction) } as const
-    return resultOf(await handOver(account.bank, payment, reach))
+    return resultOf(await handOver(account.bank, payment, reach), instruction)
   },
 })
 
@@ -31,17 +32,21 @@ const bodyOf = ({ uuid, batch, partner, account, amount, currency, date }: Instr
   date,
 })
 
-const answers = {
+const answersTo = (instruction: Instruction) => ({
   bodies: v.variant('status', [
-    v.object({ status: v.literal('paid'), bank_reference: BankReference }),
-    v.object({ status: v.literal('underway') }),
-    v.object(rejection),
+    v.object({
+      ...echo(instruction),
+      status: v.literal('paid'),
+      bank_reference: BankReference,
+    }),
+    v.object({ ...echo(instruction), status: v.literal('underway') }),
+    v.object({ ...echo(instruction), ...rejection }),
   ]),
   statuses: { paid: [200, 201, 202], underway: [200, 201, 202], rejected: [200, 422] },
-}
+})
 
-const resultOf = (answer: Answer): InstructionResult => {
-  const said = saidIn(answer, answers)
+const resultOf = (answer: Answer, instruction: Instruction): InstructionResult => {
+  const said = saidIn(answer, answersTo(instruction))
   switch (said.status) {
     case 'paid':
       return { kind: 'paid', bankReference: said.bank_reference }

@@ -1,22 +1,35 @@
 import * as v from 'valibot'
+import { BankApproval, BankReference, ErrorMessage, failureCode } from '../domain/bank-update.ts'
 import type { FailureCode } from '../domain/debit.ts'
-import { CURRENCY, formatAmount } from '../domain/money.ts'
-import type { Submission, SubmissionResult } from '../domain/submission.ts'
-import { BankReference, rejected, rejection, saidIn } from './answer.ts'
+import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
+import type {
+  BankOutcome,
+  DebitAtBank,
+  Submission,
+  SubmissionResult,
+} from '../domain/submission.ts'
+import { echo, rejected, rejection, saidIn } from './answer.ts'
 import type { Connector, Reach } from './connector.ts'
 import type { Answer } from './exchange.ts'
-import { handOver } from './hand-over.ts'
+import { ask, handOver, NEVER_CAME } from './hand-over.ts'
 
 /**
  * A bank with an endpoint of its own that speaks our protocol (docs/bank-protocol.md). Only a
  * well-formed answer says that a debit was accepted or rejected. Everything else is not known: it
  * is asked for when the message comes again, until an answer or the ten-minute clock decides.
  */
-export const httpConnector = (reach: Reach): Connector => ({
+export const httpConnector = (reach: Reach): Required<Connector> => ({
   submit: async (submission) => {
     const { bank, uuid, repeated } = submission
     const body = bodyOf(submission)
-    return resultOf(await handOver(bank, { path: '/submissions', uuid, repeated, body }, reach))
+    const answer = await handOver(bank, { path: '/submissions', uuid, repeated, body }, reach)
+    return resultOf(answer, submission)
+  },
+  queryOutcome: async (debit) => {
+    const answer = await ask(debit.bank, `/submissions/${debit.uuid}`, reach)
+    if (answer.status === NEVER_CAME) return undefined
+    const said = saidIn(answer, answersTo(debit))
+    return said.status === 'completed' || said.status === 'failed' ? outcomeOf(said) : undefined
   },
 })
 
@@ -40,25 +53,68 @@ const PUBLISHED = [
   'network_error',
 ] as const satisfies FailureCode[]
 
-const answers = {
+const Code = v.pipe(
+  v.string(),
+  v.transform((code): FailureCode => PUBLISHED.find((one) => one === code) ?? 'unknown_error'),
+)
+
+// A completed debit is a fact about a customer's money. A detail of it that cannot be read is left
+// out, so that it does not hide the fact.
+const Detail = <S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), null)
+
+const NumberOrText = v.pipe(v.union([v.number(), v.string()]), v.transform(String))
+
+const Completed = v.object({
+  status: v.literal('completed'),
+  bank_reference: BankReference,
+  fee: Detail(v.pipe(NumberOrText, Fee)),
+  approval_method: Detail(BankApproval),
+})
+
+const Failed = v.object({
+  status: v.literal('failed'),
+  bank_reference: Detail(BankReference),
+  code: Detail(Code),
+  message: Detail(v.pipe(ErrorMessage, v.nonEmpty())),
+})
+
+const answersTo = (debit: DebitAtBank) => ({
   bodies: v.variant('status', [
-    v.object({ status: v.literal('accepted'), bank_reference: BankReference }),
     v.object({
-      ...rejection,
-      code: v.pipe(
-        v.string(),
-        v.transform(
-          (code): FailureCode => PUBLISHED.find((one) => one === code) ?? 'unknown_error',
-        ),
-      ),
+      ...echo(debit),
+      status: v.literal('accepted'),
+      bank_reference: BankReference,
     }),
+    v.object({ ...echo(debit), ...rejection, code: Code }),
+    v.object({ ...echo(debit), ...Completed.entries }),
+    v.object({ ...echo(debit), ...Failed.entries }),
   ]),
-  statuses: { accepted: [200, 202], rejected: [200, 422] },
+  statuses: { accepted: [200, 202], rejected: [200, 422], completed: [200], failed: [200] },
+})
+
+const resultOf = (answer: Answer, submission: Submission): SubmissionResult => {
+  const said = saidIn(answer, answersTo(submission))
+  switch (said.status) {
+    case 'accepted':
+      return { kind: 'accepted', bankReference: said.bank_reference }
+    case 'rejected':
+      return { ...rejected(said), code: said.code }
+    default:
+      return outcomeOf(said)
+  }
 }
 
-const resultOf = (answer: Answer): SubmissionResult => {
-  const said = saidIn(answer, answers)
-  return said.status === 'accepted'
-    ? { kind: 'accepted', bankReference: said.bank_reference }
-    : { ...rejected(said), code: said.code }
+type Outcome = v.InferOutput<typeof Completed> | v.InferOutput<typeof Failed>
+
+const outcomeOf = (said: Outcome): BankOutcome => {
+  if (said.status === 'completed') {
+    return {
+      kind: 'completed',
+      bankReference: said.bank_reference,
+      ...(typeof said.fee === 'number' ? { fee: said.fee } : {}),
+      ...(said.approval_method ? { approvalMethod: said.approval_method } : {}),
+    }
+  }
+  const message = said.message ?? 'The bank failed the debit'
+  return { ...rejected({ ...said, message }), code: said.code ?? failureCode(message) }
 }

@@ -14,6 +14,13 @@ export const connectors = (wiring: Wiring): Record<Connected, Connector> => ({
   http: httpConnector(wiring),
 })
 
+/** The outcome queries of the banks that can be asked. The sandbox bank cannot. */
+export const outcomeQueries = (
+  reach: Reach,
+): Partial<Record<Connected, Connector['queryOutcome']>> => ({
+  http: httpConnector(reach).queryOutcome,
+})
+
 /** What has partners paid, by the connector of the bank that holds their account. */
 export const settlementConnectors = (reach: Reach): Record<Connected, SettlementConnector> => ({
   sandbox: sandboxSettlement,

@@ -1,4 +1,4 @@
-import { type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
+import { type Debit, deadline, type Phase } from '../domain/debit.ts'
 import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
@@ -9,10 +9,10 @@ import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
-import { moveDebit } from '../store/moves.ts'
 import { findRecovery } from '../store/recoveries.ts'
 import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
+import { expire } from '../timeouts/expire.ts'
 import { isRipe, repair, repairEvents } from './repair.ts'
 
 /** Everything that somebody was to look at by now, because what it waits for did not happen. */
@@ -78,21 +78,18 @@ const lookAfterDebits = async (due: readonly Watched[], runtime: Runtime): Promi
 const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
   deadline(debit, phase, clocks(environment.timeScale))
 
-/** Fails a debit of which a clock has run out. */
+/** Expires a debit whose deadline has passed. One debit that faults does not keep others open. */
 const endOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> => {
   const at = runtime.now()
-  const hasRunOut = (now: Debit, phase: Phase): boolean => {
-    const due = deadlineOf(now, phase)
+  const phase = PHASES.find((one) => {
+    const due = deadlineOf(debit, one)
     return due !== undefined && due <= at
-  }
-  const phase = PHASES.find((one) => hasRunOut(debit, one))
+  })
   if (!phase) return false
   const cause = { at, by: 'job:sweep', requestId: runtime.newId() }
-  await moveDebit(
-    debit,
-    (now) => (hasRunOut(now, phase) ? timeOut(now, phase, cause) : now),
-    runtime,
-  )
+  await telling([debit.facts.reference], async () => {
+    await expire(debit, phase, cause, runtime)
+  })
   return true
 }
 

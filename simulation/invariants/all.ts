@@ -12,7 +12,7 @@ import { isChargedRightly } from './fees.ts'
 import { hasOneOutcome, isPath, isWhole, saysWho } from './histories.ts'
 import { type Invariant, together } from './invariant.ts'
 import { isClaimedOnce, isNamedRightly } from './names.ts'
-import { endsInTime, hasItsTimes } from './outcomes.ts'
+import { endsInTime, hasItsTimes, isAskedFirst } from './outcomes.ts'
 import { isSigned, reachesItsOwner } from './posts.ts'
 import { staysAsItIs } from './sealed-batches.ts'
 import { isOfCompleted, isSettledInTime, isSettledOnce, isTakenBackOnce } from './settled-debits.ts'
@@ -74,6 +74,7 @@ export const invariants: readonly Invariant[] = [
   { number: 31, says: 'a rejected bank report has one exception with its body', check: isOnRecord },
   { number: 32, says: 'what is of another is as if it were not there', check: isOfItsOwner },
   { number: 33, says: 'a move says who made it, when, and why', check: saysWho },
+  { number: 38, says: 'a bank is asked before a timeout fails its debit', check: isAskedFirst },
 ]
 
 /** @returns what does not hold; nothing: all is well */

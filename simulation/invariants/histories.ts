@@ -111,8 +111,8 @@ const ACTORS: Record<string, RegExp> = {
   'debit-callback': /^bank:/,
   'report-sandbox-outcome': /^bank:/,
   'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
-  'expire-debit': /^job:expire-debit$/,
-  sweep: /^job:sweep$/,
+  'expire-debit': /^(?:bank:.*|job:expire-debit)$/,
+  sweep: /^(?:bank:.*|job:sweep)$/,
   'manage-debit': /^operator$/,
 }
 

@@ -110,3 +110,26 @@ const tellsItsTimes: Check = ({ debits, posts, witnessed }, complain) => {
 }
 
 export const hasItsTimes = together(hasItsMessage, tellsItsTimes)
+
+/** The exchange with the bank, and the writes that follow it. */
+const QUERY_MS = 15_000
+
+/**
+ * 38: before a timeout fails a debit, its bank is asked, and an outcome that it names wins. Where
+ * nothing goes wrong, the question arrives.
+ */
+export const isAskedFirst: Check = ({ debits, witnessed: { scene, questions } }, complain) => {
+  if (!scene.healthy) return
+  const asked = Map.groupBy(questions, ({ uuid }) => uuid)
+  for (const [reference, { item, entries, changes }] of debits) {
+    const failed = entries.find(typeIs('failed'))
+    const isAskable = scene.endpoints.includes(item.bank.identifier)
+    if (!isAskable || !failed?.by.startsWith('job:')) continue
+    const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
+    const last = asked.get(item.uuid)?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
+    if (!last) complain(reference, 'timed out, and its bank was not asked')
+    if (last?.answer === 'completed' || last?.answer === 'failed') {
+      complain(reference, `timed out, and its bank said ${last.answer}`)
+    }
+  }
+}

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Faults } from '../world/faults.ts'
-import type { HandOver } from '../world/witness.ts'
+import type { Report } from '../world/plan.ts'
+import type { HandOver, Question } from '../world/witness.ts'
 import type { Answer, Conduct, Peer, Sent } from './network.ts'
 
 /**
@@ -19,6 +20,8 @@ type Deciding = {
   /** The debit is taken: from now on it may report. */
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: (body: Record<string, unknown>) => 'paid' | 'underway' | 'rejected'
+  /** What has become of a debit that the bank took. */
+  outcomeOf: (uuid: string) => Report | undefined
 }
 
 type Around = Deciding & {
@@ -28,6 +31,7 @@ type Around = Deciding & {
   chance: Chance
   faults: Faults
   handOvers: HandOver[]
+  questions: Question[]
 }
 
 const json = (code: number, body: object): Answer => ({
@@ -36,25 +40,45 @@ const json = (code: number, body: object): Answer => ({
   text: JSON.stringify(body),
 })
 
-const answerTo = (verdict: Verdict, key: string): Answer => {
-  const bank_reference = `B-${key.slice(0, 8)}`
+/** The debit or the payment that a reply is about. */
+type About = { uuid: string; amount: unknown }
+
+const answerTo = (verdict: Verdict, about: About): Answer => {
+  const bank_reference = `B-${about.uuid.slice(0, 8)}`
   switch (verdict) {
     case 'accepted':
-      return json(202, { status: 'accepted', bank_reference })
+      return json(202, { ...about, status: 'accepted', bank_reference })
     case 'paid':
-      return json(201, { status: 'paid', bank_reference })
+      return json(201, { ...about, status: 'paid', bank_reference })
     case 'underway':
-      return json(202, { status: 'underway' })
+      return json(202, { ...about, status: 'underway' })
     case 'rejected':
-      return json(422, { status: 'rejected', code: 'insufficient_funds', message: 'No' })
+      return json(422, { ...about, status: 'rejected', code: 'insufficient_funds', message: 'No' })
     case 'nothing':
       return json(404, {})
   }
 }
 
+const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
+  json(200, {
+    ...about,
+    status,
+    bank_reference: `B-${about.uuid.slice(0, 8)}`,
+    ...(status === 'failed' ? { message: 'Declined' } : { approval_method: 'ussd' }),
+    ...(fee ? { fee } : {}),
+  })
+
 const NONSENSE: readonly Answer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
+  // Of another debit, or of no debit that it names.
+  json(202, { status: 'accepted', bank_reference: 'B-1' }),
+  json(202, {
+    status: 'accepted',
+    bank_reference: 'B-1',
+    uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac',
+    amount: '1.00',
+  }),
   json(200, { status: 'maybe', bank_reference: 'B-1' }),
   { code: 202, headers: {}, text: '<html>accepted</html>' },
   { code: 200, headers: {}, text: '' },
@@ -63,8 +87,10 @@ const NONSENSE: readonly Answer[] = [
 ]
 
 export const newBank = (around: Around): Peer => {
-  const { id, secret, clock, chance, faults, handOvers } = around
+  const { id, secret, clock, chance, faults, handOvers, questions } = around
   const known = new Map<string, Verdict>()
+  const amounts = new Map<string, unknown>()
+  const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
 
   const isGenuine = ({ url, method, headers, body }: Sent): boolean => {
     const { pathname } = new URL(url)
@@ -94,6 +120,7 @@ export const newBank = (around: Around): Peer => {
     const effective = !known.has(key)
     const verdict = effective ? decide(path, body) : verdictOn(key)
     known.set(key, verdict)
+    amounts.set(key, body.amount)
     handOvers.push({
       at: clock.now(),
       bank: id,
@@ -106,6 +133,14 @@ export const newBank = (around: Around): Peer => {
     return verdict
   }
 
+  const answerQuestion = (uuid: string): Answer => {
+    const verdict = verdictOn(uuid)
+    const outcome = verdict === 'accepted' ? around.outcomeOf(uuid) : undefined
+    const answer = (outcome?.status ?? verdict) as Question['answer']
+    questions.push({ at: clock.now(), bank: id, uuid, answer })
+    return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
+  }
+
   return {
     isKnown: () => true,
     connects: () => 'well',
@@ -116,7 +151,7 @@ export const newBank = (around: Around): Peer => {
       }
       if (!isGenuine(sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
-      if (sent.method === 'GET') return { after, answer: answerTo(verdictOn(uuid), uuid) }
+      if (sent.method === 'GET') return { after, answer: answerQuestion(uuid) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && chance.happens(0.5)) {
         return { after, answer: chance.pick(NONSENSE) }
@@ -126,7 +161,7 @@ export const newBank = (around: Around): Peer => {
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
       if (faults.strikes('bank talks nonsense')) return { after, answer: chance.pick(NONSENSE) }
-      return { after, answer: answerTo(verdict, String(sent.headers['x-idempotency-key'])) }
+      return { after, answer: answerTo(verdict, about(String(sent.headers['x-idempotency-key']))) }
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Faults } from '../world/faults.ts'
 import type { Lives } from '../world/lives.ts'
 import { bankNames, type Plan } from '../world/plan.ts'
 import { hostOf, scenePartners, secretOf } from '../world/scene.ts'
-import type { HandOver, Post } from '../world/witness.ts'
+import type { HandOver, Post, Question } from '../world/witness.ts'
 import { newBank } from './bank.ts'
 import type { Peer } from './network.ts'
 import { newReceiver } from './receiver.ts'
@@ -20,6 +20,7 @@ type Around = {
   /** Where what reaches them is written down. */
   posts: Post[]
   handOvers: HandOver[]
+  questions: Question[]
 }
 
 const MINUTE_MS = 60_000
@@ -36,7 +37,15 @@ const receivers = ({ clock, chance, faults, plan, posts }: Around): [string, Pee
   })
 }
 
-const banks = ({ clock, chance, faults, plan, lives, handOvers }: Around): [string, Peer][] => {
+const banks = ({
+  clock,
+  chance,
+  faults,
+  plan,
+  lives,
+  handOvers,
+  questions,
+}: Around): [string, Peer][] => {
   let payments = -1
   return bankNames.map((id) => {
     const bank = newBank({
@@ -46,6 +55,8 @@ const banks = ({ clock, chance, faults, plan, lives, handOvers }: Around): [stri
       chance,
       faults,
       handOvers,
+      questions,
+      outcomeOf: lives.outcomeOf,
       onSubmission: ({ narration }) => lives.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {
         const life = lives.named(narration)

@@ -1,7 +1,7 @@
 import type { Api } from '../peers/api.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
-import { bankNames, type Life, PARTNERS } from './plan.ts'
+import { bankNames, type Life, PARTNERS, type Report } from './plan.ts'
 import { scenePartners } from './scene.ts'
 import type { Asked } from './witness.ts'
 
@@ -49,6 +49,8 @@ const WRONG: readonly object[] = [
 export const newLives = ({ api, clock, chance }: Around) => {
   /** By its uuid, as its bank knows it. */
   const byNumber = new Map<number, Life>()
+  /** When the bank took each debit, by its uuid. */
+  const takenAt = new Map<string, { life: Life; at: number }>()
 
   const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
 
@@ -87,10 +89,11 @@ export const newLives = ({ api, clock, chance }: Around) => {
   const report = async (life: Life, uuid: string, n: number): Promise<void> => {
     const said = life.reports[n]
     if (!said) return
+    if (said.flaw === 'lost') return
     const name = said.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
     const body = {
       status: said.status,
-      bank_reference: `B-${uuid.slice(0, 8)}`,
+      ...(said.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
       ...(said.status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
       ...(said.fee ? { fee: said.fee } : {}),
     }
@@ -125,8 +128,17 @@ export const newLives = ({ api, clock, chance }: Around) => {
         redeliver(life, data.reference),
       ])
     },
+    /** The outcome that a bank has by now, which it names when it is asked. */
+    outcomeOf: (uuid: string): Report | undefined => {
+      const taken = takenAt.get(uuid)
+      return taken?.life.reports
+        .filter(({ status }) => status !== 'approved')
+        .filter(({ afterSeconds }) => taken.at + afterSeconds * 1000 <= clock.now())
+        .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
+    },
     /** A bank took the debit: from now on it reports. */
     taken: (life: Life, uuid: string): void => {
+      takenAt.set(uuid, { life, at: clock.now() })
       for (const n of life.reports.keys()) void report(life, uuid, n)
     },
   }

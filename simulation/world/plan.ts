@@ -19,6 +19,8 @@ export type Report = {
   status: 'completed' | 'failed' | 'approved'
   /** With two decimals; absent: the partner's schedule decides. */
   fee?: string
+  /** The bank sends a body that the service rejects, or never sends it. */
+  flaw?: 'rejected' | 'lost'
 }
 
 export type Life = {
@@ -126,6 +128,10 @@ const drawReports = (chance: Chance): Report[] => {
       return [end(chance.between(700, 1_500), 'completed')]
     case 8:
       return [end(0, outcome)]
+    case 9:
+      return [{ ...end(soon, outcome), flaw: 'lost' }]
+    case 10:
+      return [{ ...end(soon, outcome), flaw: 'rejected' }, end(soon + 5, outcome)]
     default:
       return [end(soon, outcome)]
   }

@@ -76,6 +76,14 @@ export type HandOver = {
   verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
 }
 
+/** A question about a debit as it came to a bank, and the status in its reply. */
+export type Question = {
+  at: number
+  bank: string
+  uuid: string
+  answer: HandOver['verdict'] | 'completed' | 'failed'
+}
+
 export type ScenePartner = {
   id: string
   /** Its webhook; undefined for a partner that polls. */
@@ -104,6 +112,8 @@ export type Scene = {
   skew: number
   partners: readonly ScenePartner[]
   banks: readonly string[]
+  /** The banks with endpoints of their own, which can be asked. */
+  endpoints: readonly string[]
 }
 
 export type Witnessed = {
@@ -114,6 +124,7 @@ export type Witnessed = {
   asked: readonly Asked[]
   posts: readonly Post[]
   handOvers: readonly HandOver[]
+  questions: readonly Question[]
   /** What dead-letter queues held, and messages that nobody took. */
   deadLetters: readonly { queue: string; body: string }[]
 }

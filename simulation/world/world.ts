@@ -17,7 +17,7 @@ import { runtimeOf, timeoutsOf } from './runtime.ts'
 import { furnish, scenePartners } from './scene.ts'
 import { newTrace, type Trace } from './trace.ts'
 import { functions, type Run, timeoutOf } from './warm-functions.ts'
-import type { Asked, HandOver, Post, Witnessed } from './witness.ts'
+import type { Asked, HandOver, Post, Question, Witnessed } from './witness.ts'
 
 /**
  * The whole service in a world of its own: the real functions on a table, queues, timers, banks and
@@ -50,7 +50,12 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const aws = newAws({ clock, chance, faults, effects, plan, run })
   answerCalls(aws.answer)
 
-  const seen = { asked: [] as Asked[], posts: [] as Post[], handOvers: [] as HandOver[] }
+  const seen = {
+    asked: [] as Asked[],
+    posts: [] as Post[],
+    handOvers: [] as HandOver[],
+    questions: [] as Question[],
+  }
   const api = newApi({ clock, chance, faults, run, asked: seen.asked })
   const lives = newLives({ api, clock, chance })
   // Whoever is called is known before the first call, and only then.
@@ -125,4 +130,5 @@ const sceneOf = (plan: Plan): Witnessed['scene'] => ({
   skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
   partners: scenePartners,
   banks: bankNames,
+  endpoints: bankNames.filter((name) => name !== 'SBX'),
 })

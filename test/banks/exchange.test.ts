@@ -20,7 +20,8 @@ test.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
 })
 
 describe('of an answer, 16 KiB are read', () => {
-  const padded = (length: number) => ACCEPTED.padEnd(length)
+  // The uuid and the amount are longer than the places that they fill.
+  const padded = (length: number) => ACCEPTED.padEnd(length - 30)
 
   test('to the last byte', async () => {
     const { url } = await saying(200, padded(16_384))

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { judgeSignature } from '../../shared/api/request-signature.ts'
 import { httpSettlement } from '../../shared/banks/http-settlement.ts'
@@ -5,15 +6,15 @@ import type { BankIdentifier } from '../../shared/domain/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
 import { closeReceivers, receiver } from '../webhooks/servers.ts'
-import { faultOf, PAID, paid, pay, SECRET, saying } from './one-bank.ts'
+import { ECHO, faultOf, filled, PAID, paid, pay, SECRET, saying } from './one-bank.ts'
 import { accountOf, instructionOf } from './one-instruction.ts'
 import { wiringOf } from './one-submission.ts'
 
 afterEach(closeReceivers)
 
 const again = () => instructionOf({ repeated: true })
-const UNDERWAY = '{"status":"underway"}'
-const REJECTED = '{"status":"rejected","message":"No such account"}'
+const UNDERWAY = `{${ECHO},"status":"underway"}`
+const REJECTED = `{${ECHO},"status":"rejected","message":"No such account"}`
 
 describe('what the bank gets', () => {
   test('is the payment as JSON, under its uuid', async () => {
@@ -94,18 +95,23 @@ const CASES = rowsOf(`
   201  ${REJECTED}                                                        2002
   202  ${REJECTED}                                                        2002
   400  ${REJECTED}                                                        2001
-  422  {"status":"rejected"}                                              2002
-  422  {"status":"rejected","message":""}                                 2002
-  422  {"status":"rejected","message":"No\\u0000account"}                  2002
-  422  {"status":"rejected","message":"${'x'.repeat(201)}"}               2002
-  200  {"status":"paid"}                                                  2002
-  200  {"status":"paid","bank_reference":""}                              2002
-  200  {"status":"paid","bank_reference":7}                               2002
-  200  {"status":"paid","bank_reference":"${'x'.repeat(101)}"}            2002
-  200  {"status":"PAID","bank_reference":"HTB-1"}                         2002
-  200  {"status":"accepted","bank_reference":"HTB-1"}                     2002
-  200  {"status":"constructor","bank_reference":"HTB-1"}                  2002
-  200  {"success":true,"bank_reference":"HTB-1"}                          2002
+  422  {${ECHO},"status":"rejected"}                                              2002
+  422  {${ECHO},"status":"rejected","message":""}                                 2002
+  422  {${ECHO},"status":"rejected","message":"No\\u0000account"}                  rejected No account
+  200  {"uuid":"$UUID","status":"paid","bank_reference":"HTB-1"}          2002
+  200  {"amount":"$AMOUNT","status":"paid","bank_reference":"HTB-1"}      2002
+  200  {"uuid":"$UUID","amount":"49250.74","status":"paid","bank_reference":"HTB-1"}    2002
+  200  {"uuid":"$UUID","amount":49250.75,"status":"paid","bank_reference":"HTB-1"}      2002
+  200  {"uuid":"$UUID","amount":"1.00","status":"underway"}               2002
+  422  {"amount":"$AMOUNT","status":"rejected","message":"No"}            2002
+  200  {${ECHO},"status":"paid"}                                                  2002
+  200  {${ECHO},"status":"paid","bank_reference":""}                              2002
+  200  {${ECHO},"status":"paid","bank_reference":7}                               2002
+  200  {${ECHO},"status":"paid","bank_reference":"${'x'.repeat(256)}"}            2002
+  200  {${ECHO},"status":"PAID","bank_reference":"HTB-1"}                         2002
+  200  {${ECHO},"status":"accepted","bank_reference":"HTB-1"}                     2002
+  200  {${ECHO},"status":"constructor","bank_reference":"HTB-1"}                  2002
+  200  {${ECHO},"success":true,"bank_reference":"HTB-1"}                          2002
   200  [${PAID}]                                                          2002
   200  ${PAID}${PAID}                                                     2002
   200  "paid"                                                             2002
@@ -137,7 +143,7 @@ describe('only a well-formed answer is one', () => {
   test('a rejection keeps the reference of the bank', async () => {
     const { url } = await saying(
       422,
-      '{"status":"rejected","message":"Closed","bank_reference":"HTB-2"}',
+      `{${ECHO},"status":"rejected","message":"Closed","bank_reference":"HTB-2"}`,
     )
     expect(await pay(url)).toEqual({ kind: 'rejected', message: 'Closed', bankReference: 'HTB-2' })
   })
@@ -167,7 +173,7 @@ describe('what may have been paid is asked for first', () => {
     [401, '', 2001],
     [410, '', 2001],
     [204, '', 2001],
-    [200, '{"status":"unknown"}', 2002],
+    [200, `{${ECHO},"status":"unknown"}`, 2002],
     [200, '<html>Maintenance</html>', 2002],
   ])('%i %s says nothing, and nothing is paid', async (status, body, code) => {
     const { url, methods } = await saying(status, body)
@@ -176,10 +182,12 @@ describe('what may have been paid is asked for first', () => {
   })
 
   test('404 is the word that it never came: it is paid', async () => {
-    const methods: (string | undefined)[] = []
-    const url = await receiver(({ method }, response) => {
+    const methods: string[] = []
+    const url = await receiver(async (request, response) => {
+      const { method = '', url: path = '' } = request
       methods.push(method)
-      response.writeHead(method === 'GET' ? 404 : 201).end(PAID)
+      const reply = filled(PAID, { method, path, body: await text(request) })
+      response.writeHead(method === 'GET' ? 404 : 201).end(reply)
     })
     expect(await pay(url, again())).toEqual(paid)
     expect(methods).toEqual(['GET', 'POST'])

@@ -1,8 +1,19 @@
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { judgeSignature } from '../../shared/api/request-signature.ts'
 import { rowsOf } from '../support/rows.ts'
 import { closeReceivers, receiver } from '../webhooks/servers.ts'
-import { ACCEPTED, accepted, faultOf, SECRET, saying, submit } from './one-bank.ts'
+import {
+  ACCEPTED,
+  accepted,
+  ECHO,
+  faultOf,
+  filled,
+  queryOutcome,
+  SECRET,
+  saying,
+  submit,
+} from './one-bank.ts'
 import { account, submissionOf } from './one-submission.ts'
 
 afterEach(closeReceivers)
@@ -75,25 +86,35 @@ const CASES = rowsOf(`
   202  ${ACCEPTED}                                                              accepted HTB-1
   422  ${ACCEPTED}                                                              2002
   201  ${ACCEPTED}                                                              2001
-  200  {"status":"rejected","code":"insufficient_funds","message":"Too little"}   rejected insufficient_funds
-  422  {"status":"rejected","code":"invalid_account","message":"No account"}      rejected invalid_account
-  422  {"status":"rejected","code":"transaction_declined","message":"Declined"}   rejected transaction_declined
-  422  {"status":"rejected","code":"timeout","message":"Took too long"}           rejected timeout
-  422  {"status":"rejected","code":"network_error","message":"Core is down"}      rejected network_error
-  422  {"status":"rejected","code":"dormant_account","message":"Dormant"}         rejected unknown_error
-  202  {"status":"rejected","code":"invalid_account","message":"No account"}      2002
-  422  {"status":"rejected","message":"No code"}                                  2002
-  422  {"status":"rejected","code":"invalid_account"}                             2002
-  422  {"status":"rejected","code":"invalid_account","message":""}                2002
-  400  {"status":"rejected","code":"invalid_account","message":"No account"}      2001
-  200  {"status":"accepted"}                                                      2002
-  200  {"status":"accepted","bank_reference":""}                                  2002
-  200  {"status":"accepted","bank_reference":7}                                   2002
-  200  {"status":"accepted","bank_reference":"${'x'.repeat(101)}"}                2002
-  200  {"status":"ACCEPTED","bank_reference":"HTB-1"}                             2002
-  200  {"status":"pending","bank_reference":"HTB-1"}                              2002
-  200  {"success":false}                                                          2002
-  200  {"success":true,"bank_reference":"HTB-1"}                                  2002
+  200  {${ECHO},"status":"rejected","code":"insufficient_funds","message":"Too little"}   rejected insufficient_funds
+  422  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      rejected invalid_account
+  422  {${ECHO},"status":"rejected","code":"transaction_declined","message":"Declined"}   rejected transaction_declined
+  422  {${ECHO},"status":"rejected","code":"timeout","message":"Took too long"}           rejected timeout
+  422  {${ECHO},"status":"rejected","code":"network_error","message":"Core is down"}      rejected network_error
+  422  {${ECHO},"status":"rejected","code":"dormant_account","message":"Dormant"}         rejected unknown_error
+  202  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      2002
+  422  {${ECHO},"status":"rejected","message":"No code"}                                  2002
+  422  {${ECHO},"status":"rejected","code":"invalid_account"}                             2002
+  422  {${ECHO},"status":"rejected","code":"invalid_account","message":""}                2002
+  400  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      2001
+  200  {${ECHO},"status":"accepted"}                                                      2002
+  200  {${ECHO},"status":"accepted","bank_reference":""}                                  2002
+  200  {${ECHO},"status":"accepted","bank_reference":7}                                   2002
+  200  {${ECHO},"status":"accepted","bank_reference":"${'x'.repeat(256)}"}                2002
+  202  {"uuid":"$UUID","status":"accepted","bank_reference":"HTB-1"}     2002
+  202  {"amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}     2002
+  202  {"uuid":"$UUID","amount":"50.00","status":"accepted","bank_reference":"HTB-1"}     2002
+  202  {"uuid":"$UUID","amount":100.00,"status":"accepted","bank_reference":"HTB-1"}     2002
+  202  {"uuid":"85cb9470-fd1a-4344-b945-18a86d2efeac","amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}     2002
+  422  {"status":"rejected","code":"invalid_account","message":"No account"}     2002
+  200  {${ECHO},"status":"completed","bank_reference":"HTB-9"}               completed HTB-9
+  200  {${ECHO},"status":"failed","code":"timeout","message":"No approval"}     rejected timeout
+  202  {${ECHO},"status":"completed","bank_reference":"HTB-9"}               2002
+  200  {${ECHO},"status":"completed"}                                        2002
+  200  {${ECHO},"status":"ACCEPTED","bank_reference":"HTB-1"}                             2002
+  200  {${ECHO},"status":"pending","bank_reference":"HTB-1"}                              2002
+  200  {${ECHO},"success":false}                                                          2002
+  200  {${ECHO},"success":true,"bank_reference":"HTB-1"}                                  2002
   200  [${ACCEPTED}]                                                              2002
   200  ${ACCEPTED}${ACCEPTED}                                                     2002
   200  "accepted"                                                                 2002
@@ -123,7 +144,8 @@ describe('only a well-formed answer is one', () => {
       expect(await faultOf(submitting)).toBe(Number(expected))
     } else {
       const result = await submitting
-      const said = result.kind === 'rejected' ? result.code : 'HTB-1'
+      const said =
+        result.kind === 'rejected' ? result.code : 'bankReference' in result && result.bankReference
       expect(`${result.kind} ${said}`).toBe(expected)
     }
     // Whatever it was, this attempt says it once.
@@ -133,7 +155,7 @@ describe('only a well-formed answer is one', () => {
   test('a rejection keeps the words and the reference of the bank', async () => {
     const { url } = await saying(
       422,
-      '{"status":"rejected","code":"dormant_account","message":"Dormant","bank_reference":"HTB-2"}',
+      `{${ECHO},"status":"rejected","code":"dormant_account","message":"Dormant","bank_reference":"HTB-2"}`,
     )
     expect(await submit(url)).toEqual({
       kind: 'rejected',
@@ -149,7 +171,11 @@ describe('a submission that comes again is asked for first', () => {
 
   test.each([
     [200, ACCEPTED, 'accepted'],
-    [422, '{"status":"rejected","code":"invalid_account","message":"No account"}', 'rejected'],
+    [
+      422,
+      `{${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}`,
+      'rejected',
+    ],
   ])('%i %s is the answer, and nothing is submitted', async (status, body, kind) => {
     const { url, methods } = await saying(status, body)
     expect(await submit(url, again())).toMatchObject({ kind })
@@ -160,7 +186,7 @@ describe('a submission that comes again is asked for first', () => {
     [500, '', 2500],
     [401, '', 2001],
     [302, '', 2001],
-    [200, '{"status":"unknown"}', 2002],
+    [200, `{${ECHO},"status":"unknown"}`, 2002],
   ])('%i %s says nothing, and nothing is submitted', async (status, body, code) => {
     const { url, methods } = await saying(status, body)
     expect(await faultOf(submit(url, again()))).toBe(code)
@@ -168,12 +194,76 @@ describe('a submission that comes again is asked for first', () => {
   })
 
   test('404 is the word that it never came: it is submitted', async () => {
-    const methods: (string | undefined)[] = []
-    const url = await receiver(({ method }, response) => {
+    const methods: string[] = []
+    const url = await receiver(async (request, response) => {
+      const { method = '', url: path = '' } = request
       methods.push(method)
-      response.writeHead(method === 'GET' ? 404 : 202).end(ACCEPTED)
+      const reply = filled(ACCEPTED, { method, path, body: await text(request) })
+      response.writeHead(method === 'GET' ? 404 : 202).end(reply)
     })
     expect(await submit(url, again())).toEqual(accepted)
     expect(methods).toEqual(['GET', 'POST'])
+  })
+})
+
+describe('the outcome query', () => {
+  const query = async (status: number, reply: string) => {
+    const { url, methods } = await saying(status, reply)
+    const outcome = queryOutcome(url)
+    return { outcome, methods }
+  }
+
+  test.each([
+    [
+      `{${ECHO},"status":"completed","bank_reference":"HTB-9"}`,
+      { kind: 'completed', bankReference: 'HTB-9' },
+    ],
+    [
+      `{${ECHO},"status":"completed","bank_reference":"HTB-9","fee":1.505,"approval_method":"mobile_app"}`,
+      { kind: 'completed', bankReference: 'HTB-9', fee: 150, approvalMethod: 'mobile_api' },
+    ],
+    [
+      `{${ECHO},"status":"completed","bank_reference":"HTB-9","fee":"none","approval_method":"fax"}`,
+      { kind: 'completed', bankReference: 'HTB-9' },
+    ],
+    [
+      `{${ECHO},"status":"failed","bank_reference":"HTB-9","code":"insufficient_funds","message":"Too little"}`,
+      {
+        kind: 'rejected',
+        bankReference: 'HTB-9',
+        code: 'insufficient_funds',
+        message: 'Too little',
+      },
+    ],
+    [
+      `{${ECHO},"status":"failed","message":"Declined by customer"}`,
+      { kind: 'rejected', code: 'transaction_declined', message: 'Declined by customer' },
+    ],
+    [
+      `{${ECHO},"status":"failed"}`,
+      { kind: 'rejected', code: 'unknown_error', message: 'The bank failed the debit' },
+    ],
+    [ACCEPTED, undefined],
+    [`{${ECHO},"status":"rejected","code":"timeout","message":"No"}`, undefined],
+  ])('%s', async (reply, expected) => {
+    const { outcome, methods } = await query(200, reply)
+    expect(await outcome).toEqual(expected)
+    expect(methods()).toEqual(['GET'])
+  })
+
+  test('404 is no outcome, and nothing is submitted', async () => {
+    const { outcome, methods } = await query(404, '')
+    expect(await outcome).toBeUndefined()
+    expect(methods()).toEqual(['GET'])
+  })
+
+  test.each([
+    [200, '{"status":"completed","bank_reference":"HTB-9"}', 2002],
+    [200, '{"uuid":"$UUID","amount":"99.00","status":"completed","bank_reference":"HTB-9"}', 2002],
+    [500, '', 2500],
+    [302, '', 2001],
+  ])('%i %s is a fault', async (status, reply, code) => {
+    const { outcome } = await query(status, reply)
+    expect(await faultOf(outcome)).toBe(code)
   })
 })

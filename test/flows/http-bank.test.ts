@@ -98,6 +98,66 @@ describe('a charge to it', () => {
   })
 })
 
+describe('before a timeout fails a debit, the bank is asked once for its outcome', () => {
+  /** The last event of a debit that the bank accepts and never reports, and the questions about it. */
+  const unreported = async (outcome?: object, count = 4) => {
+    const { reference, uuid } = await charged()
+    await told(reference, 3)
+    if (outcome) bank.outcomes.set(uuid, outcome)
+    const event = (await told(reference, count)).at(-1)
+    const questions = requestsFor(uuid).filter(({ method }) => method === 'GET')
+    return { event, questions: questions.length, shown: await shownTo(reference) }
+  }
+  const shownTo = async (reference: string) =>
+    (await service.operate('debit', 'show', { reference })) as { result: { history: object[] } }
+
+  const completed = { status: 'completed', bank_reference: 'HTB-9', fee: '1.25' }
+  const failed = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
+  const timedOut = {
+    event: 'transaction.failed',
+    data: { error_details: { code: 'timeout', message: 'Transaction timeout' } },
+  }
+
+  test.concurrent.each([
+    [
+      'completed wins',
+      completed,
+      {
+        event: 'transaction.completed',
+        data: { transaction: { bank_reference: 'HTB-9', fee: 1.25, error_message: null } },
+      },
+      'bank:HTB',
+    ],
+    [
+      'failed wins with its code',
+      failed,
+      {
+        event: 'transaction.failed',
+        data: { error_details: { code: 'insufficient_funds', message: 'Too little money' } },
+      },
+      'bank:HTB',
+    ],
+    ['accepted lets the timeout proceed', undefined, timedOut, 'job:expire-debit'],
+    [
+      'a reply about another amount lets it proceed',
+      { ...completed, amount: '1.00' },
+      timedOut,
+      'job:expire-debit',
+    ],
+    [
+      'a reply about another debit lets it proceed',
+      { ...completed, uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac' },
+      timedOut,
+      'job:expire-debit',
+    ],
+  ])('%s', async (_name, outcome, event, by) => {
+    const { event: last, questions, shown } = await unreported(outcome)
+    expect(last).toMatchObject(event)
+    expect(questions).toBe(1)
+    expect(shown.result.history.at(-1)).toMatchObject({ by })
+  })
+})
+
 describe('bank create and bank update', () => {
   const operated = async (verb: string, options: Record<string, string>) =>
     (await service.operate('bank', verb, options)) as {

@@ -183,6 +183,7 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
         { id: 'other', webhook: undefined, dailyLimit: undefined, feeSchedule: undefined },
       ],
       banks: ['GCB'],
+      endpoints: [],
     },
     items,
     changes: writes.changes,
@@ -198,6 +199,7 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
       }
     }),
     handOvers: items.flatMap(handedOver),
+    questions: [],
     deadLetters: [],
   }
   await world.close()

@@ -193,6 +193,23 @@ export const inHistories: readonly Fault[] = [
     },
   },
   {
+    number: 38,
+    what: 'a timeout of a bank that was not asked',
+    plant: ({ scene }) => {
+      scene.endpoints = ['GCB']
+    },
+  },
+  {
+    number: 38,
+    what: 'a timeout of a bank that named the outcome',
+    plant: (world, { expired }) => {
+      const { uuid, history } = debitOf(world, expired)
+      const at = must(history.find(({ type }) => type === 'failed')?.at) - 1
+      world.scene.endpoints = ['GCB']
+      world.questions = [{ at, bank: 'GCB', uuid, answer: 'completed' }]
+    },
+  },
+  {
     number: 33,
     what: 'a move by nobody',
     plant: (world, { settled }) => falsifyEntry(world, settled, 'completed', { by: '' }),

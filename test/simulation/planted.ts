@@ -12,12 +12,18 @@ export type Tampered = Omit<
   Witnessed,
   'items' | 'changes' | 'asked' | 'posts' | 'handOvers' | 'scene'
 > & {
-  scene: Witnessed['scene'] & { healthy: boolean; healedAt: number; partners: ScenePartners }
+  scene: Witnessed['scene'] & {
+    healthy: boolean
+    healedAt: number
+    partners: ScenePartners
+    endpoints: readonly string[]
+  }
   items: Item[]
   changes: Change[]
   asked: Asked[]
   posts: Post[]
   handOvers: Witnessed['handOvers'][number][]
+  questions: Witnessed['questions']
 }
 
 type ScenePartners = Witnessed['scene']['partners'][number][]

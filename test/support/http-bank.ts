@@ -43,20 +43,21 @@ export type HttpBank = {
   debits: string[]
   /** The uuid of each payment that was made, once for each time. */
   payments: string[]
+  /** The outcome of a debit by its uuid, which the bank then names when it is asked. */
+  outcomes: Map<string, object>
 }
 
 type Kind = 'submissions' | 'settlements'
 
 const answer = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
 
-const REJECTIONS: Record<Kind, Answer> = {
-  submissions: answer(422, {
-    status: 'rejected',
-    code: 'invalid_account',
-    message: 'No such account',
-  }),
-  settlements: answer(422, { status: 'rejected', message: 'No such account' }),
+const REJECTIONS: Record<Kind, object> = {
+  submissions: { status: 'rejected', code: 'invalid_account', message: 'No such account' },
+  settlements: { status: 'rejected', message: 'No such account' },
 }
+
+/** Every reply names the debit or the payment, and its amount. */
+type About = { uuid: string; amount: string }
 
 /** Opens it before the tests of a file and closes it after. */
 export const useHttpBank = (): HttpBank => {
@@ -66,7 +67,10 @@ export const useHttpBank = (): HttpBank => {
   const payments: string[] = []
   const answered = new Map<string, Answer>()
   /** The payments that are made when they are asked for. */
-  const underway = new Set<string>()
+  const underway = new Map<string, About>()
+  /** All that the bank has received, by its uuid. */
+  const received = new Map<string, About>()
+  const outcomes = new Map<string, object>()
   const secret = 'cs_secret_of_the_bank'
 
   const isGenuine = ({ method, path, headers, raw }: Taken): boolean => {
@@ -76,27 +80,29 @@ export const useHttpBank = (): HttpBank => {
     return judgeSignature(signed, secret, new Date()) === undefined
   }
 
-  const accepted = (kind: Kind, uuid: string): Answer => {
-    const bank_reference = `HTB-${uuid.slice(0, 8)}`
+  const accepted = (kind: Kind, about: About): Answer => {
+    const bank_reference = `HTB-${about.uuid.slice(0, 8)}`
     if (kind === 'settlements') {
-      payments.push(uuid)
-      return answer(201, { status: 'paid', bank_reference })
+      payments.push(about.uuid)
+      return answer(201, { ...about, status: 'paid', bank_reference })
     }
-    debits.push(uuid)
-    return answer(202, { status: 'accepted', bank_reference })
+    debits.push(about.uuid)
+    return answer(202, { ...about, status: 'accepted', bank_reference })
   }
 
   /** What is answered to all that comes after the first time. */
   const known = (kind: Kind, uuid: string): Answer | undefined => {
-    if (underway.delete(uuid)) answered.set(uuid, accepted(kind, uuid))
-    return answered.get(uuid)
+    const about = underway.get(uuid)
+    if (about && underway.delete(uuid)) answered.set(uuid, accepted(kind, about))
+    const outcome = outcomes.get(uuid)
+    return outcome ? answer(200, { ...received.get(uuid), ...outcome }) : answered.get(uuid)
   }
 
-  const treated = (conduct: Conduct, kind: Kind, uuid: string): Answer => {
-    if (conduct === 'reject') return REJECTIONS[kind]
-    if (conduct !== 'take its time') return accepted(kind, uuid)
-    underway.add(uuid)
-    return answer(202, { status: 'underway' })
+  const treated = (conduct: Conduct, kind: Kind, about: About): Answer => {
+    if (conduct === 'reject') return answer(422, { ...about, ...REJECTIONS[kind] })
+    if (conduct !== 'take its time') return accepted(kind, about)
+    underway.set(about.uuid, about)
+    return answer(202, { ...about, status: 'underway' })
   }
 
   /** What a submission or a payment is answered, if it is. */
@@ -105,10 +111,12 @@ export const useHttpBank = (): HttpBank => {
     const earlier = known(kind, key)
     if (earlier) return earlier
     if (body?.uuid !== key) return answer(400, {})
+    const about = { uuid: key, amount: String(body.amount) }
+    received.set(key, about)
     const conduct = conducts.shift() ?? 'accept'
     if (conduct === 'stay silent') return 'silence'
     if (typeof conduct === 'object' && conduct.after !== 'accept') return conduct
-    const first = treated(conduct, kind, key)
+    const first = treated(conduct, kind, about)
     answered.set(key, first)
     if (typeof conduct === 'object') return conduct
     if (conduct === 'accept, then break off') return 'break off'
@@ -150,5 +158,6 @@ export const useHttpBank = (): HttpBank => {
     conducts,
     debits,
     payments,
+    outcomes,
   }
 }

@@ -36,12 +36,19 @@ export const timers: readonly Fault[] = [
     name: 'timer-believed',
     area: 'timers',
     file: 'functions/jobs/expire-debit.ts',
-    from: `        if (!due) return now
-        if (due > at) throw new Error(\`The \${phase} clock of \${reference} has not run out\`)
-`,
-    to: '',
-    invariants: [4, 8],
+    from: 'const cause = { at, by:',
+    to: 'const cause = { at: new Date(at.getTime() + 600_000), by:',
+    invariants: [4, 8, 33],
     needs: 'a timer that comes early, or after the customer approved',
+  },
+  {
+    name: 'outcome-of-the-bank-ignored',
+    area: 'timers',
+    file: 'shared/timeouts/expire.ts',
+    from: 'if (outcome && isOpen(current.status))',
+    to: 'if (outcome && !isOpen(current.status))',
+    invariants: [38],
+    needs: 'a bank whose report of a completed debit is lost',
   },
   {
     name: 'ten-minutes-are-a-hundred',
