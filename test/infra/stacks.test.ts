@@ -162,12 +162,14 @@ describe('the key that seals the secrets of partners and banks', () => {
       named([
         'deliver-sidelined-webhook',
         'deliver-webhook',
+        'expire-debit',
         'manage-bank',
         'manage-connector',
         'manage-settlement',
         'manage-webhook',
         'process-batch',
         'submit-to-bank',
+        'sweep',
         'test-webhook',
       ]),
     )
