@@ -44,10 +44,11 @@ const managed = {
 const WINDOW_SECONDS = 60
 
 /**
- * Requests of one address in a minute: twice what a provider may ask for under all of its published
- * limits, so that nobody meets it who keeps to them.
+ * Requests per minute of one address: the stage's own figure, or twice the sum of the published
+ * limits of a provider, so that no provider within its limits reaches it.
  */
-export const addressLimit = (stage: Pick<Stage, 'name'>): number => {
+export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
+  if (stage.addressLimit !== undefined) return stage.addressLimit
   const column = stage.name === 'production' ? 'production' : 'sandbox'
   const ofProviders = operationNames
     .map((name): Operation => operations[name])

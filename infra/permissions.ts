@@ -126,7 +126,12 @@ const rows: Record<FunctionName, Permissions> = {
   'answer-unmatched': {},
 
   'manage-limit': {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['PARTNER#*'], PutItem: ['PARTNER#*'] },
+    items: {
+      GetItem: ['PARTNER#*', 'BANKS'],
+      BatchGetItem: ['PARTNER#*'],
+      Query: ['BANKS'],
+      PutItem: ['PARTNER#*', 'BANKS'],
+    },
     lists: { 'by-status': ['PARTNERS'] },
   },
   'manage-connector': {

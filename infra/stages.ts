@@ -10,6 +10,8 @@ export type Stage = {
   /** What the gateway lets through to one method, whoever asks: before any function, any count. */
   throttle: { perSecond: number; burst: number }
   hasFirewall: boolean
+  /** Requests per minute of one address at the firewall; absent: twice the published limits. */
+  addressLimit?: number
   /** The name that the API has, instead of the gateway's own. */
   domain?: Domain
   /** Workers kept for each function behind the gateway, which no burst of jobs can take. */

@@ -153,6 +153,7 @@ const doors: Record<string, string[]> = {
     'shared/operator/',
     'shared/domain/',
     'shared/api/address.ts',
+    'shared/api/operations.ts',
     'shared/log.ts',
     'aws-lambda',
     'valibot',

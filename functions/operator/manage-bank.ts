@@ -21,6 +21,7 @@ const changed = (bank: Bank, settings: Settings): Bank => ({
     maximum: kept(bank.maximum, settings.maximum),
     ussdCode: kept(bank.ussdCode, settings['ussd-code']),
     packageName: kept(bank.packageName, settings['package-name']),
+    requestLimits: bank.requestLimits,
   }),
 })
 

@@ -1,20 +1,59 @@
+import type * as v from 'valibot'
+import { effectiveLimit } from '../../shared/api/effective-limit.ts'
+import {
+  type Operation,
+  type OperationName,
+  operationNames,
+  operations,
+} from '../../shared/api/operations.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
 import { dayOf } from '../../shared/domain/settlement.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { present } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
+import { changeBank, findBank, listBanks } from '../../shared/store/banks.ts'
 import { findDayTotal } from '../../shared/store/day-totals.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
 
-const view = ({ id, dailyLimit }: Partner) => ({
-  provider: id,
-  daily_limit: dailyLimit === undefined ? null : formatAmount(dailyLimit),
+type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
+type Owner = Pick<SetOptions, 'provider' | 'bank'>
+type Kind = 'provider' | 'bank'
+
+const operationsOf = (kind: Kind): OperationName[] =>
+  operationNames.filter((name) => operations[name].caller === kind)
+
+const perMinute = (name: OperationName, overrides: RequestLimits) => {
+  const { per }: Operation['limit'] = operations[name].limit
+  const { perMinute: own, total } = effectiveLimit(name, overrides)
+  const scope = per === 'caller' ? 'provider' : per
+  return { [`per_${scope}`]: own, ...present({ per_provider: total }) }
+}
+
+/** The overrides, and the limits in effect by operation. */
+const requestLimits = (kind: Kind, overrides: RequestLimits = {}) => ({
+  overrides,
+  requests_per_minute: Object.fromEntries(
+    operationsOf(kind).map((name) => [name, perMinute(name, overrides)]),
+  ),
 })
 
-/** Without a limit nothing is counted. */
+const providerView = (partner: Partner) => ({
+  provider: partner.id,
+  daily_limit: partner.dailyLimit === undefined ? null : formatAmount(partner.dailyLimit),
+  ...requestLimits('provider', partner.requestLimits),
+})
+
+const bankView = (bank: Bank) => ({
+  bank: bank.identifier,
+  ...requestLimits('bank', bank.requestLimits),
+})
+
+/** Without a daily limit no total is kept. */
 const used = async ({ id, dailyLimit }: Partner) => {
   const day = dayOf(real.now())
   if (dailyLimit === undefined) return { day, used: null, left: null }
@@ -23,23 +62,80 @@ const used = async ({ id, dailyLimit }: Partner) => {
   return { day, used: formatAmount(pesewas(total)), left: formatAmount(pesewas(left)) }
 }
 
-const set = async (id: PartnerId, dailyLimit: Partner['dailyLimit'] | null) => {
-  const partner = await changePartner(id, (before) => {
-    if (!before) return unknown()
-    const { dailyLimit: _, ...rest } = before
-    return { ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }
-  })
-  return partner instanceof Refusal ? partner : view(partner)
+const unknown = (kind: Kind) => new Refusal(1404, { details: `no such ${kind}` })
+
+const oneOwner = ({ provider, bank }: Owner): Refusal | undefined =>
+  (provider === undefined) === (bank === undefined)
+    ? new Refusal(1400, { details: 'name either --provider or --bank' })
+    : undefined
+
+/** Rejects options that do not fit each other. */
+const checkOptions = (given: SetOptions): Refusal | undefined => {
+  const { bank, operation, 'daily-limit': dailyLimit, 'per-minute': count } = given
+  const mismatch = oneOwner(given)
+  if (mismatch) return mismatch
+  if (operation !== undefined && count === undefined) {
+    return invalid({ 'per-minute': ['is required with --operation'] })
+  }
+  if (operation === undefined && count !== undefined) {
+    return invalid({ operation: ['is required with --per-minute'] })
+  }
+  if (bank && dailyLimit !== undefined) return invalid({ 'daily-limit': ['is for providers'] })
+  if (operation === undefined && dailyLimit === undefined) {
+    return new Refusal(1400, { details: 'name --daily-limit, or --operation and --per-minute' })
+  }
+  const names = operationsOf(bank ? 'bank' : 'provider')
+  return operation === undefined || names.includes(operation)
+    ? undefined
+    : invalid({ operation: [`must be one of ${names.join(', ')}`] })
 }
 
-const unknown = () => new Refusal(1404, { details: 'no such provider' })
+const withOverride = <T extends Bank | Partner>(
+  before: T,
+  { operation, 'per-minute': count }: Pick<SetOptions, 'operation' | 'per-minute'>,
+) =>
+  operation === undefined || count === undefined
+    ? before
+    : withRequestLimit(before, operation, count)
+
+const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>) => {
+  const { 'daily-limit': dailyLimit } = given
+  const partner = await changePartner(id, (before) => {
+    if (!before) return unknown('provider')
+    if (dailyLimit === undefined) return withOverride(before, given)
+    const { dailyLimit: _, ...rest } = before
+    return withOverride({ ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }, given)
+  })
+  return partner instanceof Refusal ? partner : providerView(partner)
+}
+
+const setBank = async (identifier: BankIdentifier, given: SetOptions) => {
+  const bank = await changeBank(identifier, (before) =>
+    before ? withOverride(before, given) : unknown('bank'),
+  )
+  return bank instanceof Refusal ? bank : bankView(bank)
+}
+
+const show = async ({ provider, bank }: Owner) => {
+  if (provider) {
+    const partner = await findPartner(provider)
+    return partner ? { ...providerView(partner), ...(await used(partner)) } : unknown('provider')
+  }
+  const found = bank && (await findBank(bank))
+  return found ? bankView(found) : unknown('bank')
+}
 
 export const handler = operatorHandler(limit, {
-  set: ({ provider, 'daily-limit': dailyLimit }) => set(provider, dailyLimit),
-  show: async ({ provider }) => {
-    const partner = await findPartner(provider)
-    return partner ? { ...view(partner), ...(await used(partner)) } : unknown()
+  set: async (given) => {
+    const refusal = checkOptions(given)
+    if (refusal) return refusal
+    if (given.provider) return setProvider(given.provider, given)
+    return given.bank && setBank(given.bank, given)
   },
-  list: async () => (await loadPartners()).map(view),
-  remove: ({ provider }) => set(provider, null),
+  show: async (owner) => oneOwner(owner) ?? show(owner),
+  list: async () => [
+    ...(await loadPartners()).map(providerView),
+    ...(await listBanks()).map(bankView),
+  ],
+  remove: ({ provider }) => setProvider(provider, { 'daily-limit': null }),
 })

@@ -32,6 +32,7 @@ const changed = (partner: Partner, settings: Settings): Partner | Refusal => {
       requestSecret: kept(partner.requestSecret, settings['request-secret']),
       feeSchedule,
       settlementAccount,
+      requestLimits: partner.requestLimits,
     }),
   }
 }

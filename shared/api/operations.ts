@@ -19,15 +19,17 @@ type Row = {
   method: 'GET' | 'POST'
   /** `{name}` stands for one path segment. */
   path: string
-  /** Requests per minute, whose they are, and what going over is called. */
+  /** Published requests per minute, the scope that they are counted in, and the code above them. */
   limit: {
     production: number
     sandbox: number
-    per: 'caller' | 'reference'
-    /** A second limit for all of a caller's requests, where the first is not the caller's. */
+    per: 'caller' | 'token' | 'reference'
+    /** A second limit for all references of a caller. */
     perCaller?: { production: number; sandbox: number }
     code: ErrorCode
   }
+  /** The function's only work is a cheap point read, which may run while the request is counted. */
+  readsInParallel?: true
   /** What an object that is missing, or somebody else's, is called. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
   /** The body's schema; absent where the operation takes none. */
@@ -52,7 +54,7 @@ const NOT_FOUND_BY_BANK = {
   category: 'transactions',
 } as const
 
-/** Reads share one published limit; each provider or bank has it for each operation. */
+/** Reads share one published limit; each provider or bank token has it for each operation. */
 const READ_LIMIT = { production: 200, sandbox: 60, per: 'caller' } as const
 
 export const operations = {
@@ -79,6 +81,7 @@ export const operations = {
       perCaller: { production: 1000, sandbox: 1000 },
       code: 1454,
     },
+    readsInParallel: true,
     notFound: { code: 3404 },
     status: 200,
   },
@@ -86,7 +89,7 @@ export const operations = {
     caller: 'bank',
     method: 'POST',
     path: '/api/v1/banks/debit-transactions/{uuid}/update',
-    limit: { production: 30, sandbox: 10, per: 'caller', code: 1455 },
+    limit: { production: 30, sandbox: 10, per: 'token', code: 1455 },
     notFound: NOT_FOUND_BY_BANK,
     body: BankUpdate,
     decimals: ['fee'],
@@ -105,7 +108,7 @@ export const operations = {
     caller: 'bank',
     method: 'GET',
     path: '/api/v1/banks/debit-transactions',
-    limit: { ...READ_LIMIT, code: 1455 },
+    limit: { ...READ_LIMIT, per: 'token', code: 1455 },
     notFound: NOT_FOUND_BY_BANK,
     query: BankListQuery,
     queryNames: { status: 'status_filter' },
@@ -115,7 +118,7 @@ export const operations = {
     caller: 'bank',
     method: 'POST',
     path: '/api/v1/banks/debit-transactions/{uuid}/callback',
-    limit: { production: 200, sandbox: 60, per: 'caller', code: 1455 },
+    limit: { ...READ_LIMIT, per: 'token', code: 1455 },
     notFound: NOT_FOUND_BY_BANK,
     body: BankCallback,
     decimals: ['fee'],
@@ -126,6 +129,7 @@ export const operations = {
     method: 'GET',
     path: '/api/v1/payment-providers/banks',
     limit: { ...READ_LIMIT, code: 1454 },
+    readsInParallel: true,
     notFound: { code: 1404 },
     query: PageQuery,
     status: 200,
@@ -135,6 +139,7 @@ export const operations = {
     method: 'GET',
     path: '/api/v1/payment-providers/banks/{identifier}',
     limit: { ...READ_LIMIT, code: 1454 },
+    readsInParallel: true,
     notFound: { code: 1404 },
     status: 200,
   },
@@ -143,6 +148,7 @@ export const operations = {
     method: 'GET',
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
     limit: { ...READ_LIMIT, code: 1454 },
+    readsInParallel: true,
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
     status: 200,
   },
@@ -193,6 +199,7 @@ export const operations = {
     method: 'GET',
     path: '/api/v1/payment-providers/settlements/{id}',
     limit: { ...READ_LIMIT, code: 1454 },
+    readsInParallel: true,
     notFound: { code: 5404 },
     status: 200,
   },

@@ -1,9 +1,9 @@
 import { Refusal } from '../domain/refusal.ts'
-import { environment } from '../runtime.ts'
 import { sha256 } from '../store/table.ts'
 import { countRequest, type Rate } from '../store/windows.ts'
+import { effectiveLimit } from './effective-limit.ts'
 import type { ApiEvent, Exchange, Guard } from './exchange.ts'
-import type { Operation } from './operations.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
 
 /** What an exceeded limit is answered with: 429, `Retry-After` and the published details. */
 export const rateRefusal = (
@@ -17,36 +17,37 @@ export const rateRefusal = (
   })
 }
 
-const ownerOf = ({ exchange: { caller } }: ApiEvent): string =>
-  caller?.kind === 'provider' ? caller.partner.id : (caller?.bank ?? '')
+/** A provider with all of its credentials, or one token of a bank. */
+const scopeOf = ({ caller }: Exchange): string =>
+  caller?.kind === 'provider' ? caller.partner.id : (caller?.credential ?? '')
 
-/** The request's own window, and that of all of its caller's requests where there is one. */
-const count = async (name: string, operation: Operation, event: ApiEvent): Promise<Rate> => {
-  const { limit } = operation
-  const { at } = event.exchange
-  const all = `${name}#${ownerOf(event)}`
-  const own = limit[environment.limits]
-  if (limit.per === 'caller') return countRequest(all, own, at)
+/** Counts in the scope of the published limit, and in the total over all references if there is one. */
+const count = async (name: OperationName, event: ApiEvent): Promise<Rate> => {
+  const { exchange, pathParameters } = event
+  const { perMinute, total } = effectiveLimit(name, exchange.caller?.limits)
+  const scope = `${name}#${scopeOf(exchange)}`
+  const { per }: Operation['limit'] = operations[name].limit
+  if (per !== 'reference') return countRequest(scope, perMinute, exchange.at)
   // The reference is the caller's text: only its hash may stand in a key.
-  const one = `${all}#${sha256(event.pathParameters?.reference ?? '')}`
-  const [rate, total] = await Promise.all([
-    countRequest(one, own, at),
-    limit.perCaller && countRequest(all, limit.perCaller[environment.limits], at),
+  const one = `${scope}#${sha256(pathParameters?.reference ?? '')}`
+  const [rate, all] = await Promise.all([
+    countRequest(one, perMinute, exchange.at),
+    total === undefined ? undefined : countRequest(scope, total, exchange.at),
   ])
-  return total?.exceeded ? total : rate
+  return all?.exceeded ? all : rate
 }
 
 /**
- * Counts the request. What changes something waits for the count; a read goes on beside it, and
- * the reply waits for both.
+ * Counts the request. Work waits for the count, so that a request above its limit costs one write;
+ * only a cheap point read runs in parallel, and the reply waits for both.
  */
-export const rateGuard = (name: string, operation: Operation): Guard => ({
+export const rateGuard = (name: OperationName, operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { exchange } = event
-    exchange.counting = count(name, operation, event)
-    // Whoever awaits the count sees its failure; until then it must not end the process.
+    exchange.counting = count(name, event)
+    // The awaiting code sees a failure; until then it must not end the process.
     exchange.counting.catch(() => undefined)
-    if (operation.method !== 'GET') await settleRate(operation, exchange)
+    if (!operation.readsInParallel) await settleRate(operation, exchange)
   },
 })
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Pesewas } from './money.ts'
+import { RequestLimits } from './request-limits.ts'
 import { oneOf, text } from './text.ts'
 
 export const BankIdentifier = v.pipe(
@@ -26,6 +27,7 @@ export const Bank = v.object({
   connectorType: oneOf(['ussd', 'mobile_api', 'both']),
   ussdCode: v.optional(v.string()),
   packageName: v.optional(v.string()),
+  requestLimits: v.optional(RequestLimits),
 })
 export type Bank = v.InferOutput<typeof Bank>
 

@@ -3,6 +3,7 @@ import { BankIdentifier, CustomerAccount } from './bank.ts'
 import { EventType } from './event-type.ts'
 import { FeeSchedule } from './fee-schedule.ts'
 import { Pesewas } from './money.ts'
+import { RequestLimits } from './request-limits.ts'
 import { oneOf, text } from './text.ts'
 
 export const PartnerId = v.pipe(
@@ -59,5 +60,6 @@ export const Partner = v.object({
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */
   settlementAccount: v.optional(SettlementAccount),
+  requestLimits: v.optional(RequestLimits),
 })
 export type Partner = v.InferOutput<typeof Partner>

@@ -36,21 +36,26 @@ export const wholeNumber = ({ min, max }: { min: number; max: number }) => {
   const message = `must be a whole number from ${min} to ${max}`
   return v.pipe(
     v.string(),
-    v.regex(/^[0-9]{1,6}$/, message),
+    v.regex(/^[0-9]{1,7}$/, message),
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
   )
 }
 
-const none = v.pipe(
-  v.literal('none'),
-  v.transform(() => null),
-)
+const or = <const W extends string>(word: W) => {
+  const cleared = v.pipe(
+    v.literal(word),
+    v.transform(() => null),
+  )
+  return <S extends v.GenericSchema<string, unknown>>(schema: S) =>
+    v.lazy((input): S | typeof cleared => (input === word ? cleared : schema))
+}
 
-/** `none` takes a setting away. Anything else is judged, and refused, by the schema alone. */
-export const orNone = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.lazy((input): S | typeof none => (input === 'none' ? none : schema))
+/** `none` removes a setting. The schema parses any other text. */
+export const orNone = or('none')
+/** `default` removes an override. The schema parses any other text. */
+export const orDefault = or('default')
 
 const list = v.pipe(
   v.string(),

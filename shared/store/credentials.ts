@@ -1,6 +1,7 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import type { BankIdentifier } from '../domain/bank.ts'
+import type { Bank, BankIdentifier } from '../domain/bank.ts'
 import type { Partner, PartnerId } from '../domain/partner.ts'
+import type { RequestLimits } from '../domain/request-limits.ts'
 import { environment } from '../runtime.ts'
 import { findBank } from './banks.ts'
 import { findPartner } from './partners.ts'
@@ -38,6 +39,10 @@ export type Caller = (
 ) & {
   /** A good credential of somebody who may not use it. */
   suspended: boolean
+  /** SHA-256 of the token. */
+  credential: string
+  /** Overrides of the published request limits. */
+  limits: RequestLimits
 }
 
 type Known = { caller: Caller; expiresAt: number }
@@ -53,21 +58,33 @@ export const findCaller = async (token: string, now: Date): Promise<Caller | und
   const when = { now, seconds: environment.cacheSeconds }
   const known = await callers.get(hash, when, async () => {
     const credential = await read<Credential>(keys.credential(hash))
-    const caller = credential && !credential.revokedAt ? await callerOf(credential) : undefined
+    const caller =
+      credential && !credential.revokedAt ? await callerOf(credential, hash) : undefined
     return caller && { caller, expiresAt: Date.parse(credential?.expiresOn ?? '') }
   })
   // Remembered or not, what has expired has expired; without a date nothing is ever due.
   return known && known.expiresAt <= now.getTime() ? undefined : known?.caller
 }
 
-const callerOf = async ({ kind, owner }: Credential): Promise<Caller | undefined> => {
+const callerOf = async (
+  { kind, owner }: Credential,
+  credential: string,
+): Promise<Caller | undefined> => {
   if (kind === 'bank') {
     const bank = await findBank(owner)
-    return bank && { kind, bank: bank.identifier, suspended: bank.status === 'suspended' }
+    return bank && { kind, bank: bank.identifier, ...standing(bank), credential }
   }
   const partner = await findPartner(owner)
-  return partner && { kind, partner, suspended: partner.status === 'suspended' }
+  return partner && { kind, partner, ...standing(partner), credential }
 }
+
+const standing = ({
+  status,
+  requestLimits = {},
+}: Pick<Bank | Partner, 'status' | 'requestLimits'>) => ({
+  suspended: status === 'suspended',
+  limits: requestLimits,
+})
 
 /** Enough to tell a token from others that its owner has, and no help in guessing it. */
 const LAST_CHARACTERS = 4

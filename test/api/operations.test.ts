@@ -68,7 +68,7 @@ test.each(nowhere)('nothing stands at "%s"', (path) => {
 const limits = rowsOf(`
   charge                    provider  1000  100  caller     1456
   get-debit-request         provider  200   60   reference  1454
-  update-debit-transaction  bank      30    10   caller     1455
+  update-debit-transaction  bank      30    10   token      1455
 `)
 
 test.each(limits)('%s is for a %s, %s times a minute, %s in the sandbox', (...row) => {

@@ -154,7 +154,7 @@ describe('limit', () => {
     expect((await charge('100.00')).status).toBe(202)
     expect((await charge('200.00')).body.error.code).toBe(3005)
     const day = new Date().toISOString().slice(0, 10)
-    expect(await operate('limit', 'show', { provider })).toEqual({
+    expect(await operate('limit', 'show', { provider })).toMatchObject({
       provider,
       daily_limit: '250.00',
       day,
@@ -162,14 +162,103 @@ describe('limit', () => {
       left: '150.00',
     })
     await vi.waitFor(async () =>
-      expect(await operate('limit', 'list')).toContainEqual({ provider, daily_limit: '250.00' }),
+      expect(await operate('limit', 'list')).toContainEqual(
+        expect.objectContaining({ provider, daily_limit: '250.00' }),
+      ),
     )
-    expect(await operate('limit', 'remove', { provider })).toEqual({ provider, daily_limit: null })
+    expect(await operate('limit', 'remove', { provider })).toMatchObject({
+      provider,
+      daily_limit: null,
+    })
     await soon(async () => expect((await charge('200.00')).status).toBe(202))
     expect(await refused('limit', 'set', { provider: 'nobody', 'daily-limit': 'none' })).toBe(
       'no such provider',
     )
   })
+
+  const limitSeen = async (method: string, path: string, credential: string) =>
+    Number((await service.send(method, path, { credential })).headers.get('x-ratelimit-limit'))
+
+  test('requests per minute of a provider are set, shown, kept by updates and reset', async () => {
+    const provider = 'raised'
+    const { credential } = await createProvider(service, provider)
+    const before = await operate('limit', 'show', { provider })
+    expect(before).toMatchObject({
+      overrides: {},
+      requests_per_minute: {
+        charge: { per_provider: 100 },
+        'get-debit-request': { per_reference: 60, per_provider: 1000 },
+      },
+    })
+    const override = { provider, operation: 'list-banks' }
+    expect(await operate('limit', 'set', { ...override, 'per-minute': '500' })).toMatchObject({
+      provider,
+      overrides: { 'list-banks': 500 },
+      requests_per_minute: {
+        'list-banks': { per_provider: 500 },
+        'get-bank': { per_provider: 60 },
+      },
+    })
+    await operate('provider', 'update', { provider, name: 'Renamed' })
+    await operate('limit', 'set', { provider, 'daily-limit': '9.00' })
+    await soon(async () => expect(await limitSeen('GET', BANKS, credential)).toBe(500))
+    await operate('limit', 'set', { ...override, 'per-minute': 'default' })
+    await operate('limit', 'remove', { provider })
+    await soon(async () => expect(await limitSeen('GET', BANKS, credential)).toBe(60))
+    expect(await operate('limit', 'show', { provider })).toEqual(before)
+  })
+
+  test('requests per minute of a bank are set, shown, listed, kept by updates and reset', async () => {
+    const override = { bank: 'ECO', operation: 'list-debit-transactions' }
+    const set = await operate('limit', 'set', { ...override, 'per-minute': '600' })
+    expect(set).toEqual({
+      bank: 'ECO',
+      overrides: { 'list-debit-transactions': 600 },
+      requests_per_minute: {
+        'update-debit-transaction': { per_token: 10 },
+        'list-debit-transactions': { per_token: 600 },
+        'debit-callback': { per_token: 60 },
+      },
+    })
+    await operate('bank', 'update', { bank: 'ECO', 'ussd-code': '*771#' })
+    await operate('connector', 'set', { bank: 'ECO', connector: 'sandbox' })
+    expect(await operate('limit', 'show', { bank: 'ECO' })).toEqual(set)
+    expect(await operate('limit', 'list')).toContainEqual(set)
+    const seen = () => limitSeen('GET', '/api/v1/banks/debit-transactions', 'bt_sandbox_eco')
+    await soon(async () => expect(await seen()).toBe(600))
+    await operate('limit', 'set', { ...override, 'per-minute': 'default' })
+    await soon(async () => expect(await seen()).toBe(60))
+  })
+
+  test.each([
+    ['set', {}, 'name either --provider or --bank'],
+    ['set', { provider: 'demo', bank: 'GCB' }, 'name either --provider or --bank'],
+    ['set', { provider: 'demo' }, 'name --daily-limit, or --operation and --per-minute'],
+    ['set', { bank: 'GCB', 'daily-limit': '1.00' }, '--daily-limit: is for providers'],
+    [
+      'set',
+      { provider: 'demo', operation: 'charge' },
+      '--per-minute: is required with --operation',
+    ],
+    ['set', { bank: 'GCB', 'per-minute': '5' }, '--operation: is required with --per-minute'],
+    [
+      'set',
+      { bank: 'GCB', operation: 'charge', 'per-minute': '5' },
+      '--operation: must be one of update-debit-transaction, list-debit-transactions, debit-callback',
+    ],
+    [
+      'set',
+      { provider: 'demo', operation: 'charge', 'per-minute': '0' },
+      '--per-minute: must be a whole number from 1 to 1000000',
+    ],
+    ['set', { bank: 'XXX', operation: 'debit-callback', 'per-minute': '5' }, 'no such bank'],
+    ['show', {}, 'name either --provider or --bank'],
+    ['show', { bank: 'XXX' }, 'no such bank'],
+    ['show', { provider: 'nobody' }, 'no such provider'],
+  ] as [string, Record<string, string>, string][])(
+    '%s %o is refused',
+    async (verb, options, line) => expect(await refused('limit', verb, options)).toBe(line),
+  )
 })
 
 describe('bank and connector', () => {

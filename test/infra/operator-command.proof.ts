@@ -51,9 +51,9 @@ describe('help', () => {
   })
 
   test('of a verb tells what it takes, and what of it is required', async () => {
-    const { code, stdout } = await operator(['limit', 'set', '--provider', 'demo', '--help'])
+    const { code, stdout } = await operator(['limit', 'remove', '--provider', 'demo', '--help'])
     expect(code).toBe(0)
-    expect(stdout).toContain('limit set --provider ID --daily-limit AMOUNT|none [--port')
+    expect(stdout).toContain('limit remove --provider ID [--port')
     expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
   })
 

@@ -256,6 +256,18 @@ describe('the firewall', () => {
     expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
   })
 
+  test('no bank that uses every published limit of a token reaches it', () => {
+    const most = operationNames
+      .map((name) => operations[name])
+      .filter(({ caller }) => caller === 'bank')
+      .reduce((sum, { limit }) => sum + limit.production, 0)
+    expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
+  })
+
+  test('a stage with raised limits has an address limit of its own', () => {
+    expect(addressLimit({ name: 'production', addressLimit: 50_000 })).toBe(50_000)
+  })
+
   test('counts what the service itself answers of paths and bodies, and blocks the rest', () => {
     const groups = rulesOf('production').rules.slice(1) as unknown as {
       Name: string

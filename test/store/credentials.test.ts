@@ -33,9 +33,26 @@ test('a token leads to its caller: a provider with its settings, or a bank', asy
     kind: 'provider',
     partner: demoPartner,
     suspended: false,
+    credential: credentialId('token-a'),
+    limits: {},
   })
-  expect(await findCaller('token-b', NOON)).toEqual({ kind: 'bank', bank: owner, suspended: false })
+  expect(await findCaller('token-b', NOON)).toEqual({
+    kind: 'bank',
+    bank: owner,
+    suspended: false,
+    credential: credentialId('token-b'),
+    limits: {},
+  })
   expect(await findCaller('token-z', NOON)).toBeUndefined()
+})
+
+test('an override of a request limit is in effect after thirty seconds at most', async () => {
+  await putCredential('token-g', provider)
+  const limits = async (at: Date) => (await findCaller('token-g', at))?.limits
+  expect(await limits(NOON)).toEqual({})
+  await changePartner(demoPartner.id, () => ({ ...demoPartner, requestLimits: { charge: 5 } }))
+  expect(await limits(later(30))).toEqual({ charge: 5 })
+  await changePartner(demoPartner.id, () => demoPartner)
 })
 
 test('a token is issued once', async () => {

@@ -1,20 +1,50 @@
-import { money, option, options, orNone, providerOption } from '../options.ts'
+import * as v from 'valibot'
+import { operationNames } from '../../api/operations.ts'
+import { oneOf } from '../../domain/text.ts'
+import {
+  bankOption,
+  money,
+  option,
+  options,
+  orDefault,
+  orNone,
+  providerOption,
+  wholeNumber,
+} from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const one = options({ provider: providerOption })
+const owner = { provider: v.optional(providerOption), bank: v.optional(bankOption) }
 
 export const limit = {
-  summary: 'what providers may charge in a UTC day',
+  summary: 'limits of providers and banks: amount per UTC day, requests per minute',
   verbs: {
     set: {
-      summary: 'gives a provider another limit, for this day too',
+      summary: 'sets the daily limit of a provider, or the requests per minute of one operation',
       options: options({
-        provider: providerOption,
-        'daily-limit': option('AMOUNT|none', 'such as 50000.00; none: no limit', orNone(money)),
+        ...owner,
+        'daily-limit': v.optional(
+          option('AMOUNT|none', 'of a provider, such as 50000.00; none: no limit', orNone(money)),
+        ),
+        operation: v.optional(
+          option('NAME', 'an operation of the API, such as charge', oneOf(operationNames)),
+        ),
+        'per-minute': v.optional(
+          option(
+            'N|default',
+            'requests per minute of that operation; default: the published limit',
+            orDefault(wholeNumber({ min: 1, max: 1_000_000 })),
+          ),
+        ),
       }),
     },
-    show: { summary: 'a provider’s limit, and what of it is used today', options: one },
-    list: { summary: 'the limit of every provider', options: options({}) },
-    remove: { summary: 'a provider may charge without limit', options: one },
+    show: {
+      summary: 'the limits of a provider or bank, and the amount used today',
+      options: options(owner),
+    },
+    list: { summary: 'the limits of every provider and bank', options: options({}) },
+    remove: {
+      summary: 'removes the daily limit of a provider',
+      options: options({ provider: providerOption }),
+    },
   },
 } as const satisfies Noun

@@ -1,0 +1,22 @@
+import type { RequestLimits } from '../domain/request-limits.ts'
+import { environment } from '../runtime.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
+
+/** Requests per minute of one operation: in the published scope, and of all of its references. */
+export type EffectiveLimit = { perMinute: number; total?: number }
+
+/**
+ * Returns the published limit, or the override of a provider or bank. An override scales the total
+ * over all references by the same factor.
+ */
+export const effectiveLimit = (
+  name: OperationName,
+  overrides: RequestLimits = {},
+): EffectiveLimit => {
+  const { limit }: Operation = operations[name]
+  const published = limit[environment.limits]
+  const perMinute = overrides[name] ?? published
+  if (!limit.perCaller) return { perMinute }
+  const total = limit.perCaller[environment.limits]
+  return { perMinute, total: Math.ceil((total * perMinute) / published) }
+}
