@@ -123,7 +123,7 @@ const rows: Record<FunctionName, Permissions> = {
   'update-debit-transaction': bankReports,
   'debit-callback': bankReports,
 
-  'answer-unmatched': {},
+  'answer-unmatched': { items: { UpdateItem: ['WINDOW#unmatched#*'] } },
 
   'manage-limit': {
     items: {

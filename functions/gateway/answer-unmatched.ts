@@ -1,27 +1,44 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import { addressScope } from '../../shared/api/address.ts'
 import { refusalReply } from '../../shared/api/envelope.ts'
+import { rateRefusal } from '../../shared/api/rate-guard.ts'
 import { resourceAt } from '../../shared/api/resources.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { log } from '../../shared/log.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { untouched } from '../../shared/store/windows.ts'
+import { sha256 } from '../../shared/store/table.ts'
+import { countRequest, untouched } from '../../shared/store/windows.ts'
 
-/** Requests per minute in general, for what belongs to no operation (specification, Limits). */
+/** Requests per minute of one address that no operation matches (specification, Limits, General). */
 const GENERAL_LIMIT = { production: 60, sandbox: 30 }
 
+type Event = Pick<APIGatewayProxyEvent, 'path' | 'requestContext'>
+
 /**
- * Answers what no operation takes: 405/1405 where the path exists, else 404/1404. It looks at no
- * credential and at no data, so it tells nothing.
+ * Answers requests that no operation matches: 405/1405 where the path exists, else 404/1404, and
+ * 429/1453 above the general limit. It reads no credential and no data.
  */
 export const answerUnmatched =
   (runtime: Pick<Runtime, 'now' | 'newId'>) =>
-  async ({ path }: Pick<APIGatewayProxyEvent, 'path'>): Promise<APIGatewayProxyResult> => {
+  async ({ path, requestContext }: Event): Promise<APIGatewayProxyResult> => {
     const at = runtime.now()
-    const rate = untouched(GENERAL_LIMIT[environment.limits], at)
-    const resource = resourceAt(path)
-    const refusal = resource
-      ? new Refusal(1405, { headers: { Allow: Object.keys(resource.methods).join(', ') } })
-      : new Refusal(1404)
-    return refusalReply(refusal, { requestId: runtime.newId(), at, rate })
+    const requestId = runtime.newId()
+    const limit = GENERAL_LIMIT[environment.limits]
+    const scope = `unmatched#${sha256(addressScope(requestContext?.identity?.sourceIp))}`
+    // The answer needs no table, so an outage must not make it a 5xx.
+    const rate = await countRequest(scope, limit, at).catch((error) => {
+      log.error('fault', { operation: 'answer-unmatched', request_id: requestId, error })
+      return untouched(limit, at)
+    })
+    const refusal = rate.exceeded ? rateRefusal(1453, { rate, at }) : refusalOf(path)
+    return refusalReply(refusal, { requestId, at, rate })
   }
+
+const refusalOf = (path: string): Refusal => {
+  const resource = resourceAt(path)
+  return resource
+    ? new Refusal(1405, { headers: { Allow: Object.keys(resource.methods).join(', ') } })
+    : new Refusal(1404)
+}
 
 export const handler = answerUnmatched(real)

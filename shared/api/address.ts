@@ -9,6 +9,37 @@ const familyOf = (address: string): Family | undefined => {
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
 }
 
+/** Eight groups in hexadecimal; the URL parser writes an embedded IPv4 address as two of them. */
+const ipv6Groups = (address: string): string[] => {
+  const { hostname } = new URL(`http://[${address}]`)
+  const [head = [], tail = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean))
+  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
+}
+
+const IPV4_MAPPED = '0:0:0:0:0:ffff'
+
+/**
+ * Returns the scope in which requests of an address are counted: an IPv4 address, an IPv6 /64, which
+ * is one network of one caller, or one scope for all addresses that cannot be parsed.
+ */
+export const addressScope = (address: string | null | undefined): string => {
+  const family = address ? familyOf(address) : undefined
+  if (!address || !family) return 'unknown'
+  if (family === 'ipv4') return address
+  const groups = ipv6Groups(address)
+  if (groups.slice(0, 6).join(':') !== IPV4_MAPPED) return `${groups.slice(0, 4).join(':')}::/64`
+  return Buffer.from(
+    groups
+      .slice(6)
+      .map((group) => group.padStart(4, '0'))
+      .join(''),
+    'hex',
+  ).join('.')
+}
+
 /** A CIDR range or a single address of an allow-list. */
 export const isRange = (text: string): boolean => {
   const [address = '', prefix, ...rest] = text.split('/')

@@ -10,6 +10,7 @@ import { bodyGuards } from './body-guards.ts'
 import { credentialGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import type { ApiEvent, Exchange } from './exchange.ts'
+import { countingFailures } from './failed-credentials.ts'
 import { refusalFor } from './faults.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 import { providerGuard } from './provider-guard.ts'
@@ -95,7 +96,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
   })
     .use(exchanges(name, runtime, onRejectedBody as Options<N, unknown>['onRejectedBody']))
     .use(credentialGuard(operation))
-    .use(providerGuard)
+    .use(countingFailures(providerGuard))
     .use(startPrefetch(prefetch as Options<N, unknown>['prefetch']))
     .use(rateGuard(name, operation))
     .use(queryGuard(operation))

@@ -11,6 +11,8 @@ export type Exchange = {
   at: Date
   rate: Rate
   caller?: Caller
+  /** The credential was rejected, or its use: 401, 403, or 429/1453 above the limit of these. */
+  credentialRefused?: true
   /** The read that runs while the request is counted. */
   prefetched?: Promise<unknown> | undefined
   /** The count of this request, under way or done. */

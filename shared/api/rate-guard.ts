@@ -5,10 +5,10 @@ import { effectiveLimit } from './effective-limit.ts'
 import type { ApiEvent, Exchange, Guard } from './exchange.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
-/** What an exceeded limit is answered with: 429, `Retry-After` and the published details. */
+/** Returns the refusal of an exceeded limit: 429, `Retry-After` and the published details. */
 export const rateRefusal = (
   code: 1453 | Operation['limit']['code'],
-  { rate, at }: Exchange,
+  { rate, at }: Pick<Exchange, 'rate' | 'at'>,
 ): Refusal => {
   const retryAfter = Math.max(1, rate.reset - Math.floor(at.getTime() / 1000))
   return new Refusal(code, {

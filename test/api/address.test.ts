@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRange, judgeAddress } from '../../shared/api/address.ts'
+import { addressScope, isRange, judgeAddress } from '../../shared/api/address.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const judged = rowsOf(`
@@ -99,4 +99,32 @@ test.each(ranges)('an allow-list may hold %s: %s', (text, expected) => {
 
 test('an allow-list may not hold an empty text', () => {
   expect(isRange('')).toBe(false)
+})
+
+const scopes = rowsOf(`
+  203.0.113.7                    203.0.113.7
+  ::ffff:203.0.113.7             203.0.113.7
+  ::ffff:cb00:7107               203.0.113.7
+  0:0:0:0:0:FFFF:203.0.113.7     203.0.113.7
+  ::ffff:0.0.0.10                0.0.0.10
+  2001:db8::1                    2001:db8:0:0::/64
+  2001:DB8:0:0:ffff:1:2:3        2001:db8:0:0::/64
+  2001:0db8:0000:0001::          2001:db8:0:1::/64
+  2001:db8:1:2:3:4:5:6           2001:db8:1:2::/64
+  2001:db8:1:2:3:4:203.0.113.7   2001:db8:1:2::/64
+  ::                             0:0:0:0::/64
+  ::203.0.113.7                  0:0:0:0::/64
+  1::ffff:203.0.113.7            1:0:0:0::/64
+  fe80::1%eth0                   unknown
+  203.0.113.07                   unknown
+  [2001:db8::1]                  unknown
+  unix:                          unknown
+`)
+
+test.each(scopes)('requests of %s are counted under %s', (address, scope) => {
+  expect(addressScope(address)).toBe(scope)
+})
+
+test('requests without an address are counted in one scope', () => {
+  expect([undefined, null, ''].map(addressScope)).toEqual(['unknown', 'unknown', 'unknown'])
 })

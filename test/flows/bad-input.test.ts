@@ -415,6 +415,17 @@ describe('what is no operation', () => {
     const trailing = await service.send('POST', `${CHARGE}/`, { body: chargeBody() })
     expect(outcome(trailing)).toBe('404/1404')
   })
+
+  test('above the general limit of one address: 429/1453', async () => {
+    // One more than twice the limit, for a run that crosses a minute.
+    const replies: Reply[] = []
+    while (replies.length < 61) replies.push(await service.send('GET', '/api/v1/nothing'))
+    expect(new Set(replies.map(outcome))).toEqual(new Set(['404/1404', '429/1453']))
+    const over = replies.find(({ status }) => status === 429) as Reply
+    expectEnvelope(over)
+    expect(over.body.details).toMatchObject({ limit: 30, period: 'minute' })
+    expect(replies.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toContain('0')
+  })
 })
 
 describe('rate limits', () => {

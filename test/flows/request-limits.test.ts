@@ -1,14 +1,17 @@
+import { createHmac } from 'node:crypto'
 import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs, judgeCallsOf } from '../../infra/sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
+import type { Partner } from '../../shared/domain/partner.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoPartner, gcb } from '../support/examples.ts'
+import { demoPartner, gcb, NOON, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
-/** Limits of requests: overrides, scopes, and the cost of a request above its limit. */
+/** Limits of requests: overrides, scopes, rejected requests, and the cost above a limit. */
 
 const calls = mockClient(table)
 judgeCallsOf(table)
@@ -18,6 +21,10 @@ const context = { getRemainingTimeInMillis: () => 28_000 } as unknown as Context
 /** The requests counted in each window, by its key, and those counted before in a new one. */
 const windows = new Map<string, number>()
 let usedBefore = 0
+
+// All requests of a test are in one minute.
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON }))
+afterAll(() => void vi.useRealTimers())
 
 beforeEach(() => {
   windows.clear()
@@ -34,7 +41,12 @@ beforeEach(() => {
 
 let tokens = 0
 
-type Settings = { requestLimits?: Record<string, number> }
+type Settings = Partial<Pick<Partner, 'requestLimits' | 'requestSecret' | 'allowedAddresses'>> & {
+  status?: string
+}
+
+/** Headers other than those of a good credential, and the address of the peer. */
+type Sent = { headers?: Record<string, string | string[]>; address?: string | undefined }
 
 /** Returns a function that sends the sample of an operation with a new token of its caller. */
 const callerOf = (name: OperationName, settings: Settings = {}) => {
@@ -50,13 +62,18 @@ const callerOf = (name: OperationName, settings: Settings = {}) => {
     .resolves({ Item: { kind: caller, owner: caller === 'bank' ? 'GCB' : 'demo', createdAt: '' } })
   tokens += 1
   const authorization = { Authorization: `Bearer token-${tokens}` }
-  return async () => {
+  return async (sent: Sent = {}) => {
     const { handler } = (await import(`../../functions/${caller}/${name}.ts`)) as {
       handler: (event: APIGatewayProxyEvent, context: Context) => Promise<Reply>
     }
     const sample = (await sampleEvent(name)) as unknown as APIGatewayProxyEvent
-    const event = { ...sample, headers: authorization, multiValueHeaders: {} }
-    return actingAs(name, () => handler(event, context))
+    const multiValueHeaders = Object.fromEntries(
+      Object.entries(sent.headers ?? authorization).map(([key, value]) => [key, [value].flat()]),
+    )
+    const sourceIp = 'address' in sent ? sent.address : '198.51.100.7'
+    const requestContext = { ...sample.requestContext, identity: { sourceIp } }
+    const event = { ...sample, headers: {}, multiValueHeaders, requestContext }
+    return actingAs(name, () => handler(event as APIGatewayProxyEvent, context))
   }
 }
 
@@ -162,5 +179,201 @@ describe('the scope', () => {
   test('of a provider is the provider, whatever its credential', async () => {
     await callerOf('charge')()
     expect(standing(await callerOf('charge')())).toEqual([100, 98])
+  })
+})
+
+const details = ({ body }: Reply) => JSON.parse(body).details
+
+describe('the Authorization header', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'Token', 'token', 'tOKEN'])(
+    'has its scheme in any case: %s',
+    async (scheme) => {
+      const send = callerOf('list-banks')
+      const { statusCode } = await send({ headers: { authorization: `${scheme} token-any` } })
+      expect(statusCode).toBe(200)
+    },
+  )
+
+  const missing = 'the Authorization header is missing'
+  const scheme = 'the scheme of the Authorization header must be Bearer or Token'
+  const malformed = 'the token is malformed'
+  const unknown = 'the credential is unknown, expired or of another kind of caller'
+
+  const rows: [string, Record<string, string | string[]>, string][] = [
+    ['absent', {}, missing],
+    ['empty', { Authorization: '' }, missing],
+    [
+      'given twice',
+      { Authorization: ['Bearer a', 'Bearer a'] },
+      'the request has more than one Authorization header',
+    ],
+    ['of another scheme', { Authorization: 'Basic c2s6c2s=' }, scheme],
+    ['a bare token', { Authorization: 'sk_sandbox_demo' }, scheme],
+    ['a scheme that only begins so', { Authorization: 'Bearers x' }, scheme],
+    ['without a token', { Authorization: 'Bearer' }, malformed],
+    ['without a token after a blank', { Authorization: 'Bearer ' }, malformed],
+    ['with two blanks', { Authorization: 'Bearer  x' }, malformed],
+    ['with two tokens', { Authorization: 'Bearer x, Bearer x' }, malformed],
+    ['with a line end', { Authorization: 'Bearer x\n' }, malformed],
+    ['of 10 kB', { Authorization: `Bearer ${'x'.repeat(10_000)}` }, malformed],
+    ['with an unknown token', { Authorization: 'Bearer unknown' }, unknown],
+    [
+      'with a token that fails its checksum',
+      { Authorization: `Bearer sk_test_${'0'.repeat(39)}` },
+      unknown,
+    ],
+  ]
+
+  test.each(rows)('%s: 401/1401 with the problem in details', async (_name, headers, problem) => {
+    const send = callerOf('list-banks')
+    calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
+    const reply = await send({ headers })
+    expect(answer(reply)).toBe('401/1401')
+    expect(details(reply)).toBe(problem)
+    expect(JSON.parse(reply.body).error).toMatchObject({
+      message: 'Unauthorized',
+      details: problem,
+    })
+  })
+
+  test.each([
+    ['revoked', { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' }],
+    ['expired', { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' }],
+    ['of a bank', { kind: 'bank', owner: 'GCB', createdAt: '' }],
+  ])('with a credential that is %s: the bytes of an unknown one', async (_name, Item) => {
+    const send = callerOf('list-banks')
+    const headers = { Authorization: `Bearer known-${tokens}` }
+    calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({ Item })
+    const { body, headers: replied } = await send({ headers })
+    const { error, details: shown } = JSON.parse(body)
+    expect({ shown, limit: replied['X-RateLimit-Limit'] }).toEqual({ shown: unknown, limit: '30' })
+    expect(error).toEqual({
+      code: 1401,
+      message: 'Unauthorized',
+      category: 'authentication',
+      severity: 'high',
+      details: unknown,
+    })
+  })
+})
+
+/** Sends several requests, one after the other. */
+const times = async (count: number, send: () => Promise<Reply>): Promise<Reply[]> => {
+  const replies: Reply[] = []
+  while (replies.length < count) replies.push(await send())
+  return replies
+}
+
+describe('a failed credential', () => {
+  const wrong = { Authorization: 'Bearer unknown' }
+  const failing = () => {
+    const send = callerOf('list-banks')
+    calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
+    return send
+  }
+
+  const blocks: [string, string, string, boolean][] = [
+    ['one IPv4 address', '198.51.100.7', '198.51.100.7', true],
+    ['two IPv4 addresses', '198.51.100.7', '198.51.100.8', false],
+    ['one IPv6 /64', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', true],
+    ['two IPv6 /64', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['an IPv4 address and its mapped form', '198.51.100.7', '::ffff:198.51.100.7', true],
+    ['two mapped addresses', '::ffff:198.51.100.7', '::ffff:198.51.100.8', false],
+    ['what cannot be parsed', 'unix:', '198.51.100', true],
+  ]
+
+  test.each(blocks)('counts per address: %s', async (_name, address, other, isShared) => {
+    const send = failing()
+    const outcomes = await times(30, () => send({ headers: wrong, address }))
+    expect(new Set(outcomes.map(answer))).toEqual(new Set(['401/1401']))
+    const expected = isShared ? '429/1453' : '401/1401'
+    expect(answer(await send({ headers: wrong, address: other }))).toBe(expected)
+  })
+
+  test('of a missing address counts with those that cannot be parsed', async () => {
+    const send = failing()
+    await times(30, () => send({ headers: wrong, address: undefined }))
+    expect(answer(await send({ headers: wrong, address: 'x' }))).toBe('429/1453')
+  })
+})
+
+describe('a rejection of a known key', () => {
+  const signed = { requestSecret: 'rs_of_twenty_letters' }
+  const old = { 'X-Signature': 'x', 'X-Timestamp': '1000000000' }
+  const rejections: [string, Settings, Record<string, string>, string][] = [
+    ['a missing signature', signed, {}, '401/1401'],
+    ['an expired timestamp', signed, old, '401/1401'],
+    ['a malformed timestamp', signed, { ...old, 'X-Timestamp': 'now' }, '400/1400'],
+    ['an address outside the list', { allowedAddresses: ['203.0.113.0/24'] }, {}, '403/1451'],
+    ['a suspended provider', { status: 'suspended' }, {}, '403/1403'],
+  ]
+
+  test.each(rejections)('counts per key and address: %s', async (_name, settings, more, code) => {
+    const send = callerOf('list-banks', settings)
+    const headers = { Authorization: `Bearer token-${tokens}`, ...more }
+    const outcomes = await times(31, () => send({ headers }))
+    expect(outcomes.map(answer)).toEqual([...Array(30).fill(code), '429/1453'])
+    expect(standing(outcomes[29] as Reply)).toEqual([30, 0])
+    expect(details(outcomes[30] as Reply)).toMatchObject({ limit: 30, period: 'minute' })
+    // Neither another address nor another key is affected, nor any window of the provider.
+    expect(answer(await send({ headers, address: '192.0.2.1' }))).toBe(code)
+    expect(answer(await callerOf('list-banks', settings)({}))).not.toBe('429/1453')
+    expect([...windows.keys()].filter((pk) => pk.startsWith('WINDOW#list-banks'))).toEqual([])
+  })
+
+  test('never affects valid requests with the same key from the same address', async () => {
+    const send = callerOf('list-banks', signed)
+    const path = operations['list-banks'].path
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', signed.requestSecret)
+      .update(`GET${path}${timestamp}`)
+      .digest('hex')
+    const good = { Authorization: `Bearer token-${tokens}`, 'X-Timestamp': timestamp }
+    await times(40, () => send({ headers: { ...good, 'X-Signature': 'x' } }))
+    const reply = await send({ headers: { ...good, 'X-Signature': signature } })
+    expect(answer(reply)).toBe('200/undefined')
+    expect(standing(reply)).toEqual([60, 59])
+  })
+
+  test('of a suspended bank counts as well', async () => {
+    const send = callerOf('list-debit-transactions', { status: 'suspended' })
+    const outcomes = await times(31, () => send())
+    expect(outcomes.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
+  })
+})
+
+describe('a request that no operation matches', () => {
+  const send = (path: string, sourceIp = '198.51.100.7') => {
+    const requestContext = { identity: { sourceIp } } as APIGatewayProxyEvent['requestContext']
+    return actingAs('answer-unmatched', () =>
+      answerUnmatched(still())({ path, requestContext }),
+    ) as Promise<Reply>
+  }
+
+  test.each([
+    ['/api/v1/unknown', '404/1404', 'sandbox', 30],
+    ['/api/v1/unknown', '404/1404', 'production', 60],
+    [operations.charge.path, '405/1405', 'sandbox', 30],
+  ])('%s: %s up to the general limit of %s, then 429/1453', async (path, code, stage, limit) => {
+    process.env.STAGE = stage
+    const outcomes = await times(limit + 1, () => send(path))
+    expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
+    expect(outcomes.map(standing).slice(0, 2)).toEqual([
+      [limit, limit - 1],
+      [limit, limit - 2],
+    ])
+    const over = outcomes[limit] as Reply
+    expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
+    expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
+    expect(answer(await send(path, '198.51.100.8'))).toBe(code)
+    process.env.STAGE = 'sandbox'
+  })
+
+  test('is answered 404 or 405 when the table is not there to count it', async () => {
+    calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
+    const reply = await send('/api/v1/unknown')
+    expect(answer(reply)).toBe('404/1404')
+    expect(standing(reply)).toEqual([30, 30])
+    expect(answer(await send(operations.charge.path))).toBe('405/1405')
   })
 })
