@@ -29,11 +29,11 @@ export const announce = ([first, ...others]: readonly [
   return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: partner }
 }
 
-/** A pending debit for its bank. */
+/** Submits a pending debit. In a group of its bank and provider, a busy provider delays no other. */
 export const submission = ({ facts }: Debit, { again }: { again: boolean }): Outgoing => ({
   queue: 'submissions',
   message: { reference: facts.reference, ...(again ? { again } : {}) },
-  group: facts.bank.identifier,
+  group: `${facts.bank.identifier}#${facts.partner}`,
 })
 
 /** A clock to be set. */

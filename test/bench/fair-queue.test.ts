@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { openFairQueue } from '../../bench/fair-queue.ts'
+import { submission } from '../../shared/queues/outbox.ts'
+import { partnerId, pendingDebit } from '../support/examples.ts'
 
 /** The model of a fair queue that the benchmark of a dead receiver stands on. */
 
@@ -45,4 +47,19 @@ test('it is drained when nothing waits and nothing is in work', async () => {
   await end('a2')
   await drained
   expect(begun).toEqual(['a1', 'a2'])
+})
+
+test('the submissions of a busy provider delay no other provider at the same bank', async () => {
+  const { queue, begun, end } = opened(2)
+  const charge = (provider: string): string => {
+    const debit = pendingDebit({ partner: partnerId(provider) })
+    const { group } = submission(debit, { again: false })
+    queue.send({ group, body: debit.facts.reference })
+    return debit.facts.reference
+  }
+  const busy = Array.from({ length: 100 }, () => charge('busy'))
+  const other = charge('other')
+  expect(begun).toEqual(busy.slice(0, 2))
+  await end(busy[0] ?? '')
+  expect(begun.at(-1)).toBe(other)
 })

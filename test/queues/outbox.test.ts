@@ -73,9 +73,9 @@ describe('the first attempts at events', () => {
   })
 })
 
-test('a submission says whether there was one before, and goes in the group of its bank', () => {
+test('a submission says whether there was one before, in the group of its bank and provider', () => {
   const first = submission(pending, { again: false })
-  expect(first).toEqual({ queue: 'submissions', message: { reference }, group: 'GCB' })
+  expect(first).toEqual({ queue: 'submissions', message: { reference }, group: 'GCB#demo' })
   const again = submission(pending, { again: true })
   expect(again).toMatchObject({ message: { reference, again: true } })
   for (const outgoing of [first, again]) expect(taken(outgoing)).toEqual(outgoing.message)

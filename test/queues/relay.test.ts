@@ -81,7 +81,7 @@ describe('a debit', () => {
   test('that is new: its two events in one message, its submission, its ten-minute clock', async () => {
     expect(await run(opened)).toEqual({ batchItemFailures: [] })
     expect(sent()).toEqual([
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#demo' },
       { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
       {
         queue: 'webhooks-low',
@@ -253,7 +253,7 @@ describe('events of a receiver that is slow', () => {
     })
     await run(record('2', await itemAt(keys.delivery(reference, 0))))
     expect(sent()).toEqual([
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB' },
+      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#slow' },
       { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
       {
         queue: 'webhooks-sidelined',
