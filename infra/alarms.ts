@@ -101,6 +101,29 @@ const rows: AlarmRow[] = [
     threshold: 1,
   },
   {
+    // The bank's own retry is all that saves such a report before the timeout of its debit.
+    name: 'bank-requests-limited',
+    description:
+      'A bank was answered 429 and its reports may be lost: read caller and operation in the log, then raise the limit with operator limit set --bank',
+    figure: (figures) => figures.own('BankRequestsLimited', COUNTED),
+    threshold: 1,
+  },
+  {
+    name: 'bank-credentials-refused',
+    description:
+      'Requests to bank operations were answered 401 or 403: find the address in the access log and look for an expired or revoked token with operator credential list --bank',
+    figure: (figures) => figures.own('BankCredentialsRefused', COUNTED),
+    threshold: 5,
+  },
+  {
+    // One refused report of an own debit is an exception; many requests are a fault of a client.
+    name: 'bank-requests-refused',
+    description:
+      'Many requests of banks were answered 4xx: read caller and operation in the log, then correct the client together with the bank',
+    figure: (figures) => figures.own('BankRequestsRefused', COUNTED),
+    threshold: 20,
+  },
+  {
     name: 'settlement-unfinished',
     description:
       'The night is not settled two hours after it began: operator settlement run, for whom the log of reconcile-day names',

@@ -36,6 +36,10 @@ const units = {
   LateCompletion: MetricUnit.Count,
   RefusedReport: MetricUnit.Count,
   Contradiction: MetricUnit.Count,
+  /** Requests of banks that were answered 4xx, each in one: credential, request limit, all others. */
+  BankCredentialsRefused: MetricUnit.Count,
+  BankRequestsLimited: MetricUnit.Count,
+  BankRequestsRefused: MetricUnit.Count,
   /** What a recomputation from the table found to be otherwise. */
   ReconciliationDifferences: MetricUnit.Count,
   /** Messages that the sweep sent because nothing had come of the first. */

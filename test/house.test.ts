@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/functions.ts'
-import { operationNames } from '../shared/api/operations.ts'
+import { operationNames, operations } from '../shared/api/operations.ts'
 
 /** How this house is kept: who may open which door, and what may stand in no room. */
 
@@ -80,6 +80,7 @@ const doors: Record<string, string[]> = {
     'shared/store/',
     'shared/runtime.ts',
     'shared/log.ts',
+    'shared/metrics.ts',
     'shared/request-hmac.ts',
     '@middy/',
     '@humanwhocodes/momoa',
@@ -236,6 +237,16 @@ describe('doors', () => {
 test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement-line.ts')]).toContain('dinero.js')
+})
+
+test('an operation of providers brings no metrics with it, one of banks does', () => {
+  for (const name of operationNames) {
+    const { caller } = operations[name]
+    const file = `functions/${caller}/${name}.ts`
+    const hasMetrics = packagesOf(file).has('@aws-lambda-powertools/metrics')
+    const sendsWebhook = name === 'test-webhook'
+    expect(hasMetrics, name).toBe(caller === 'bank' || sendsWebhook)
+  }
 })
 
 test('the operator command brings no client but that of the Lambda API', () => {

@@ -1,6 +1,6 @@
+import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
 import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
 import { callbackView } from '../../shared/api/bank-view.ts'
-import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankCallback } from '../../shared/domain/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -8,7 +8,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 
 /** A bank's callback: what its update says, or that the customer approved. */
 export const debitCallback = (runtime: Runtime) =>
-  endpoint(
+  bankEndpoint(
     'debit-callback',
     runtime,
     async ({ caller, input, body, at, requestId }, debit) => {

@@ -1,5 +1,5 @@
+import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
 import { bankListView } from '../../shared/api/bank-view.ts'
-import { endpoint } from '../../shared/api/endpoint.ts'
 import { invalid } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks.ts'
@@ -8,7 +8,7 @@ import { partnerNames } from '../../shared/store/partners.ts'
 
 /** What a customer has at this bank, newest first (specification, Bank: list customer transactions). */
 export const listDebitTransactions = (runtime: Runtime) =>
-  endpoint('list-debit-transactions', runtime, async ({ caller, query, at }) => {
+  bankEndpoint('list-debit-transactions', runtime, async ({ caller, query, at }) => {
     const { phone_number: phone, status_filter: filter } = query
     const [account, all, banks] = await Promise.all([
       findAccount(phone, caller.bank),

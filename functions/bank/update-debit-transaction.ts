@@ -1,13 +1,13 @@
+import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
 import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
 import { bankUpdateView } from '../../shared/api/bank-view.ts'
-import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
-  endpoint(
+  bankEndpoint(
     'update-debit-transaction',
     runtime,
     async ({ caller, input, body, at, requestId }, debit) => {

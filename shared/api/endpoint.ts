@@ -53,6 +53,8 @@ type Options<N extends OperationName, P> = {
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<P>
   /** Runs before the caller gets the refusal; when it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: Rejected<N>, prefetched: P) => Promise<void>
+  /** Called once per request, with the status of its reply. */
+  onReply?: (exchange: Exchange, status: number) => void
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
@@ -73,7 +75,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
   name: N,
   runtime: Pick<Runtime, 'now' | 'newId'>,
   handle: Handle<N, P>,
-  { prefetch, onRejectedBody }: Options<N, P> = {},
+  { prefetch, onRejectedBody, onReply }: Options<N, P> = {},
 ): Handler => {
   const operation: Operation = operations[name]
 
@@ -92,7 +94,11 @@ export const endpoint = <N extends OperationName, P = undefined>(
   return middy<ApiEvent, APIGatewayProxyResult>(answer, {
     timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
     timeoutEarlyResponse: deadlinePassed,
-    requestEnd: (request) => logOutcome(name, request.event as ApiEvent, request.response),
+    requestEnd: ({ event, response }) => {
+      const { exchange } = event as ApiEvent
+      logOutcome(name, exchange, response)
+      if (response) onReply?.(exchange, response.statusCode)
+    },
   })
     .use(exchanges(name, runtime, onRejectedBody as Options<N, unknown>['onRejectedBody']))
     .use(credentialGuard(operation))
@@ -147,13 +153,12 @@ const startPrefetch = <N extends OperationName>(
 
 const logOutcome = (
   operation: string,
-  { exchange }: ApiEvent,
+  { caller, requestId }: Exchange,
   reply: APIGatewayProxyResult | undefined,
 ): void => {
-  const { caller } = exchange
   log.info('request', {
     operation,
-    request_id: exchange.requestId,
+    request_id: requestId,
     caller: caller?.kind === 'provider' ? caller.partner.id : caller?.bank,
     status: reply?.statusCode,
   })

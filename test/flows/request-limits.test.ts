@@ -1,5 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import {
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -18,20 +23,33 @@ judgeCallsOf(table)
 
 const context = { getRemainingTimeInMillis: () => 28_000 } as unknown as Context
 
+process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+const written: string[] = []
+const spy = vi
+  .spyOn(process.stdout, 'write')
+  .mockImplementation((part) => written.push(String(part)) > 0)
+
 /** The requests counted in each window, by its key, and those counted before in a new one. */
 const windows = new Map<string, number>()
 let usedBefore = 0
 
 // All requests of a test are in one minute.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON }))
-afterAll(() => void vi.useRealTimers())
+afterAll(() => {
+  vi.useRealTimers()
+  spy.mockRestore()
+})
 
 beforeEach(() => {
   windows.clear()
   usedBefore = 0
+  written.length = 0
   calls.reset()
   calls.on(GetCommand).resolves({})
-  calls.on(QueryCommand).resolves({ Items: [] })
+  calls.on(TransactWriteCommand).resolves({})
+  calls.on(QueryCommand).callsFake((input) => ({
+    Items: JSON.stringify(input).includes('BANKS') ? [{ ...gcb, pk: 'BANKS', sk: 'GCB' }] : [],
+  }))
   calls.on(UpdateCommand).callsFake(({ Key }) => {
     const requests = Math.max(windows.get(Key.pk) ?? 0, usedBefore) + 1
     windows.set(Key.pk, requests)
@@ -109,7 +127,14 @@ describe('a request above its limit', () => {
   })
 })
 
-/** What the rate headers say. */
+const account = {
+  customerName: 'Ama Mensah',
+  accountNumber: '1041001001',
+  accountType: 'savings',
+  status: 'active',
+}
+
+/** Limit and remaining requests, by the rate headers. */
 const standing = ({ headers }: Reply) =>
   [headers['X-RateLimit-Limit'], headers['X-RateLimit-Remaining']].map(Number)
 
@@ -375,5 +400,59 @@ describe('a request that no operation matches', () => {
     expect(answer(reply)).toBe('404/1404')
     expect(standing(reply)).toEqual([30, 30])
     expect(answer(await send(operations.charge.path))).toBe('405/1405')
+  })
+})
+
+/** The metrics of each line that was written since the test began, without what every line has. */
+const figures = () =>
+  written.map((line) => {
+    const { _aws, service, ...rest } = JSON.parse(line)
+    expect(service).toBe('debit-collection-sandbox')
+    return rest
+  })
+
+describe('the metrics of bank operations', () => {
+  const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
+
+  test.each(bankOperations)('%s: each 4xx reply is one line of one metric', async (name) => {
+    const send = callerOf(name)
+    expect((await send()).statusCode).toBeLessThan(500)
+    expect(figures()).toEqual([{ BankRequestsRefused: 1 }])
+    usedBefore = 5_000
+    await send()
+    await send()
+    expect(figures().slice(1)).toEqual([{ BankRequestsLimited: 1 }, { BankRequestsLimited: 1 }])
+  })
+
+  test.each(bankOperations)(
+    '%s: a failed credential is one line, above its limit too',
+    async (name) => {
+      const send = callerOf(name)
+      await send({ headers: {} })
+      usedBefore = 5_000
+      expect(answer(await send({ headers: {} }))).toBe('429/1453')
+      const suspended = callerOf(name, { status: 'suspended' })
+      usedBefore = 0
+      windows.clear()
+      expect(answer(await suspended())).toBe('403/1403')
+      expect(figures()).toEqual(Array(3).fill({ BankCredentialsRefused: 1 }))
+    },
+  )
+
+  test('a success and a fault write no line', async () => {
+    const send = callerOf('list-debit-transactions')
+    calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item: account })
+    expect((await send()).statusCode).toBe(200)
+    calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
+    expect((await send()).statusCode).toBe(503)
+    expect(figures()).toEqual([])
+  })
+
+  test('a provider’s request writes no line', async () => {
+    const send = callerOf('list-banks')
+    await send({ headers: {} })
+    usedBefore = 5_000
+    await send()
+    expect(figures()).toEqual([])
   })
 })
