@@ -112,8 +112,8 @@ const whole = (description: string): Json => ({ description, schema: { type: 'in
 
 export const headerComponents: Json = {
   'X-Request-ID': { ...text('Equal to meta.request_id'), required: true },
-  'X-RateLimit-Limit': whole('Requests that may be made in a minute'),
-  'X-RateLimit-Remaining': whole('Requests that are left of them'),
+  'X-RateLimit-Limit': whole('Requests per minute: the limit in effect'),
+  'X-RateLimit-Remaining': whole('Requests that remain in this minute'),
   'X-RateLimit-Reset': whole('Epoch seconds at which the minute ends'),
   'Retry-After': whole('Seconds until the next request may be made'),
   Allow: text('The methods that the path has'),

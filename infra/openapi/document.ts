@@ -15,8 +15,17 @@ code; the messages of refused fields stand in \`details\` and in \`error.details
 of these is answered with 404 and code 1404, another method with 405 and code 1405, both without a
 look at the credential.
 
-\`x-rate-limit\` of an operation is the number of requests in a minute: for each caller, or for each
-reference a caller asks for; \`code\` is what going over it is called.
+\`Authorization\` is \`Bearer\` or \`Token\`, in any case, and the credential. \`details\` of a 401 name the
+problem: no header, more than one, another scheme, a malformed token, or a credential that is
+unknown, expired or of another kind of caller.
+
+\`x-rate-limit\` of an operation is the published number of requests a minute, with the code of the 429
+above it. \`per\` is its scope: \`caller\` (all credentials of a provider), \`token\` (one token of a bank)
+or \`reference\` (one transaction reference of a provider; \`perCaller\` is the total over all of its
+references). The operator can set another limit for a provider or a bank; the \`X-RateLimit-*\` headers
+and the \`details\` of a 429 show the limit in effect. Failed credentials (30 a minute) and requests that
+no operation matches (60 a minute, sandbox 30) are limited per address with code 1453, and rejections of
+a known key per key and address.
 
 A provider may ask that its requests be signed. Then \`X-Timestamp\` is the time in epoch seconds, and
 \`X-Signature\` the lowercase hex of the HMAC-SHA256 over method, path with query, timestamp and body.
