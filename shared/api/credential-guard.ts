@@ -11,7 +11,7 @@ const unauthorized = (details: string): Refusal => new Refusal(1401, { details }
 const UNKNOWN = 'the credential is unknown, expired or of another kind of caller'
 
 /** Returns the token of the Authorization header, or 401/1401 with the problem of its form. */
-const tokenOf = (values: readonly string[]): string | Refusal => {
+const presentedToken = (values: readonly string[]): string | Refusal => {
   const value = values.join()
   if (value === '') return unauthorized('the Authorization header is missing')
   if (values.length > 1) return unauthorized('the request has more than one Authorization header')
@@ -27,7 +27,7 @@ const tokenOf = (values: readonly string[]): string | Refusal => {
 export const credentialGuard = (operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { exchange } = event
-    const token = tokenOf(headerValues(event, 'authorization'))
+    const token = presentedToken(headerValues(event, 'authorization'))
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
     const caller = isMistyped(token) ? undefined : await findCaller(token, exchange.at)
