@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { decodedParameter } from '../../shared/api/resources.ts'
 import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
 import type { FunctionHost } from './function-host.ts'
-import { decoded, route } from './gateway-event.ts'
+import { route } from './gateway-event.ts'
 import { answerInvocation } from './lambda-api.ts'
 import { referencePage } from './reference-page.ts'
 import { StartFailure } from './start-failure.ts'
@@ -86,11 +93,12 @@ const serveWith =
     }
     const invoked = INVOKE.exec(pathname)?.[1]
     if (invoked && request.method === 'POST') {
-      return answerInvocation(functions, decoded(invoked), body, response)
+      return answerInvocation(functions, decodedParameter(invoked), body, response)
     }
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
     const reply = (await functions.invoke(name, event)) as APIGatewayProxyResult
-    response.writeHead(reply.statusCode, reply.headers as Record<string, string>).end(reply.body)
+    const headers = { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) }
+    response.writeHead(reply.statusCode, headers as OutgoingHttpHeaders).end(reply.body)
     onAnswered({
       method: request.method ?? '',
       path: pathname,

@@ -15,6 +15,7 @@ import { type Operation, type OperationName, operations } from './operations.ts'
 import { providerGuard } from './provider-guard.ts'
 import { queryGuard } from './query-guard.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
+import { decodedParameter } from './resources.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
 
@@ -101,6 +102,7 @@ const exchanges = (
     const at = runtime.now()
     const rate = untouched(operations[name].limit[environment.limits], at)
     event.exchange = { requestId: runtime.newId(), at, rate }
+    event.pathParameters = decoded(event.pathParameters)
   },
   onError: (request) => {
     const { exchange } = request.event
@@ -108,6 +110,12 @@ const exchanges = (
     request.response = refusalReply(refusal, exchange)
   },
 })
+
+/** API Gateway passes the parameters of a path as they were sent, so each is decoded here, once. */
+const decoded = (raw: ApiEvent['pathParameters']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(raw ?? {}).map(([name, value = '']) => [name, decodedParameter(value)]),
+  )
 
 const startPrefetch = <N extends OperationName>(
   prefetch: Options<N, unknown>['prefetch'],

@@ -26,6 +26,15 @@ export type Resource = {
   methods: Partial<Record<string, OperationName>>
 }
 
+/** Decodes a path parameter. One that is malformed stays as it was sent; no valid value holds `%`. */
+export const decodedParameter = (raw: string): string => {
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    return raw
+  }
+}
+
 const templates = [...new Set(operationNames.map((name) => operations[name].path))]
 
 export const resourceAt = (path: string): Resource | undefined => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, openGateway } from '../../infra/sandbox/gateway.ts'
 
 /** What reaches no function is answered in the envelope all the same. */
@@ -60,18 +60,69 @@ test('a body over 10 MB: 413/1400, body too large', async () => {
   })
 })
 
-test('a function gets the path as it was sent, its parameters decoded, its body as bytes', async () => {
-  const path = '/api/v1/payment-providers/banks/lookup/%2B233241234567'
-  const response = await fetch(`${gateway.address}${path}?a=1&a=2`, {
-    headers: { 'X-Forwarded-For': '203.0.113.7' },
+describe('the event of a request is as API Gateway makes it', () => {
+  const get = async (path: string, headers: string[] = []) => {
+    const lines = ['Host: localhost', 'Connection: close', ...headers]
+    const reply = await raw(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    const [head = '', body = ''] = reply.split('\r\n\r\n')
+    return { name: /^x-function: (.*)$/m.exec(head)?.[1], event: JSON.parse(body) }
+  }
+
+  test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
+    'its path and its parameters are not decoded: %s',
+    async (phone_number) => {
+      const path = `/api/v1/payment-providers/banks/lookup/${phone_number}`
+      const { name, event } = await get(path)
+      expect(name).toBe('lookup-customer-banks')
+      expect(event).toMatchObject({
+        path,
+        resource: '/api/v1/payment-providers/banks/lookup/{phone_number}',
+        pathParameters: { phone_number },
+        requestContext: { path, identity: { sourceIp: '127.0.0.1' } },
+        body: null,
+        isBase64Encoded: false,
+      })
+    },
+  )
+
+  test('the greedy parameter has no slash at its end', async () => {
+    const { event } = await get('/test/user%2Balias/')
+    expect(event).toMatchObject({
+      path: '/test/user%2Balias/',
+      resource: '/{proxy+}',
+      pathParameters: { proxy: 'test/user%2Balias' },
+    })
   })
-  expect(response.headers.get('x-function')).toBe('lookup-customer-banks')
-  expect(await response.json()).toMatchObject({
-    path,
-    resource: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-    pathParameters: { phone_number: '+233241234567' },
-    multiValueQueryStringParameters: { a: ['1', '2'] },
-    requestContext: { identity: { sourceIp: '127.0.0.1' } },
-    body: null,
+
+  test('a path without parameters has null', async () => {
+    expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
+  })
+
+  test('its query is decoded once, and the last of several values is the single one', async () => {
+    const { event } = await get('/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty')
+    expect(event.multiValueQueryStringParameters).toEqual({
+      a: ['1', '2'],
+      email: ['test+alias'],
+      plus: ['a b'],
+      twice: ['%25'],
+      empty: [''],
+    })
+    expect(event.queryStringParameters).toMatchObject({ a: '2', email: 'test+alias' })
+    expect((await get('/x?')).event.queryStringParameters).toBeNull()
+  })
+
+  test('its headers keep their case and all of their values', async () => {
+    const { event } = await get('/x', ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2'])
+    expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
+    expect(event.multiValueHeaders).toMatchObject({
+      'tEsT-HEADeR': ['aValUE'],
+      'X-Two': ['1', '2'],
+    })
+  })
+
+  test('its body is base64, so that its bytes arrive as they were sent', async () => {
+    const bytes = Uint8Array.of(0x7b, 0xff, 0x00)
+    const response = await fetch(`${gateway.address}/x`, { method: 'POST', body: bytes })
+    expect(await response.json()).toMatchObject({ body: 'e/8A', isBase64Encoded: true })
   })
 })
