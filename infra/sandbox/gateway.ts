@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { decodedParameter } from '../../shared/api/resources.ts'
 import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
-import type { FunctionHost } from './function-host.ts'
+import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { route } from './gateway-event.ts'
 import { answerInvocation } from './lambda-api.ts'
 import { referencePage } from './reference-page.ts'
@@ -85,7 +85,6 @@ const serveWith =
     // As sent: neither dots nor encodings are resolved before a function sees the path.
     const [pathname = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s)
     const body = await readBody(request)
-    if (!body) return tooLarge(response)
     const page = request.method === 'GET' ? referencePage(pathname) : undefined
     if (page) {
       response.writeHead(200, page.headers).end(page.body)
@@ -95,10 +94,14 @@ const serveWith =
     if (invoked && request.method === 'POST') {
       return answerInvocation(functions, decodedParameter(invoked), body, response)
     }
+    if (!body) return answer(response, ownReply('REQUEST_TOO_LARGE'))
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
-    const reply = (await functions.invoke(name, event)) as APIGatewayProxyResult
-    const headers = { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) }
-    response.writeHead(reply.statusCode, headers as OutgoingHttpHeaders).end(reply.body)
+    const reply = await functions.invoke(name, event).then(
+      (result) => result as APIGatewayProxyResult,
+      (error) =>
+        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
+    )
+    answer(response, reply)
     onAnswered({
       method: request.method ?? '',
       path: pathname,
@@ -119,23 +122,28 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return length > BODY_MAX_BYTES ? undefined : Buffer.concat(parts)
 }
 
-/** What the gateway says by itself. */
-const ownReply = (type: GatewayResponse) => {
+/** The gateway's own reply, without a function. */
+const ownReply = (type: GatewayResponse): APIGatewayProxyResult => {
   const requestId = randomUUID()
   const body = gatewayBody(type, { timestamp: new Date().toISOString(), requestId })
-  const headers = { 'content-type': 'application/json', 'x-request-id': requestId }
-  return { status: gatewayResponses[type].status, headers, body }
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': requestId }
+  return { statusCode: gatewayResponses[type].status, headers, body }
 }
 
-const tooLarge = (response: ServerResponse): void => {
-  const { status, headers, body } = ownReply('REQUEST_TOO_LARGE')
-  response.writeHead(status, headers).end(body)
+const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeaders => ({
+  ...(headers as OutgoingHttpHeaders),
+  'Content-Length': Buffer.byteLength(body),
+})
+
+const answer = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
+  response.writeHead(reply.statusCode, headersOf(reply)).end(reply.body)
 }
 
 /** The same in bytes, where there is no response to write it with. */
 const bareReply = (type: GatewayResponse): string => {
-  const { status, headers, body } = ownReply(type)
-  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const reply = ownReply(type)
+  const all = { ...headersOf(reply), Connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
+  const first = `HTTP/1.1 ${reply.statusCode} ${STATUS_CODES[reply.statusCode]}`
+  return [first, ...lines, '', reply.body].join('\r\n')
 }

@@ -44,7 +44,7 @@ test.each([
   expect(JSON.parse(body)).toMatchObject({
     success: false,
     error: { code: 1400 },
-    meta: { request_id: /x-request-id: (.*)/.exec(head)?.[1]?.trim(), api_version: 'v1' },
+    meta: { request_id: /x-request-id: (.*)/i.exec(head)?.[1]?.trim(), api_version: 'v1' },
   })
 })
 
