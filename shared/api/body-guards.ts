@@ -24,7 +24,7 @@ const textGuard = (operation: Operation): Guard => ({
 const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
   before: ({ event }) => {
     const { exchange } = event
-    const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? new Map(), operation))
+    const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? [], operation))
     exchange.input = orThrow(judgeInput(schema, fields, operation.fieldCodes))
   },
 })
