@@ -10,7 +10,12 @@ import {
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { decodedParameter } from '../../shared/api/resources.ts'
-import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
+import {
+  type GatewayResponse,
+  gatewayBody,
+  gatewayHeaders,
+  gatewayResponses,
+} from '../gateway-responses.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { route } from './gateway-event.ts'
 import { answerInvocation } from './lambda-api.ts'
@@ -126,7 +131,11 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 const ownReply = (type: GatewayResponse): APIGatewayProxyResult => {
   const requestId = randomUUID()
   const body = gatewayBody(type, { timestamp: new Date().toISOString(), requestId })
-  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': requestId }
+  const headers = {
+    ...gatewayHeaders(type),
+    'Content-Type': 'application/json',
+    'X-Request-ID': requestId,
+  }
   return { statusCode: gatewayResponses[type].status, headers, body }
 }
 
@@ -136,7 +145,9 @@ const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeader
 })
 
 const answer = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
-  response.writeHead(reply.statusCode, headersOf(reply)).end(reply.body)
+  // The function leaves out the body of HEAD, so its length is not known.
+  const headers = response.req.method === 'HEAD' ? reply.headers : headersOf(reply)
+  response.writeHead(reply.statusCode, headers as OutgoingHttpHeaders).end(reply.body)
 }
 
 /** The same in bytes, where there is no response to write it with. */

@@ -1,4 +1,4 @@
-import middy, { type MiddlewareObj } from '@middy/core'
+import middy, { type MiddlewareObj, type Request } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
@@ -84,6 +84,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
     timeoutEarlyResponse: deadlinePassed,
     requestEnd: (request) => logOutcome(name, request.event as ApiEvent, request.response),
   })
+    .use(head)
     .use(exchanges(name, runtime))
     .use(credentialGuard(operation))
     .use(providerGuard)
@@ -92,6 +93,13 @@ export const endpoint = <N extends OperationName, P = undefined>(
     .use(queryGuard(operation))
     .use(bodyGuards(operation)) as unknown as Handler
 }
+
+const dropBody = ({ event, response }: Request<ApiEvent, APIGatewayProxyResult>): void => {
+  if (event.httpMethod === 'HEAD' && response) response.body = ''
+}
+
+/** Answers HEAD as GET is answered, without the body (RFC 9110, 9.3.2). */
+const head: MiddlewareObj<ApiEvent, APIGatewayProxyResult> = { after: dropBody, onError: dropBody }
 
 /** Opens the exchange of a request, and turns whatever is thrown into its reply. */
 const exchanges = (
