@@ -4,6 +4,7 @@ import {
   chargeBody,
   type Reply,
   type RequestOptions,
+  sampleEvent,
   statusPath,
   updatePath,
   useService,
@@ -152,13 +153,34 @@ describe('bodies', () => {
     expectEnvelope(reply)
   })
 
-  test.each(['text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x'])(
-    'content type %s: 400/1400',
-    async (type) => {
-      const reply = await charge(fields, { headers: { 'Content-Type': type } })
-      expect(outcome(reply)).toBe('400/1400')
-    },
-  )
+  test.each([
+    ['Content-Type', 'text/plain', 'Content-Type must be application/json'],
+    ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
+    ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
+    ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
+  ])('%s %s: 400/1400 %s', async (name, value, message) => {
+    const reply = await charge(fields, { headers: { [name]: value } })
+    expect(outcome(reply)).toBe('400/1400')
+    expect(reply.body.details).toEqual([message])
+  })
+
+  test('charset="UTF-8" and Content-Encoding: identity are accepted', async () => {
+    const headers = {
+      'Content-Type': 'application/json; charset="UTF-8"',
+      'Content-Encoding': 'identity',
+    }
+    expect((await charge(chargeBody(), { headers })).status).toBe(202)
+  })
+
+  test('two Content-Type headers: 400/1400', async () => {
+    const sample = await sampleEvent('charge')
+    const headers = { ...(sample.multiValueHeaders as object), 'content-type': ['text/plain'] }
+    const event = { ...sample, multiValueHeaders: headers }
+    expect(await service.invoke('charge', event)).toMatchObject({
+      statusCode: 400,
+      body: expect.stringContaining('Content-Type must be given once'),
+    })
+  })
 })
 
 describe('charge: its fields', () => {
@@ -409,6 +431,22 @@ describe('update-debit-transaction', () => {
       expect(outcome(reply), name).toBe('422/1007')
       expect(Object.keys(reply.body.details), name).toEqual([field])
     }
+  })
+})
+
+describe('a query parameter that is given twice, or as a list', () => {
+  const phone = 'phone_number=%2B233241234567'
+  test.each([
+    ['payment-providers/debit-requests', 'status=pending&status=pending', 'status'],
+    ['payment-providers/debit-requests', 'status[]=pending', 'status'],
+    ['payment-providers/banks', 'per_page=2&per_page=2', 'per_page'],
+    ['banks/debit-transactions', `${phone}&${phone}`, 'phone_number'],
+    ['banks/debit-transactions', `${phone}&status=all&status=all`, 'status_filter'],
+  ])('%s?%s: 422/1007, must be given once', async (path, query, name) => {
+    const credential = path.startsWith('banks') ? 'bt_sandbox_gcb' : demo
+    const reply = await service.send('GET', `/api/v1/${path}?${query}`, { credential })
+    expect(outcome(reply)).toBe('422/1007')
+    expect(reply.body.details).toEqual({ [name]: ['must be given once'] })
   })
 })
 
