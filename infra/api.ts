@@ -12,9 +12,15 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { operationNames, operations } from '../shared/api/operations.ts'
+import { methodsOf } from '../shared/api/resources.ts'
 import { accept } from './accepted.ts'
 import { UNMATCHED } from './functions.ts'
-import { type GatewayResponse, gatewayBody, gatewayResponses } from './gateway-responses.ts'
+import {
+  type GatewayResponse,
+  gatewayBody,
+  gatewayHeaders,
+  gatewayResponses,
+} from './gateway-responses.ts'
 import { defineLog } from './log-group.ts'
 import type { Stage } from './stages.ts'
 
@@ -92,9 +98,9 @@ export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunct
   const unmatched = integration(UNMATCHED)
   const withMethods = new Set<string>()
   for (const name of operationNames) {
-    const { path, method } = operations[name]
+    const { path } = operations[name]
     const resource = api.root.resourceForPath(path)
-    resource.addMethod(method, integration(name))
+    for (const method of methodsOf(name)) resource.addMethod(method, integration(name))
     if (!withMethods.has(path)) resource.addMethod('ANY', unmatched)
     withMethods.add(path)
   }
@@ -104,13 +110,12 @@ export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunct
 
 const defineResponse = (api: RestApi, type: GatewayResponse): void => {
   const { status } = gatewayResponses[type]
+  // The gateway reads a value in quotes as it stands, and others as its variables.
+  const fixed = Object.entries(gatewayHeaders(type)).map(([name, value]) => [name, `'${value}'`])
   api.addGatewayResponse(type, {
     type: ResponseType.of(type),
     statusCode: String(status),
-    responseHeaders: {
-      'X-Request-ID': 'context.requestId',
-      ...(status === 429 ? { 'Retry-After': "'1'" } : {}),
-    },
+    responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(fixed) },
     templates: {
       'application/json': gatewayBody(type, {
         timestamp: '$context.requestTime',

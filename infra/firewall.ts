@@ -2,6 +2,7 @@ import type { Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { type Operation, operationNames, operations } from '../shared/api/operations.ts'
+import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { errorBody } from './gateway-responses.ts'
 import type { Stage } from './stages.ts'
 
@@ -69,7 +70,10 @@ const addressRule = (limit: number): CfnWebACL.RuleProperty => ({
       customResponse: {
         responseCode: 429,
         customResponseBodyKey: ADDRESS_LIMIT_BODY,
-        responseHeaders: [{ name: 'Retry-After', value: String(WINDOW_SECONDS) }],
+        responseHeaders: Object.entries({
+          ...replyHeaders,
+          'Retry-After': String(WINDOW_SECONDS),
+        }).map(([name, value]) => ({ name, value })),
       },
     },
   },

@@ -1,3 +1,4 @@
+import { errorHeaders, replyHeaders } from '../shared/api/reply-headers.ts'
 import { type ErrorCode, errors } from '../shared/domain/refusal.ts'
 
 /** What the gateway answers by itself, without any function, in the envelope: every type it has. */
@@ -34,6 +35,19 @@ type Frame = { timestamp: string | null; requestId: string | null }
 export const gatewayBody = (type: GatewayResponse, frame: Frame): string => {
   const { code, ...row }: { code: ErrorCode; details?: readonly string[] } = gatewayResponses[type]
   return errorBody(code, row.details, frame)
+}
+
+/** The gateway throttles by the second. */
+const THROTTLED_SECONDS = 1
+
+/** The headers of a gateway's reply, apart from its request id. */
+export const gatewayHeaders = (type: GatewayResponse): Record<string, string> => {
+  const { status, code } = gatewayResponses[type]
+  return {
+    ...replyHeaders,
+    ...errorHeaders(code, status),
+    ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
+  }
 }
 
 /** The envelope of an error that no function wrote. */

@@ -1,91 +1,26 @@
 import { operations } from '../shared/api/operations.ts'
 import type { FunctionName } from './functions.ts'
 import { allOf, type Permissions } from './permission.ts'
+import {
+  appendsToFeed,
+  bankReports,
+  buildsBatches,
+  byStatus,
+  caller,
+  delivers,
+  expires,
+  moves,
+  movesAndFails,
+  paysBatches,
+  reconciles,
+  redelivers,
+} from './permission-groups.ts'
 
 /**
  * What each function may do, as one row: the stack makes its role of it, the sandbox holds its
  * calls against it, and a run of the flow tests tells what of it nobody used. Nothing else is
  * allowed, so whatever a function comes to call is to be said here first.
  */
-
-/** Who calls, of whatever kind, and how often; or how often from one address in vain. */
-const caller = (name: string): Permissions => ({
-  items: {
-    GetItem: ['CREDENTIAL#*', 'PARTNER#*', 'BANKS'],
-    UpdateItem: [`WINDOW#${name}#*`, 'WINDOW#address#*'],
-  },
-})
-
-const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
-
-/** One that fails gives its amount back to its day. */
-const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
-
-/** Asks the bank for the outcome before a timeout fails a debit. */
-const expires = allOf(movesAndFails, {
-  items: { GetItem: ['BANKS', 'BANK#*'] },
-  sealingKey: true,
-})
-
-const bankReports = allOf(movesAndFails, { items: { GetItem: ['UUID#*'], PutItem: ['DEBIT#*'] } })
-
-/** Attempts at events of debits and batches, and the health of the webhook. */
-const delivers: Permissions = {
-  items: {
-    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
-    GetItem: ['DEBIT#*', 'PARTNER#*'],
-    PutItem: ['DEBIT#*', 'PARTNER#*'],
-  },
-  sealingKey: true,
-}
-
-const redelivers: Permissions = {
-  items: {
-    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
-    GetItem: ['DEBIT#*', 'PARTNER#*'],
-    PutItem: ['DEBIT#*'],
-  },
-}
-
-const appendsToFeed: Permissions = {
-  items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
-}
-
-const buildsBatches: Permissions = {
-  items: {
-    GetItem: ['PARTNER#*', 'BATCH#*'],
-    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
-    Query: ['BATCH#*'],
-    PutItem: ['BATCH#*'],
-    UpdateItem: ['DEBIT#*'],
-    ConditionCheckItem: ['BATCH#*'],
-  },
-  lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
-}
-
-const paysBatches: Permissions = {
-  items: {
-    GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*'],
-    BatchGetItem: ['BATCH#*'],
-    PutItem: ['BATCH#*'],
-  },
-  lists: { work: ['BELOW_ZERO#*'] },
-  sealingKey: true,
-}
-
-const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
-
-const reconciles: Permissions = {
-  items: {
-    GetItem: ['PARTNER#*'],
-    BatchGetItem: ['DEBIT#*', 'BATCH#*', 'UUID#*', 'PARTNER#*#*'],
-    Query: ['FEED#*', 'BATCH#*'],
-  },
-  lists: {
-    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
-    work: ['SETTLE#*'],
-  },
-}
 
 /** Of each function, beside what every operation needs of its caller. */
 const rows: Record<FunctionName, Permissions> = {

@@ -54,12 +54,21 @@ const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
 const lists = (all: Record<string, string>) =>
   Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]]))
 
+/** As they stand in the path: API Gateway does not decode them. The greedy one holds slashes. */
+const rawParameters = (path: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(path).map(([name, value]) => [
+      name,
+      name === 'proxy' ? value : encodeURIComponent(value),
+    ]),
+  )
+
 type Request = Sample & { method: string; resource: string; headers: Record<string, string> }
 
 const eventOf = ({ method, resource, headers, path, query, body }: Request) => {
-  const asked = Object.entries(path ?? {}).reduce(
-    (text, [name, value]) =>
-      text.replace(`{${name}}`, encodeURIComponent(value)).replace(`{${name}+}`, value),
+  const parameters = path ? rawParameters(path) : null
+  const asked = Object.entries(parameters ?? {}).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, value).replace(`{${name}+}`, value),
     resource,
   )
   return {
@@ -70,7 +79,7 @@ const eventOf = ({ method, resource, headers, path, query, body }: Request) => {
     multiValueHeaders: lists(headers),
     queryStringParameters: query ?? null,
     multiValueQueryStringParameters: query ? lists(query) : null,
-    pathParameters: path ?? null,
+    pathParameters: parameters,
     stageVariables: null,
     requestContext: {
       resourcePath: resource,

@@ -164,6 +164,7 @@ const doors: Record<string, string[]> = {
   'infra/': [
     'infra/',
     'shared/api/operations.ts',
+    'shared/api/reply-headers.ts',
     'shared/api/resources.ts',
     'shared/domain/refusal.ts',
     'shared/metrics.ts',

@@ -18,7 +18,7 @@ export const getSettlementReport = (runtime: Runtime) =>
     if (!report) throw new Error(`The ${query.format} report of ${batch.id} is gone`)
     if ('url' in report) return { data: report, headers: { Location: report.url }, status: 303 }
     return query.format === 'csv'
-      ? { text: report.text, type: 'text/csv; charset=utf-8' }
+      ? { text: report.text, type: 'text/csv; charset=utf-8', filename: `${batch.id}.csv` }
       : { data: JSON.parse(report.text) }
   })
 

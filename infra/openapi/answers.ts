@@ -103,7 +103,8 @@ export const headersOf = (status: number): Json => ({
   'X-Request-ID': header('X-Request-ID'),
   // What is larger than the gateway takes never comes to be counted.
   ...(status === REQUEST_TOO_LARGE.status ? {} : RATE_HEADERS),
-  ...(status === 429 ? { 'Retry-After': header('Retry-After') } : {}),
+  ...(status === 429 || status === 503 ? { 'Retry-After': header('Retry-After') } : {}),
+  ...(status === 401 ? { 'WWW-Authenticate': header('WWW-Authenticate') } : {}),
   ...(status === 405 ? { Allow: header('Allow') } : {}),
 })
 
@@ -117,6 +118,7 @@ export const headerComponents: Json = {
   'X-RateLimit-Reset': whole('Epoch seconds at which the minute ends'),
   'Retry-After': whole('Seconds until the next request may be made'),
   Allow: text('The methods that the path has'),
+  'WWW-Authenticate': text('Bearer; API Gateway names it X-Amzn-Remapped-WWW-Authenticate'),
 }
 
 /** The error responses of an operation. */

@@ -52,7 +52,7 @@ export const descriptions = {
       'the same partner_reference, or the same after the first one failed, with 409.',
     bodies: { flat: charge, wrapped: { debit_request: charge } },
     refusals: [
-      invalid({ phone_number: ['must be in E.164 format'] }),
+      invalid({ phone_number: ['must be in E.164 format', 'write it like +233241234567'] }),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
       new Refusal(2003, { details: { bank_identifier: ['has no connector'] } }),
       new Refusal(3003, { details: { reference: reference.example } }),

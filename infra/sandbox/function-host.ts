@@ -11,6 +11,27 @@ import { actingAs } from './authorizer.ts'
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>
 
+/** Limits of a synchronous invocation, as Lambda words them when it refuses. */
+const REQUEST_MAX_BYTES = 6 * 1024 * 1024
+const RESPONSE_MAX_BYTES = REQUEST_MAX_BYTES + 100
+
+/** Thrown before the function runs. */
+export class RequestTooLarge extends Error {
+  override name = 'RequestEntityTooLargeException'
+  override message =
+    `Request must be smaller than ${REQUEST_MAX_BYTES} bytes for the InvokeFunction operation`
+}
+
+/** Thrown after the function ran: its effects stand, its response is lost. */
+class ResponseTooLarge extends Error {
+  override name = 'Function.ResponseSizeTooLarge'
+  override message =
+    `Response payload size exceeded maximum allowed payload size (${RESPONSE_MAX_BYTES} bytes).`
+}
+
+const payloadBytes = (payload: unknown): number =>
+  Buffer.byteLength(JSON.stringify(payload ?? null))
+
 export type FunctionHost = {
   has: (name: string) => boolean
   invoke: (name: string, event: unknown) => Promise<unknown>
@@ -48,10 +69,12 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
 }
 
 /** Loads every function, so that none is cold when the first request comes. */
-export const loadFunctions = async (): Promise<FunctionHost> => {
+export const loadFunctions = async (
+  rows: readonly FunctionRow[] = functionRows,
+): Promise<FunctionHost> => {
   const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
     await Promise.all(
-      functionRows.map(async (row) => {
+      rows.map(async (row) => {
         const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
           handler: Handler
         }
@@ -64,13 +87,16 @@ export const loadFunctions = async (): Promise<FunctionHost> => {
     invoke: async (name, event) => {
       const found = loaded.get(name)
       if (!found) throw new Error(`There is no function ${name}`)
+      if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
       const done = new AbortController()
       const begun = performance.now()
       try {
-        return await Promise.race([
+        const response = await Promise.race([
           actingAs(found.row.name, () => found.handler(event, contextFor(found.row))),
           timeOut(found.row, done.signal),
         ])
+        if (payloadBytes(response) > RESPONSE_MAX_BYTES) throw new ResponseTooLarge()
+        return response
       } finally {
         done.abort()
         const milliseconds = performance.now() - begun

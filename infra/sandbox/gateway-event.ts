@@ -15,25 +15,16 @@ export const route = (
 ): Routed => {
   const at = resourceAt(pathname)
   const name = at?.methods[request.method ?? '']
-  const parameters = Object.entries(at?.parameters ?? { proxy: pathname.slice(1) })
   return {
     name: name ?? UNMATCHED,
     event: eventOf(request, {
       pathname,
       resource: at?.template ?? '/{proxy+}',
-      parameters: Object.fromEntries(parameters.map(([key, text]) => [key, decoded(text)])),
+      // API Gateway ignores a slash at the end, and does not decode.
+      parameters: at?.parameters ?? { proxy: pathname.replace(/^\/|\/$/g, '') },
       query,
       body,
     }),
-  }
-}
-
-/** A segment that cannot be decoded stays as it was sent: no parameter has such a shape. */
-export const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
   }
 }
 
@@ -45,24 +36,38 @@ type Parts = {
   body: Buffer
 }
 
+/** Every value under its name, which keeps its case. */
+const grouped = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
+  const values = Object.groupBy(pairs, ([name]) => name)
+  return Object.fromEntries(
+    Object.entries(values).map(([name, same = []]) => [name, same.map(([, value]) => value)]),
+  )
+}
+
+const headersOf = ({ rawHeaders }: IncomingMessage): Record<string, string[]> =>
+  grouped(
+    rawHeaders.flatMap((name, n) =>
+      n % 2 === 0 ? [[name, rawHeaders[n + 1] ?? ''] as const] : [],
+    ),
+  )
+
+const last = (all: Record<string, string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values.at(-1) ?? '']))
+
+/** The event as recordings of API Gateway (REST) have it: only the query is decoded. */
 const eventOf = (request: IncomingMessage, parts: Parts): APIGatewayProxyEvent => {
   const { pathname, resource, parameters, query, body } = parts
-  const several = Object.fromEntries(
-    Object.entries(request.headersDistinct).map(([name, values = []]) => [name, values]),
-  )
-  const queries = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]))
-  const last = (all: Record<string, string[]>): Record<string, string> =>
-    Object.fromEntries(Object.entries(all).map(([key, values]) => [key, values.at(-1) ?? '']))
-  const now = new Date()
+  const headers = headersOf(request)
+  const queries = grouped(query)
   return {
     resource,
     path: pathname,
     httpMethod: request.method ?? '',
-    headers: last(several),
-    multiValueHeaders: several,
+    headers: last(headers),
+    multiValueHeaders: headers,
     queryStringParameters: query.size > 0 ? last(queries) : null,
     multiValueQueryStringParameters: query.size > 0 ? queries : null,
-    pathParameters: parameters,
+    pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
     stageVariables: null,
     // The API takes every body as binary, so that its bytes arrive as they were sent.
     body: body.length > 0 ? body.toString('base64') : null,
@@ -72,7 +77,7 @@ const eventOf = (request: IncomingMessage, parts: Parts): APIGatewayProxyEvent =
       path: pathname,
       httpMethod: request.method ?? '',
       requestId: randomUUID(),
-      requestTimeEpoch: now.getTime(),
+      requestTimeEpoch: Date.now(),
       stage: 'sandbox',
       protocol: 'HTTP/1.1',
       accountId: '000000000000',

@@ -1,13 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { type GatewayResponse, gatewayBody, gatewayResponses } from '../gateway-responses.ts'
-import type { FunctionHost } from './function-host.ts'
-import { decoded, route } from './gateway-event.ts'
-import { answerInvocation } from './lambda-api.ts'
+import { replyHeaders } from '../../shared/api/reply-headers.ts'
+import { decodedParameter } from '../../shared/api/resources.ts'
+import { type FunctionHost, RequestTooLarge } from './function-host.ts'
+import { route } from './gateway-event.ts'
+import { answerInvocation, refuseForeignInvocation } from './lambda-api.ts'
+import { answer, answerAndClose, bareReply, ownReply } from './own-reply.ts'
 import { referencePage } from './reference-page.ts'
+import { isLocal, targetOf } from './request-target.ts'
 import { StartFailure } from './start-failure.ts'
 
 /** The HTTP front: the API's functions, the Lambda Invoke API and the description of the API. */
@@ -15,6 +17,9 @@ import { StartFailure } from './start-failure.ts'
 /** API Gateway refuses what is larger, before any function. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
 const HEADERS_MAX_BYTES = 10_240
+/** How long a request may take to arrive: API Gateway gives up after 29 s. */
+const ARRIVAL_MS = 29_000
+const ARRIVAL_CHECK_MS = 500
 
 export type Answered = {
   method: string
@@ -36,21 +41,30 @@ export type Gateway = {
 const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 
 /** @throws StartFailure when the port is taken */
-export const openGateway = async (port: number): Promise<Gateway> => {
+export const openGateway = async (
+  port: number,
+  { arrivalMs = ARRIVAL_MS }: { arrivalMs?: number } = {},
+): Promise<Gateway> => {
   let serving: Serve = async (_request, response) => {
-    response.writeHead(503, { 'retry-after': '5' }).end()
+    answer(response, ownReply('INTEGRATION_FAILURE'))
   }
-  const server = createServer({ maxHeaderSize: HEADERS_MAX_BYTES }, (request, response) => {
-    serving(request, response).catch(() => {
-      // What the gateway itself could not do, or nobody listens any more.
-      if (response.headersSent) response.destroy()
-      else response.writeHead(502).end()
-    })
-  })
-  // What is no HTTP, or has more headers than API Gateway takes, never becomes a request.
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(bareReply('BAD_REQUEST_PARAMETERS'))
-  })
+  const server = createServer(
+    {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: arrivalMs,
+      connectionsCheckingInterval: ARRIVAL_CHECK_MS,
+      // Answered in the envelope below.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      serving(request, response).catch(() => {
+        // The gateway itself failed, or the caller has gone.
+        if (response.headersSent) response.destroy()
+        else answer(response, ownReply('DEFAULT_5XX'))
+      })
+    },
+  )
+  refuseUnreadable(server)
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
@@ -60,7 +74,7 @@ export const openGateway = async (port: number): Promise<Gateway> => {
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     serve: (functions, onAnswered) => {
-      serving = serveWith(functions, onAnswered)
+      serving = serveWith(functions, arrivalMs, onAnswered)
     },
     stop: async () => {
       const closed = once(server, 'close')
@@ -71,26 +85,51 @@ export const openGateway = async (port: number): Promise<Gateway> => {
   }
 }
 
+/** Answers in the envelope where Node would answer by itself, or not at all. */
+const refuseUnreadable = (server: ReturnType<typeof createServer>): void => {
+  // No HTTP, headers that are too large, or headers that do not end in time.
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    socket.end(bareReply(isLate ? 'INTEGRATION_TIMEOUT' : 'BAD_REQUEST_PARAMETERS'))
+  })
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.end(bareReply('BAD_REQUEST_PARAMETERS'))
+  })
+  server.on('checkExpectation', (_request, response) => {
+    answerAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
+  })
+}
+
 const serveWith =
-  (functions: FunctionHost, onAnswered: (answered: Answered) => void): Serve =>
+  (functions: FunctionHost, arrivalMs: number, onAnswered: (answered: Answered) => void): Serve =>
   async (request, response) => {
     const startedAt = performance.now()
-    // As sent: neither dots nor encodings are resolved before a function sees the path.
-    const [pathname = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s)
-    const body = await readBody(request)
-    if (!body) return tooLarge(response)
+    const target = targetOf(request)
+    const { pathname, search } = target
+    const invoked = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
+    if (!target.host) return answerAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
+    if (!isLocal(target, request.headers)) {
+      if (invoked) return refuseForeignInvocation(response)
+      return answerAndClose(response, ownReply('ACCESS_DENIED'))
+    }
+    const body = await readBody(request, arrivalMs)
+    if (body === 'late') return answerAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
     const page = request.method === 'GET' ? referencePage(pathname) : undefined
     if (page) {
-      response.writeHead(200, page.headers).end(page.body)
+      response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return
     }
-    const invoked = INVOKE.exec(pathname)?.[1]
-    if (invoked && request.method === 'POST') {
-      return answerInvocation(functions, decoded(invoked), body, response)
-    }
+    if (invoked) return answerInvocation(functions, decodedParameter(invoked), body, response)
+    if (body === 'too large') return answer(response, ownReply('REQUEST_TOO_LARGE'))
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
-    const reply = (await functions.invoke(name, event)) as APIGatewayProxyResult
-    response.writeHead(reply.statusCode, reply.headers as Record<string, string>).end(reply.body)
+    const reply = await functions.invoke(name, event).then(
+      (result) => result as APIGatewayProxyResult,
+      (error) =>
+        ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
+    )
+    answer(response, reply)
     onAnswered({
       method: request.method ?? '',
       path: pathname,
@@ -100,7 +139,19 @@ const serveWith =
     })
   }
 
-const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+export type Body = Buffer | 'too large'
+
+const readBody = async (request: IncomingMessage, arrivalMs: number): Promise<Body | 'late'> => {
+  const limit = Promise.withResolvers<'late'>()
+  const timer = setTimeout(() => limit.resolve('late'), arrivalMs)
+  try {
+    return await Promise.race([wholeBody(request), limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const wholeBody = async (request: IncomingMessage): Promise<Body> => {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of request as AsyncIterable<Buffer>) {
@@ -108,26 +159,5 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
     // Read to the end all the same, so that the caller gets the answer and not a broken pipe.
     if (length <= BODY_MAX_BYTES) parts.push(part)
   }
-  return length > BODY_MAX_BYTES ? undefined : Buffer.concat(parts)
-}
-
-/** What the gateway says by itself. */
-const ownReply = (type: GatewayResponse) => {
-  const requestId = randomUUID()
-  const body = gatewayBody(type, { timestamp: new Date().toISOString(), requestId })
-  const headers = { 'content-type': 'application/json', 'x-request-id': requestId }
-  return { status: gatewayResponses[type].status, headers, body }
-}
-
-const tooLarge = (response: ServerResponse): void => {
-  const { status, headers, body } = ownReply('REQUEST_TOO_LARGE')
-  response.writeHead(status, headers).end(body)
-}
-
-/** The same in bytes, where there is no response to write it with. */
-const bareReply = (type: GatewayResponse): string => {
-  const { status, headers, body } = ownReply(type)
-  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
+  return length > BODY_MAX_BYTES ? 'too large' : Buffer.concat(parts)
 }

@@ -1,39 +1,50 @@
 import type { ServerResponse } from 'node:http'
-import type { FunctionHost } from './function-host.ts'
+import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 
-/** The Lambda Invoke API: the function's reply, or its error with the header that marks it. */
+/** The Lambda Invoke API. */
+
+const write = (
+  response: ServerResponse,
+  status: number,
+  payload: unknown,
+  headers: Record<string, string> = {},
+): void => {
+  const body = Buffer.from(JSON.stringify(payload ?? null))
+  const all = { 'content-type': 'application/json', 'content-length': body.length }
+  response.writeHead(status, { ...all, ...headers }).end(body)
+}
+
+const refuse = (response: ServerResponse, status: number, type: string, Message: string): void =>
+  write(response, status, { Type: 'User', Message }, { 'x-amzn-errortype': type })
+
+/** Rejects a call that names another host, or that a page of another host makes. */
+export const refuseForeignInvocation = (response: ServerResponse): void => {
+  response.setHeader('Connection', 'close')
+  refuse(response, 403, 'AccessDeniedException', 'Only this machine may invoke functions')
+}
+
+/** Answers a call: the function's reply, or its error with the header that marks it. */
 export const answerInvocation = async (
   functions: FunctionHost,
   name: string,
-  body: Buffer,
+  body: Buffer | 'too large',
   response: ServerResponse,
 ): Promise<void> => {
-  const answer = (status: number, payload: unknown, headers: Record<string, string> = {}) =>
-    response
-      .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(payload ?? null))
   if (!functions.has(name)) {
-    answer(
-      404,
-      { Type: 'User', Message: `Function not found: ${name}` },
-      { 'x-amzn-errortype': 'ResourceNotFoundException' },
-    )
-    return
-  }
-  const event = parsed(body)
-  if (event === undefined) {
-    answer(
-      400,
-      { Type: 'User', Message: 'Could not parse request body into json' },
-      { 'x-amzn-errortype': 'InvalidRequestContentException' },
-    )
-    return
+    return refuse(response, 404, 'ResourceNotFoundException', `Function not found: ${name}`)
   }
   try {
-    answer(200, await functions.invoke(name, event))
+    if (body === 'too large') throw new RequestTooLarge()
+    const event = parsed(body)
+    if (event === undefined) {
+      const message = 'Could not parse request body into json'
+      return refuse(response, 400, 'InvalidRequestContentException', message)
+    }
+    write(response, 200, await functions.invoke(name, event))
   } catch (error) {
     const { name: errorType, message: errorMessage } = error as Error
-    answer(200, { errorType, errorMessage }, { 'x-amz-function-error': 'Unhandled' })
+    if (error instanceof RequestTooLarge) return refuse(response, 413, errorType, errorMessage)
+    write(response, 200, { errorType, errorMessage }, { 'x-amz-function-error': 'Unhandled' })
   }
 }
 

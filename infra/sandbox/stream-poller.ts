@@ -30,6 +30,8 @@ export type StreamFeed = {
 const IDLE_MS = 40
 const REDISCOVER_MS = 2_000
 const RETRIES_MAX = 10
+/** Lambda's 6 MB, with room for what is around the records. */
+const BATCH_MAX_BYTES = 6_000_000
 
 /** @returns a function that stops the reader and waits for the work in hand */
 export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<void>) => {
@@ -123,11 +125,23 @@ const isWanted = ({ dynamodb }: DynamoDBRecord, entities: readonly string[]): bo
 /** From the first record that failed on, the batch comes again. */
 const deliver = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<void> => {
   let left = records
-  for (let attempt = 0; left.length > 0; attempt += 1) {
-    if (attempt > RETRIES_MAX) return feed.onLost(left)
-    if (attempt > 0) await pause(IDLE_MS * attempt)
-    left = left.slice(await doneCount(feed, left))
+  for (let failures = 0; left.length > 0; ) {
+    if (failures > RETRIES_MAX) return feed.onLost(left)
+    if (failures > 0) await pause(IDLE_MS * failures)
+    const done = await doneCount(feed, fitting(left))
+    left = left.slice(done)
+    failures = done > 0 ? 0 : failures + 1
   }
+}
+
+/** The records that fit into one invocation, as Lambda batches them; DynamoDB Local returns more. */
+const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
+  let bytes = 0
+  const over = records.findIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1
+    return bytes > BATCH_MAX_BYTES
+  })
+  return over === -1 ? records : records.slice(0, Math.max(over, 1))
 }
 
 const doneCount = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<number> => {

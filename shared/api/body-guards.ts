@@ -1,18 +1,30 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser'
+import type { Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
-import { type Guard, headerValues, orThrow } from './exchange.ts'
+import { type ApiEvent, type Guard, headerValues, orThrow } from './exchange.ts'
 import { bodyText, fieldsOf, judgeReserved, malformed, originalBody, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
 
-const JSON_UTF8 = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?(?<charset>[^";]*)"?\s*)?$/i
+
+/** Rejects with 400/1400 a body that is not sent as JSON in UTF-8, once and unpacked. */
+const judgeHeaders = (event: ApiEvent): Refusal | undefined => {
+  const [type = '', ...types] = headerValues(event, 'content-type')
+  if (types.length > 0) return malformed('Content-Type must be given once')
+  const json = JSON_TYPE.exec(type)
+  if (!json) return malformed('Content-Type must be application/json')
+  const { charset = 'utf-8' } = json.groups ?? {}
+  if (!/^utf-8$/i.test(charset)) return malformed('charset of Content-Type must be UTF-8')
+  const isPacked = headerValues(event, 'content-encoding').some((one) => !/^identity$/i.test(one))
+  return isPacked ? malformed('Content-Encoding must be identity or absent') : undefined
+}
 
 /** The text-level rules of a body, before it is parsed: 400/1400. */
 const textGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     const { body, isBase64Encoded } = event
     event.exchange.body = () => originalBody(body, isBase64Encoded)
-    const [contentType = ''] = headerValues(event, 'content-type')
-    if (!JSON_UTF8.test(contentType)) throw malformed('Content-Type must be application/json')
+    orThrow(judgeHeaders(event))
     const text = orThrow(bodyText(event.body, event.isBase64Encoded))
     const scanned = orThrow(scan(text))
     orThrow(judgeReserved(text, scanned, operation))
@@ -26,7 +38,7 @@ const textGuard = (operation: Operation): Guard => ({
 const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
   before: ({ event }) => {
     const { exchange } = event
-    const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? new Map(), operation))
+    const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? [], operation))
     exchange.input = orThrow(judgeInput(schema, fields, operation.fieldCodes))
   },
 })

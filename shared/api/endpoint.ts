@@ -1,4 +1,4 @@
-import middy, { type MiddlewareObj } from '@middy/core'
+import middy, { type MiddlewareObj, type Request } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
@@ -16,6 +16,7 @@ import { type Operation, type OperationName, operations } from './operations.ts'
 import { providerGuard } from './provider-guard.ts'
 import { queryGuard } from './query-guard.ts'
 import { rateGuard, settleRate } from './rate-guard.ts'
+import { decodedParameter } from './resources.ts'
 
 type RowOf<N extends OperationName> = (typeof operations)[N]
 
@@ -100,6 +101,7 @@ export const endpoint = <N extends OperationName, P = undefined>(
       if (response) onReply?.(exchange, response.statusCode)
     },
   })
+    .use(head)
     .use(exchanges(name, runtime, onRejectedBody as Options<N, unknown>['onRejectedBody']))
     .use(credentialGuard(operation))
     .use(countingFailures(providerGuard))
@@ -108,6 +110,13 @@ export const endpoint = <N extends OperationName, P = undefined>(
     .use(queryGuard(operation))
     .use(bodyGuards(operation)) as unknown as Handler
 }
+
+const dropBody = ({ event, response }: Request<ApiEvent, APIGatewayProxyResult>): void => {
+  if (event.httpMethod === 'HEAD' && response) response.body = ''
+}
+
+/** Answers HEAD as GET is answered, without the body (RFC 9110, 9.3.2). */
+const head: MiddlewareObj<ApiEvent, APIGatewayProxyResult> = { after: dropBody, onError: dropBody }
 
 /** Opens the exchange of a request, and turns whatever is thrown into its reply. */
 const exchanges = <N extends OperationName>(
@@ -119,6 +128,7 @@ const exchanges = <N extends OperationName>(
     const at = runtime.now()
     const rate = untouched(operations[name].limit[environment.limits], at)
     event.exchange = { requestId: runtime.newId(), at, rate }
+    event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {
     const { exchange, pathParameters } = request.event
@@ -139,6 +149,12 @@ const exchanges = <N extends OperationName>(
 /** The body guards have read the body and not accepted it. */
 const isBodyRejected = ({ body, input }: Exchange): boolean =>
   body !== undefined && input === undefined
+
+/** API Gateway passes the parameters of a path as they were sent, so each is decoded here, once. */
+const decoded = (raw: ApiEvent['pathParameters']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(raw ?? {}).map(([name, value = '']) => [name, decodedParameter(value)]),
+  )
 
 const startPrefetch = <N extends OperationName>(
   prefetch: Options<N, unknown>['prefetch'],

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Rate } from '../store/windows.ts'
+import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
 
@@ -9,7 +10,7 @@ export const API_VERSION = 'v1'
 type Frame = { requestId: string; at: Date; rate: Rate }
 
 /** A reply that is no envelope: a file, as it stands. */
-export type TextReply = { text: string; type: string }
+export type TextReply = { text: string; type: string; filename: string }
 
 export type Success = {
   /** Overrides the operation's own status. */
@@ -51,7 +52,7 @@ const framed = (
   statusCode: status,
   headers: {
     'Content-Type': 'application/json; charset=utf-8',
-    'Cache-Control': 'no-store',
+    ...replyHeaders,
     'X-Request-ID': requestId,
     'X-RateLimit-Limit': String(rate.limit),
     'X-RateLimit-Remaining': String(rate.remaining),
@@ -71,10 +72,14 @@ const reply = (
 
 /** @param status of the operation */
 export const textReply = (
-  { text, type }: TextReply,
+  { text, type, filename }: TextReply,
   status: number,
   frame: Frame,
-): APIGatewayProxyResult => framed(status, text, frame, { 'Content-Type': type })
+): APIGatewayProxyResult =>
+  framed(status, text, frame, {
+    'Content-Type': type,
+    'Content-Disposition': `attachment; filename="${filename}"`,
+  })
 
 export const successReply = (
   success: Success,
@@ -108,6 +113,6 @@ export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyRes
       meta: meta(frame),
     },
     frame,
-    refusal.variant.headers,
+    { ...errorHeaders(refusal.code, refusal.http), ...refusal.variant.headers },
   )
 }

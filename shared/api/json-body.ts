@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
 import { invalid, Refusal } from '../domain/refusal.ts'
+import { isKeptExactly } from './number-text.ts'
 
 /**
  * What a request body must be before anyone looks at its fields: one JSON object in UTF-8, of
@@ -39,22 +40,26 @@ export const bodyText = (body: string | null, isBase64Encoded: boolean): string 
   }
 }
 
-/** Where each number stands in the body, by its path joined with dots, as it was written. */
-export type NumberTexts = ReadonlyMap<string, string>
+/** The keys and the indexes that lead to a value of the body. */
+type Path = readonly (string | number)[]
+
+/** Every number of the body, as it was written. */
+export type NumberTexts = readonly { path: Path; text: string }[]
 
 export type Scanned = {
   numbers: NumberTexts
   /** The path of the first reserved key, if there is one. */
-  reserved: readonly string[] | undefined
+  reserved: Path | undefined
 }
 
-type Level = { isObject: boolean; keys: Set<string>; key: string }
+type Level = { isObject: boolean; keys: Set<string>; key: string | number }
 
 /** Reads the text once: its numbers as written, or why it is no acceptable body. */
 export const scan = (text: string): Scanned | Refusal => {
-  const numbers = new Map<string, string>()
+  const numbers: NumberTexts[number][] = []
   const levels: Level[] = []
-  let reserved: string[] | undefined
+  let reserved: Path | undefined
+  const path = (): Path => levels.map(({ key }) => key)
   const tokens = tokensOf(text)
   if (!tokens) return malformed(NOT_JSON)
   for (const [n, token] of tokens.entries()) {
@@ -63,7 +68,7 @@ export const scan = (text: string): Scanned | Refusal => {
       case 'LBrace':
       case 'LBracket':
         if (levels.length === DEPTH_MAX) return malformed('body is nested too deeply')
-        levels.push({ isObject: token.type === 'LBrace', keys: new Set(), key: '' })
+        levels.push({ isObject: token.type === 'LBrace', keys: new Set(), key: 0 })
         break
       case 'RBrace':
       case 'RBracket':
@@ -76,11 +81,14 @@ export const scan = (text: string): Scanned | Refusal => {
         if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
         level.keys.add(key)
         level.key = key
-        if (RESERVED_KEYS.has(key)) reserved ??= levels.map((one) => one.key)
+        if (RESERVED_KEYS.has(key)) reserved ??= path()
         break
       }
+      case 'Comma':
+        if (typeof level?.key === 'number') level.key += 1
+        break
       case 'Number':
-        numbers.set(levels.map(({ key }) => key).join('.'), textOf(text, token))
+        numbers.push({ path: path(), text: textOf(text, token) })
         break
     }
   }
@@ -103,13 +111,13 @@ export const judgeReserved = (
   { wrapper }: { wrapper?: string },
 ): Refusal | undefined => {
   if (!reserved) return undefined
-  const path = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
+  const [field] = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
   try {
     if (!isObject(JSON.parse(text))) return malformed(NOT_AN_OBJECT)
   } catch {
     return malformed(NOT_JSON)
   }
-  return invalid({ [path[0] ?? '']: ['must not contain reserved keys'] })
+  return invalid({ [field ?? '']: ['must not contain reserved keys'] })
 }
 
 type Token = { type: string; range?: readonly number[] }
@@ -125,24 +133,14 @@ const tokensOf = (text: string): Token[] | undefined => {
 
 const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
 
-/** Whether a number means the same after it was parsed: whole ones in full, and none endless. */
-const isKept = (text: string): boolean => {
-  const value = Number(text)
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-}
-
 /**
- * 422/1007 under each field that holds a number which would silently become another one. Decimals
- * are judged by their text, and are no numbers to us.
+ * Rejects with 422/1007 each field that holds a number which parsing would change. Decimals are
+ * judged by their text alone.
  */
-const judgeNumbers = (
-  numbers: NumberTexts,
-  { decimals = [] }: { decimals?: readonly string[] },
-  prefix: string,
-): Refusal | undefined => {
-  const fields = [...numbers]
-    .filter(([path, text]) => path.startsWith(prefix) && !isKept(text))
-    .map(([path]) => path.slice(prefix.length).split('.')[0] ?? '')
+const judgeNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusal | undefined => {
+  const fields = numbers
+    .filter(({ text }) => !isKeptExactly(text))
+    .map(({ path: [field] }) => String(field))
     .filter((field) => !decimals.includes(field))
   const messages = fields.map((field) => [field, ['holds a number that cannot be kept exactly']])
   return fields.length > 0 ? invalid(Object.fromEntries(messages)) : undefined
@@ -159,14 +157,14 @@ export const fieldsOf = (
 ): Record<string, unknown> | Refusal => {
   if (!isObject(body)) return malformed(NOT_AN_OBJECT)
   if (wrapper === undefined || !(wrapper in body)) {
-    return judgeNumbers(numbers, { decimals }, '') ?? withTexts(body, numbers, decimals, '')
+    return judgeNumbers(numbers, decimals) ?? withTexts(body, numbers, decimals)
   }
   const others = Object.keys(body).filter((key) => key !== wrapper)
   if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)
   const inner = body[wrapper]
   if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
-  const prefix = `${wrapper}.`
-  return judgeNumbers(numbers, { decimals }, prefix) ?? withTexts(inner, numbers, decimals, prefix)
+  const within = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))
+  return judgeNumbers(within, decimals) ?? withTexts(inner, within, decimals)
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -176,12 +174,11 @@ const withTexts = (
   fields: Record<string, unknown>,
   numbers: NumberTexts,
   decimals: readonly string[],
-  path: string,
 ): Record<string, unknown> => ({
   ...fields,
   ...Object.fromEntries(
-    decimals
-      .map((name) => [name, numbers.get(`${path}${name}`)] as const)
-      .filter(([, text]) => text !== undefined),
+    numbers
+      .filter(({ path }) => path.length === 1 && decimals.includes(String(path[0])))
+      .map(({ path, text }) => [String(path[0]), text]),
   ),
 })

@@ -1,10 +1,11 @@
+import { type FieldMessages, invalid, Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
 import { type ApiEvent, type Guard, orThrow } from './exchange.ts'
 import type { Operation } from './operations.ts'
 
 /**
  * The query as one object. A parameter that is given twice, or as `name[]`, becomes a list, which
- * no schema takes: it is refused under its name like any other wrong value.
+ * no schema takes.
  */
 const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<string, unknown> => {
   const parameters = new Map<string, string | string[]>()
@@ -18,11 +19,23 @@ const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<st
   return Object.fromEntries([...parameters].map(([name, value]) => [names[name] ?? name, value]))
 }
 
-/** Holds the query against the operation's schema: 422/1007 under the name of each parameter. */
+/** Checks the query against the operation's schema: 422/1007 under the name of each parameter. */
 export const queryGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     if (!operation.query) return
     const parameters = parametersOf(event, operation.queryNames ?? {})
-    event.exchange.query = orThrow(judgeInput(operation.query, parameters))
+    const query = judgeInput(operation.query, parameters)
+    event.exchange.query = orThrow(query instanceof Refusal ? withLists(query, parameters) : query)
   },
 })
+
+/** A list has one fault, whatever the schema says of its type. */
+const withLists = (refusal: Refusal, parameters: Record<string, unknown>): Refusal =>
+  invalid(
+    Object.fromEntries(
+      Object.entries(refusal.details as FieldMessages).map(([name, messages]) => [
+        name,
+        Array.isArray(parameters[name]) ? ['must be given once'] : messages,
+      ]),
+    ),
+  )

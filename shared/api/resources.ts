@@ -22,8 +22,17 @@ export type Resource = {
   template: string
   /** As they stand in the path, not decoded. */
   parameters: Record<string, string>
-  /** The operations there, by method. */
+  /** The operations there, by method; HEAD is that of GET. */
   methods: Partial<Record<string, OperationName>>
+}
+
+/** Decodes a path parameter. One that is malformed stays as it was sent; no valid value holds `%`. */
+export const decodedParameter = (raw: string): string => {
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    return raw
+  }
 }
 
 const templates = [...new Set(operationNames.map((name) => operations[name].path))]
@@ -40,6 +49,14 @@ export const resourceAt = (path: string): Resource | undefined => {
   return {
     template: best.template,
     parameters: best.parameters,
-    methods: Object.fromEntries(here.map((name) => [operations[name].method, name])),
+    methods: Object.fromEntries(
+      here.flatMap((name) => methodsOf(name).map((method) => [method, name])),
+    ),
   }
+}
+
+/** The methods that the function of an operation answers. */
+export const methodsOf = (name: OperationName): ('GET' | 'HEAD' | 'POST')[] => {
+  const { method } = operations[name]
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }

@@ -41,6 +41,7 @@ const toPesewas = (text: string): number => {
 export const Amount = v.pipe(
   v.string(missingOr('must be a decimal with exactly 2 decimal places')),
   v.regex(EXACT_DECIMAL, 'must have exactly 2 decimal places'),
+  v.check((text) => EXACT_DECIMAL.test(text), 'write 100.00 or "100.00"'),
   // As it is to be written; the rule above takes a sign so that a later one can name the bound.
   v.metadata({ pattern: '^(0|[1-9][0-9]*)\\.[0-9]{2}$', minimum: 1, maximum: 10_000 }),
   v.transform(toPesewas),

@@ -1,11 +1,16 @@
 import * as v from 'valibot'
 import { textMessage } from './text.ts'
 
+const E164 = /^\+[1-9][0-9]{6,14}$/
+const GHANAIAN = /^\+233[1-9][0-9]{8}$/
+
 /** A Ghanaian phone number in E.164: `+233` and nine digits (specification, Validation messages). */
 export const PhoneNumber = v.pipe(
   v.string(textMessage),
-  v.regex(/^\+[1-9][0-9]{6,14}$/, 'must be in E.164 format'),
-  v.regex(/^\+233[1-9][0-9]{8}$/, 'is invalid'),
+  v.check((phone) => E164.test(phone), 'must be in E.164 format'),
+  v.check((phone) => E164.test(phone), 'write it like +233241234567'),
+  v.check((phone) => GHANAIAN.test(phone) || !E164.test(phone), 'is invalid'),
+  v.metadata({ pattern: GHANAIAN.source }),
   v.brand('PhoneNumber'),
 )
 export type PhoneNumber = v.InferOutput<typeof PhoneNumber>

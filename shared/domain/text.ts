@@ -19,9 +19,12 @@ type TextRule = {
   lines?: boolean
 }
 
-export const isBlank = (text: string): boolean => text.trim() === ''
+// Also characters that no font draws: U+200B, U+FEFF, fillers; DI is Default_Ignorable_Code_Point.
+const BLANK = /^[\s\p{DI}\p{Cf}\u2800]*$/u
 
-export const CONTROL_CHARACTERS = 'must not contain control characters'
+export const isBlank = (text: string): boolean => BLANK.test(text)
+
+export const CONTROL_CHARACTERS = 'must not contain control or invisible formatting characters'
 
 export const hasControlCharacters = (text: string, { lines }: { lines: boolean }): boolean =>
   (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)

@@ -137,14 +137,24 @@ test('a body is nested 32 levels deep and no deeper', () => {
   }
 })
 
-test('numbers are told as they were written, by their path', () => {
-  const text = '{"amount":100.00,"b":{"c":1e2,"d":-0.0},"e":"5.00","f":10.50}'
-  expect([...granted(scan(text)).numbers]).toEqual([
-    ['amount', '100.00'],
-    ['b.c', '1e2'],
-    ['b.d', '-0.0'],
-    ['f', '10.50'],
+test('every number keeps its text and its own path', () => {
+  const text = '{"amount":100.00,"b":{"c":[1e2,{"d":-0.0},[3]]},"b.c":4,"e":"5.00","f":10.50}'
+  const { numbers } = granted(scan(text))
+  expect(numbers.map(({ path, text }) => [path, text])).toEqual([
+    [['amount'], '100.00'],
+    [['b', 'c', 0], '1e2'],
+    [['b', 'c', 1, 'd'], '-0.0'],
+    [['b', 'c', 2, 0], '3'],
+    [['b.c'], '4'],
+    [['f'], '10.50'],
   ])
+})
+
+test('a body of 64 KiB of numbers, nested to the limit, is read in less than half a second', () => {
+  const text = `{"a":${'['.repeat(31)}${'1,'.repeat(32_000)}1${']'.repeat(31)}}`
+  const begun = performance.now()
+  expect(granted(scan(text)).numbers).toHaveLength(32_001)
+  expect(performance.now() - begun).toBeLessThan(500)
 })
 
 test('whatever the order of its tokens, a text is answered', () => {
@@ -161,7 +171,7 @@ test('whatever the order of its tokens, a text is answered', () => {
     fc.property(fc.array(tokens), (parts) => {
       const result = scan(parts.join(''))
       if (result instanceof Refusal) expect([400, 422]).toContain(result.http)
-      else expect(result.numbers).toBeInstanceOf(Map)
+      else expect(result.numbers).toBeInstanceOf(Array)
     }),
   )
 })
@@ -194,6 +204,25 @@ describe('the fields of a body', () => {
 
   test.each(read)('of %s are %s, the amount as it was written', (text, expected) => {
     expect(fields(text)).toEqual(JSON.parse(expected))
+  })
+
+  const changed = rowsOf(`
+    {"metadata":{"id":9007199254740993}}                   metadata
+    {"metadata":{"l":[9007199254740993,1]}}                metadata
+    {"metadata":{"l":[1,9007199254740993]}}                metadata
+    {"metadata":{"l":[{"a":9007199254740993},{"a":1}]}}    metadata
+    {"metadata":{"a.b":9007199254740993,"a":{"b":1}}}      metadata
+    {"metadata":{"l":[1e400,1]}}                           metadata
+    {"metadata.l":1,"metadata":{"l":1e400}}                metadata
+    {"debit_request":{"metadata":{"l":[1e400,1]}}}         metadata
+    {"debit_request.amount":1e400}                         debit_request.amount
+  `)
+
+  test.each(changed)('%s are refused: parsing changes a number in %s', (text, field) => {
+    expect(refused(fields(text))).toEqual({
+      code: '422/1007',
+      details: { [field]: ['holds a number that cannot be kept exactly'] },
+    })
   })
 
   test('stand inside the wrapper or beside it, not both', () => {

@@ -13,7 +13,8 @@ const found = rowsOf(`
 `)
 
 test.each(found)('%s answers %s', (path, method, name) => {
-  expect(resourceAt(path)?.methods).toEqual({ [method]: name })
+  const head = method === 'GET' ? { HEAD: name } : {}
+  expect(resourceAt(path)?.methods).toEqual({ [method]: name, ...head })
   expect(resourceAt(path)?.template).toBe(operations[name as OperationName].path)
 })
 

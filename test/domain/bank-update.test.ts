@@ -26,7 +26,7 @@ const wrongValues = rowsOf(`
   bank_reference   null                 is required
   bank_reference   ""                   is required
   bank_reference   77                   must be a string
-  bank_reference   "a\\u0007b"          must not contain control characters
+  bank_reference   "a\\u0007b"          must not contain control or invisible formatting characters
   approval_method  "direct"             must be one of ussd, mobile_api, web, mobile_app
   approval_method  "USSD"               must be one of ussd, mobile_api, web, mobile_app
   error_message    ""                   is required when status is failed

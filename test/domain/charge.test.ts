@@ -26,15 +26,15 @@ const expectRefused = (field: string, value: unknown, code: string, message: str
 }
 
 const wrongValues = rowsOf(`
-  phone_number       "0241234567"      422/1007  must be in E.164 format; is invalid
+  phone_number       "0241234567"      422/1007  must be in E.164 format; write it like +233241234567
   phone_number       "+2348012345678"  422/1007  is invalid
   phone_number       null              422/1007  is required
   phone_number       233241234567      422/1007  must be a string
   bank_identifier    null              422/1007  is required
   bank_identifier    5                 422/1007  must be a string
   bank_identifier    ["GCB"]           422/1007  must be a string
-  amount             "100"             400/3007  must have exactly 2 decimal places
-  amount             "100.5"           400/3007  must have exactly 2 decimal places
+  amount             "100"             400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"
+  amount             "100.5"           400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"
   amount             "0.50"            400/3007  must be greater than or equal to 1.00
   amount             "99999.00"        400/3007  must not exceed 10000.00 GHS
   amount             null              422/1007  is required
@@ -50,11 +50,11 @@ const wrongValues = rowsOf(`
   narration          " "               422/1007  is required
   narration          null              422/1007  is required
   narration          {}                422/1007  must be a string
-  narration          "a\\u0000b"       422/1007  must not contain control characters
+  narration          "a\\u0000b"       422/1007  must not contain control or invisible formatting characters
   partner_reference  ""                422/1007  is required
   partner_reference  null              422/1007  is required
   partner_reference  1001              422/1007  must be a string
-  partner_reference  "a\\nb"           422/1007  must not contain control characters
+  partner_reference  "a\\nb"           422/1007  must not contain control or invisible formatting characters
   metadata           null              422/1007  must be an object
   metadata           []                422/1007  must be an object
   metadata           "a=b"             422/1007  must be an object
@@ -87,7 +87,7 @@ test('several wrong fields are all named at once, under 1007', () => {
   expect(refused(judge({ ...body, amount: '100', currency: 'NGN', narration: '' }))).toEqual({
     code: '422/1007',
     details: {
-      amount: ['must have exactly 2 decimal places'],
+      amount: ['must have exactly 2 decimal places', 'write 100.00 or "100.00"'],
       currency: ['must be GHS'],
       narration: ['is required'],
     },

@@ -24,27 +24,27 @@ test.each(acceptedAmounts)('an amount of %s is %s pesewas', (text, count) => {
 })
 
 const refusedAmounts = rowsOf(`
-  "100"                        must have exactly 2 decimal places
-  "100."                       must have exactly 2 decimal places
-  ".50"                        must have exactly 2 decimal places
-  "100.5"                      must have exactly 2 decimal places
-  "100.000"                    must have exactly 2 decimal places
-  "1.005"                      must have exactly 2 decimal places
-  "100.00000000000000000001"   must have exactly 2 decimal places
-  "1e2"                        must have exactly 2 decimal places
-  "1.00e2"                     must have exactly 2 decimal places
-  "1E+2"                       must have exactly 2 decimal places
-  "1e400"                      must have exactly 2 decimal places
-  "01.00"                      must have exactly 2 decimal places
-  "+1.00"                      must have exactly 2 decimal places
-  "1,000.00"                   must have exactly 2 decimal places
-  "1_000.00"                   must have exactly 2 decimal places
-  "0x10.00"                    must have exactly 2 decimal places
-  "NaN"                        must have exactly 2 decimal places
-  "１00.00"                    must have exactly 2 decimal places
-  " 100.00"                    must have exactly 2 decimal places
-  "100.00\\n"                  must have exactly 2 decimal places
-  ""                           must have exactly 2 decimal places
+  "100"                        must have exactly 2 decimal places; write 100.00 or "100.00"
+  "100."                       must have exactly 2 decimal places; write 100.00 or "100.00"
+  ".50"                        must have exactly 2 decimal places; write 100.00 or "100.00"
+  "100.5"                      must have exactly 2 decimal places; write 100.00 or "100.00"
+  "100.000"                    must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1.005"                      must have exactly 2 decimal places; write 100.00 or "100.00"
+  "100.00000000000000000001"   must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1e2"                        must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1.00e2"                     must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1E+2"                       must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1e400"                      must have exactly 2 decimal places; write 100.00 or "100.00"
+  "01.00"                      must have exactly 2 decimal places; write 100.00 or "100.00"
+  "+1.00"                      must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1,000.00"                   must have exactly 2 decimal places; write 100.00 or "100.00"
+  "1_000.00"                   must have exactly 2 decimal places; write 100.00 or "100.00"
+  "0x10.00"                    must have exactly 2 decimal places; write 100.00 or "100.00"
+  "NaN"                        must have exactly 2 decimal places; write 100.00 or "100.00"
+  "１00.00"                    must have exactly 2 decimal places; write 100.00 or "100.00"
+  " 100.00"                    must have exactly 2 decimal places; write 100.00 or "100.00"
+  "100.00\\n"                  must have exactly 2 decimal places; write 100.00 or "100.00"
+  ""                           must have exactly 2 decimal places; write 100.00 or "100.00"
   "-5.00"                      must be greater than or equal to 1.00
   "-0.00"                      must be greater than or equal to 1.00
   "0.00"                       must be greater than or equal to 1.00
@@ -61,7 +61,7 @@ const refusedAmounts = rowsOf(`
 `)
 
 test.each(refusedAmounts)('an amount of %s %s', (input, message) => {
-  expect(messages(Amount, JSON.parse(input))).toEqual([message])
+  expect(messages(Amount, JSON.parse(input))).toEqual(message?.split('; '))
 })
 
 test('an amount that is absent is required', () => {
@@ -82,7 +82,10 @@ test('no other text than a decimal with two places is an amount', () => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 8 }), (text) => {
       fc.pre(!decimal.test(text))
-      expect(messages(Amount, text)).toEqual(['must have exactly 2 decimal places'])
+      expect(messages(Amount, text)).toEqual([
+        'must have exactly 2 decimal places',
+        'write 100.00 or "100.00"',
+      ])
     }),
   )
 })
@@ -148,5 +151,5 @@ const refusedFees = rowsOf(`
 `)
 
 test.each(refusedFees)('a fee of %s %s', (input, message) => {
-  expect(messages(Fee, JSON.parse(input))).toEqual([message])
+  expect(messages(Fee, JSON.parse(input))).toEqual(message?.split('; '))
 })

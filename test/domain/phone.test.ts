@@ -33,20 +33,20 @@ const refusals = rowsOf(`
   "+2348012345678"      is invalid
   "+254712345678"       is invalid
   "+14155550123"        is invalid
-  "233241234567"        must be in E.164 format; is invalid
-  "0241234567"          must be in E.164 format; is invalid
-  "00233241234567"      must be in E.164 format; is invalid
-  "+233 24 123 4567"    must be in E.164 format; is invalid
-  "+233-24-123-4567"    must be in E.164 format; is invalid
-  "+233(24)1234567"     must be in E.164 format; is invalid
-  "+2332412345678901"   must be in E.164 format; is invalid
-  "+23324123456a"       must be in E.164 format; is invalid
-  "+23324１２３４５６７"  must be in E.164 format; is invalid
-  "＋233241234567"      must be in E.164 format; is invalid
-  "+233241234567\\n"    must be in E.164 format; is invalid
-  " +233241234567"      must be in E.164 format; is invalid
-  "+"                   must be in E.164 format; is invalid
-  ""                    must be in E.164 format; is invalid
+  "233241234567"        must be in E.164 format; write it like +233241234567
+  "0241234567"          must be in E.164 format; write it like +233241234567
+  "00233241234567"      must be in E.164 format; write it like +233241234567
+  "+233 24 123 4567"    must be in E.164 format; write it like +233241234567
+  "+233-24-123-4567"    must be in E.164 format; write it like +233241234567
+  "+233(24)1234567"     must be in E.164 format; write it like +233241234567
+  "+2332412345678901"   must be in E.164 format; write it like +233241234567
+  "+23324123456a"       must be in E.164 format; write it like +233241234567
+  "+23324１２３４５６７"  must be in E.164 format; write it like +233241234567
+  "＋233241234567"      must be in E.164 format; write it like +233241234567
+  "+233241234567\\n"    must be in E.164 format; write it like +233241234567
+  " +233241234567"      must be in E.164 format; write it like +233241234567
+  "+"                   must be in E.164 format; write it like +233241234567
+  ""                    must be in E.164 format; write it like +233241234567
   null                  is required
   233241234567          must be a string
   true                  must be a string

@@ -56,6 +56,19 @@ describe('text is required and is a string', () => {
   test('text of line ends alone is blank', () => {
     expect(messages(lines, '\r\n\t')).toEqual(['is required'])
   })
+
+  test.each([
+    '\u{200B}',
+    '\u{FEFF}',
+    '\u{2060}',
+    '\u{AD}',
+    '\u{3164}',
+    '\u{2800}',
+    ' \u{200D}\u{FE0F} ',
+  ])('text of invisible characters alone is blank: %j', (input) => {
+    expect(messages(short, input)).toEqual(['is required'])
+    expect(messages(short, `a${input}`)).toEqual([])
+  })
 })
 
 const range = (first: number, last: number): string[] =>
@@ -72,7 +85,9 @@ const forbidden = {
 
 const refusedIn = (schema: ReturnType<typeof text>, characters: readonly string[]): string[] =>
   characters.filter((character) =>
-    messages(schema, `a${character}b`).includes('must not contain control characters'),
+    messages(schema, `a${character}b`).includes(
+      'must not contain control or invisible formatting characters',
+    ),
   )
 
 describe('text that could forge a line or mislead a reader is refused', () => {

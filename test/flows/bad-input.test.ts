@@ -4,6 +4,7 @@ import {
   chargeBody,
   type Reply,
   type RequestOptions,
+  sampleEvent,
   statusPath,
   updatePath,
   useService,
@@ -152,13 +153,34 @@ describe('bodies', () => {
     expectEnvelope(reply)
   })
 
-  test.each(['text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x'])(
-    'content type %s: 400/1400',
-    async (type) => {
-      const reply = await charge(fields, { headers: { 'Content-Type': type } })
-      expect(outcome(reply)).toBe('400/1400')
-    },
-  )
+  test.each([
+    ['Content-Type', 'text/plain', 'Content-Type must be application/json'],
+    ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
+    ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
+    ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
+  ])('%s %s: 400/1400 %s', async (name, value, message) => {
+    const reply = await charge(fields, { headers: { [name]: value } })
+    expect(outcome(reply)).toBe('400/1400')
+    expect(reply.body.details).toEqual([message])
+  })
+
+  test('charset="UTF-8" and Content-Encoding: identity are accepted', async () => {
+    const headers = {
+      'Content-Type': 'application/json; charset="UTF-8"',
+      'Content-Encoding': 'identity',
+    }
+    expect((await charge(chargeBody(), { headers })).status).toBe(202)
+  })
+
+  test('two Content-Type headers: 400/1400', async () => {
+    const sample = await sampleEvent('charge')
+    const headers = { ...(sample.multiValueHeaders as object), 'content-type': ['text/plain'] }
+    const event = { ...sample, multiValueHeaders: headers }
+    expect(await service.invoke('charge', event)).toMatchObject({
+      statusCode: 400,
+      body: expect.stringContaining('Content-Type must be given once'),
+    })
+  })
 })
 
 describe('charge: its fields', () => {
@@ -246,7 +268,11 @@ describe('charge: its fields', () => {
     ['metadata', '"text"', '422/1007'],
     ['metadata', '{"id":9007199254740993}', '422/1007'],
     ['metadata', '{"list":[{"endless":1e400}]}', '422/1007'],
-    ['metadata', '{"id":9007199254740991,"rate":0.1,"sum":1e3}', '202'],
+    ['metadata', '{"l":[9007199254740993,1]}', '422/1007'],
+    ['metadata', '{"l":[{"a":9007199254740993},{"a":1}]}', '422/1007'],
+    ['metadata', '{"a.b":9007199254740993,"a":{"b":1}}', '422/1007'],
+    ['metadata', '{"l":[1e400,1]}', '422/1007'],
+    ['metadata', '{"id":9007199254740991,"rate":0.1,"sum":1e3,"large":1E22}', '202'],
     ['metadata', '{"note":"\\u202egnp"}', '422/1007'],
     ['metadata', '[]', '422/1007'],
     ['metadata', '{"a":{"__proto__":{"admin":true}}}', '422/1007'],
@@ -384,7 +410,11 @@ describe('update-debit-transaction', () => {
     ['upper case', { status: 'COMPLETED', bank_reference: 'B' }, 'status'],
     ['no bank_reference', { status: 'completed' }, 'bank_reference'],
     ['no error_message', { status: 'failed', bank_reference: 'B' }, 'error_message'],
-    ['fax', { status: 'completed', bank_reference: 'B', approval_method: 'fax' }, 'approval_method'],
+    [
+      'fax',
+      { status: 'completed', bank_reference: 'B', approval_method: 'fax' },
+      'approval_method',
+    ],
     ['a negative fee', { status: 'completed', bank_reference: 'B', fee: '-0.01' }, 'fee'],
     ['metadata as text', { status: 'completed', bank_reference: 'B', metadata: 'x' }, 'metadata'],
   ]
@@ -400,6 +430,22 @@ describe('update-debit-transaction', () => {
       expect(outcome(reply), name).toBe('422/1007')
       expect(Object.keys(reply.body.details), name).toEqual([field])
     }
+  })
+})
+
+describe('a query parameter that is given twice, or as a list', () => {
+  const phone = 'phone_number=%2B233241234567'
+  test.each([
+    ['payment-providers/debit-requests', 'status=pending&status=pending', 'status'],
+    ['payment-providers/debit-requests', 'status[]=pending', 'status'],
+    ['payment-providers/banks', 'per_page=2&per_page=2', 'per_page'],
+    ['banks/debit-transactions', `${phone}&${phone}`, 'phone_number'],
+    ['banks/debit-transactions', `${phone}&status=all&status=all`, 'status_filter'],
+  ])('%s?%s: 422/1007, must be given once', async (path, query, name) => {
+    const credential = path.startsWith('banks') ? 'bt_sandbox_gcb' : demo
+    const reply = await service.send('GET', `/api/v1/${path}?${query}`, { credential })
+    expect(outcome(reply)).toBe('422/1007')
+    expect(reply.body.details).toEqual({ [name]: ['must be given once'] })
   })
 })
 
@@ -444,14 +490,16 @@ describe('rate limits', () => {
     expect(over?.headers.get('x-ratelimit-remaining')).toBe('0')
   })
 
-  test('the status read: 60 a minute for one reference: 429/1454', async () => {
+  test('the status read: 60 a minute for one reference, however it is spelled: 429/1454', async () => {
     const credential = await freshProvider()
-    const path = statusPath('DCS-20261121-000000')
+    const spellings = ['DCS-20261121-000000', 'DCS%2D20261121-000000', '%44CS%2d20261121-000000']
     // One more than twice the limit, for a run that crosses a minute.
     const outcomes = new Set<string>()
     for (let wave = 0; wave < 11; wave += 1) {
       const replies = await Promise.all(
-        Array.from({ length: 11 }, () => service.send('GET', path, { credential })),
+        Array.from({ length: 11 }, (_, n) =>
+          service.send('GET', statusPath(spellings[n % 3] ?? ''), { credential }),
+        ),
       )
       for (const reply of replies) outcomes.add(outcome(reply))
     }

@@ -109,18 +109,31 @@ describe('lookup-customer-banks', () => {
     })
   })
 
-  test.each(['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x'])(
-    '%s (unknown, inactive or malformed): 404/1404 Account not found',
+  test.each(['+233241234567', '%2b233241234567', '%2B23324%31234567'])(
+    '%s: the same, as a parameter is decoded once',
     async (phone) => {
-      expect(refusal(await lookup(phone))).toEqual({
-        status: 404,
-        code: 1404,
-        message: 'Account not found',
-        category: 'accounts',
-        severity: 'low',
-      })
+      expect((await lookup(phone)).body).toMatchObject({ phone_number: '+233241234567' })
     },
   )
+
+  test.each(
+    ['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x'].concat([
+      '%',
+      '%zz',
+      '%ff',
+      '%00',
+      '..%2f',
+      '%252B233241234567',
+    ]),
+  )('%s (unknown, inactive or malformed): 404/1404 Account not found', async (phone) => {
+    expect(refusal(await lookup(phone))).toEqual({
+      status: 404,
+      code: 1404,
+      message: 'Account not found',
+      category: 'accounts',
+      severity: 'low',
+    })
+  })
 
   test('a bank token is no credential for it', async () => {
     const reply = await get(`${BANKS}/lookup/%2B233241234567`, 'bt_sandbox_gcb')

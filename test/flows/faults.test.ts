@@ -94,8 +94,9 @@ describe('charge', () => {
     named('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
   ])('a dependency that is down (%s): 503/1503', async (error) => {
     calls.on(TransactWriteCommand).rejects(error)
-    const { status, body } = await run()
+    const { status, headers, body } = await run()
     expect(`${status}/${body.error.code}`).toBe('503/1503')
+    expect(headers).toMatchObject({ 'Retry-After': '5' })
   })
 
   test('a deadline that passes: 504/2408, before the function is ended', async () => {

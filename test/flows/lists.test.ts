@@ -161,7 +161,7 @@ describe('list-debit-transactions', () => {
     expect(body.details).toEqual({ customer: ['account not found'] })
   })
 
-  test.each(['status=pending,failed', 'status=all&status=all', 'status[]=all', 'status=ALL'])(
+  test.each(['status=pending,failed', 'status=ALL'])(
     '%s: 422/1007 status_filter with the allowed values',
     async (query) => {
       const { status, body } = await list(`&${query}`)

@@ -205,6 +205,7 @@ describe('get-settlement-report', () => {
     const { status, headers, body } = await get(reportPath(third.id, 'csv'))
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="${third.id}.csv"`)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     for (const name of ['limit', 'remaining', 'reset']) {

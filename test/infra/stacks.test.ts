@@ -362,7 +362,11 @@ describe('the API', () => {
       ({ Properties }) => Properties.HttpMethod,
     )
     const paths = new Set(operationNames.map((name) => operations[name].path))
-    expect(methods.filter((method) => method !== 'ANY')).toHaveLength(operationNames.length)
+    const reads = operationNames.filter((name) => operations[name].method === 'GET')
+    expect(methods.filter((method) => method === 'HEAD')).toHaveLength(reads.length)
+    expect(methods.filter((method) => method === 'GET' || method === 'POST')).toHaveLength(
+      operationNames.length,
+    )
     // Every path, the root, and whatever is no path.
     expect(methods.filter((method) => method === 'ANY')).toHaveLength(paths.size + 2)
   })
@@ -382,7 +386,13 @@ describe('the API', () => {
         StatusCode: String(status),
         ResponseParameters: {
           'gatewayresponse.header.X-Request-ID': 'context.requestId',
+          'gatewayresponse.header.Cache-Control': "'no-store'",
+          'gatewayresponse.header.Strict-Transport-Security':
+            "'max-age=31536000; includeSubDomains'",
+          'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
+          ...(status === 401 ? { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" } : {}),
           ...(status === 429 ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
+          ...(status === 503 ? { 'gatewayresponse.header.Retry-After': "'5'" } : {}),
         },
         ResponseTemplates: {
           'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),

@@ -229,7 +229,12 @@ describe('the firewall', () => {
           CustomResponse: {
             ResponseCode: errors[1453].http,
             CustomResponseBodyKey: 'address-limit',
-            ResponseHeaders: [{ Name: 'Retry-After', Value: '60' }],
+            ResponseHeaders: [
+              { Name: 'Cache-Control', Value: 'no-store' },
+              { Name: 'Strict-Transport-Security', Value: 'max-age=31536000; includeSubDomains' },
+              { Name: 'X-Content-Type-Options', Value: 'nosniff' },
+              { Name: 'Retry-After', Value: '60' },
+            ],
           },
         },
       },

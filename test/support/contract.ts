@@ -90,9 +90,32 @@ export type Exchange = {
 const requestIdIn = (body: unknown): string =>
   (body as { meta: { request_id: string } }).meta.request_id
 
+const everyReply = {
+  'cache-control': 'no-store',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The headers of every reply, and those that HTTP asks for. */
+const expectHeaders = (what: string, { status, headers, body }: Exchange): void => {
+  const { code } = (body as { error?: { code: number } } | undefined)?.error ?? {}
+  const expected = {
+    ...everyReply,
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(code === 1503 ? { 'retry-after': '5' } : {}),
+  }
+  for (const [name, value] of Object.entries(expected)) {
+    if (headers.get(name) !== value) throw new Error(`${what}: ${name} is ${headers.get(name)}`)
+  }
+}
+
 /** @throws when a reply, or the body that was taken, is not as the description has it */
-export const holdToContract = ({ method, path, sent, status, headers, body }: Exchange): void => {
+export const holdToContract = (exchange: Exchange): void => {
+  const { method, path, sent, status, headers, body } = exchange
   const what = `${method} ${path.slice(0, 100)}: ${status}`
+  expectHeaders(what, exchange)
+  // Without a body, only its headers can be compared.
+  if (method === 'HEAD') return
   const template = pathOf(path)
   if (!template) {
     hold(what, schemaAt('components', 'schemas', 'Error'), body)

@@ -1,0 +1,84 @@
+import { allOf, type Permissions } from './permission.ts'
+
+/** Permissions that several functions share, by what the functions do. */
+
+/** Who calls, of whatever kind, and how often; or how often from one address in vain. */
+export const caller = (name: string): Permissions => ({
+  items: {
+    GetItem: ['CREDENTIAL#*', 'PARTNER#*', 'BANKS'],
+    UpdateItem: [`WINDOW#${name}#*`, 'WINDOW#address#*'],
+  },
+})
+
+export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
+
+/** One that fails gives its amount back to its day. */
+export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
+
+/** Asks the bank for the outcome before a timeout fails a debit. */
+export const expires = allOf(movesAndFails, {
+  items: { GetItem: ['BANKS', 'BANK#*'] },
+  sealingKey: true,
+})
+
+export const bankReports = allOf(movesAndFails, {
+  items: { GetItem: ['UUID#*'], PutItem: ['DEBIT#*'] },
+})
+
+/** Attempts at events of debits and batches, and the health of the webhook. */
+export const delivers: Permissions = {
+  items: {
+    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+    GetItem: ['DEBIT#*', 'PARTNER#*'],
+    PutItem: ['DEBIT#*', 'PARTNER#*'],
+  },
+  sealingKey: true,
+}
+
+export const redelivers: Permissions = {
+  items: {
+    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+    GetItem: ['DEBIT#*', 'PARTNER#*'],
+    PutItem: ['DEBIT#*'],
+  },
+}
+
+export const appendsToFeed: Permissions = {
+  items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
+}
+
+export const buildsBatches: Permissions = {
+  items: {
+    GetItem: ['PARTNER#*', 'BATCH#*'],
+    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+    Query: ['BATCH#*'],
+    PutItem: ['BATCH#*'],
+    UpdateItem: ['DEBIT#*'],
+    ConditionCheckItem: ['BATCH#*'],
+  },
+  lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
+}
+
+export const paysBatches: Permissions = {
+  items: {
+    GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*'],
+    BatchGetItem: ['BATCH#*'],
+    PutItem: ['BATCH#*'],
+  },
+  lists: { work: ['BELOW_ZERO#*'] },
+  sealingKey: true,
+}
+
+export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
+
+export const reconciles: Permissions = {
+  items: {
+    GetItem: ['PARTNER#*'],
+    BatchGetItem: ['DEBIT#*', 'BATCH#*', 'UUID#*', 'PARTNER#*#*'],
+    Query: ['FEED#*', 'BATCH#*'],
+  },
+  lists: {
+    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
+    work: ['SETTLE#*'],
+  },
+}

@@ -1,0 +1,19 @@
+/** A decimal number as its sign, its digits without zeros around them, and its power of ten. */
+const exactValue = (text: string): string => {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  if (end === 0) return '0'
+  return `${sign}${digits.slice(0, end)}e${Number(power) - fraction.length + digits.length - end}`
+}
+
+/**
+ * Returns whether a JSON number still has its value after it was parsed and written again:
+ * 9007199254740993 has not, nor has 1e400; 1e22 and 0.10 have.
+ */
+export const isKeptExactly = (text: string): boolean => {
+  const parsed = Number(text)
+  return Number.isFinite(parsed) && exactValue(String(parsed)) === exactValue(text)
+}

@@ -1,0 +1,16 @@
+import type { ErrorCode } from '../domain/refusal.ts'
+
+/** Headers that every reply has, of a function, of the gateway and of the firewall. */
+export const replyHeaders = {
+  'Cache-Control': 'no-store',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+const RETRY_SECONDS = 5
+
+/** Headers that the reply with an error has: how to authenticate (RFC 9110, 15.5.2), when to retry. */
+export const errorHeaders = (code: ErrorCode, http: number): Record<string, string> => ({
+  ...(http === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+  ...(code === 1503 ? { 'Retry-After': String(RETRY_SECONDS) } : {}),
+})

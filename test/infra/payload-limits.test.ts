@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { invokeFunction } from '../../infra/commands/functions-client.ts'
+import { functionRows } from '../../infra/functions.ts'
+import { loadFunctions } from '../../infra/sandbox/function-host.ts'
+import { type Gateway, openGateway } from '../../infra/sandbox/gateway.ts'
+
+/** The sandbox refuses the payloads that Lambda refuses, in both directions. */
+
+const REQUEST_MAX = 6_291_456
+const RESPONSE_MAX = 6_291_556
+/** Bytes of a reply around its body. */
+const FRAME = JSON.stringify({ statusCode: 200, headers: {}, body: '' }).length
+
+let gateway: Gateway
+
+beforeAll(async () => {
+  const rows = functionRows
+    .filter(({ name }) => name === 'answer-unmatched')
+    .map((row) => ({ ...row, entry: 'test/support/sized-reply.ts' }))
+  gateway = await openGateway(0)
+  gateway.serve(await loadFunctions(rows), () => undefined)
+})
+afterAll(() => gateway.stop())
+
+const port = (): number => Number(new URL(gateway.address).port)
+const invoke = (event: unknown) => invokeFunction({ port: port() }, 'answer-unmatched', event)
+
+describe('a response', () => {
+  test('of 6,291,556 bytes passes', async () => {
+    const reply = await invoke({ size: RESPONSE_MAX - FRAME })
+    expect(JSON.stringify(reply)).toHaveLength(RESPONSE_MAX)
+    expect((await fetch(`${gateway.address}/${RESPONSE_MAX - FRAME}`)).status).toBe(200)
+  })
+
+  test('of one byte more is a function error, and 503/1503 over HTTP', async () => {
+    await expect(invoke({ size: RESPONSE_MAX - FRAME + 1 })).rejects.toThrow(
+      'answer-unmatched: Function.ResponseSizeTooLarge: Response payload size exceeded maximum ' +
+        'allowed payload size (6291556 bytes).',
+    )
+    const response = await fetch(`${gateway.address}/${RESPONSE_MAX - FRAME + 1}`)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 1503 } })
+  })
+})
+
+describe('a request', () => {
+  const event = (bytes: number) => ({ size: 0, pad: 'x'.repeat(bytes - 19) })
+
+  test('of 6,291,456 bytes passes', async () => {
+    expect(JSON.stringify(event(REQUEST_MAX))).toHaveLength(REQUEST_MAX)
+    expect(await invoke(event(REQUEST_MAX))).toMatchObject({ statusCode: 200 })
+  })
+
+  test.each([1, 5 * 1024 * 1024])('of %i bytes more is refused with 413', async (more) => {
+    await expect(invoke(event(REQUEST_MAX + more))).rejects.toThrow(
+      /^RequestEntityTooLargeException: Request must be smaller than 6291456 bytes/,
+    )
+  })
+
+  test.each([
+    [4_000_000, 200],
+    // Base64 makes it larger than an event may be.
+    [5_000_000, 413],
+  ])('with a body of %i bytes is answered with %i over HTTP', async (bytes, status) => {
+    const response = await fetch(`${gateway.address}/0`, {
+      method: 'POST',
+      body: 'x'.repeat(bytes),
+    })
+    expect(response.status).toBe(status)
+    if (status === 413) {
+      expect(await response.json()).toMatchObject({
+        error: { code: 1400 },
+        details: ['body too large'],
+      })
+    }
+  })
+})
