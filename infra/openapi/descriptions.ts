@@ -1,4 +1,6 @@
 import type { OperationName } from '../../shared/api/operations.ts'
+import { aboveDailyLimit, aboveMaximum } from '../../shared/domain/charge.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 
 /** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
@@ -45,19 +47,25 @@ export const descriptions = {
     tag: 'Debit requests',
     summary: 'Request a debit',
     description:
-      'Takes a request to debit a customer and answers at once; the work with the bank goes on ' +
-      'behind, and webhooks or the status read tell what came of it. The amount needs its two ' +
-      'decimals, as a number or as text. The fields stand flat or inside `debit_request`, not ' +
-      'both. The same body again is answered with the existing transaction; another body under ' +
-      'the same partner_reference, or the same after the first one failed, with 409.',
+      'Accepts a request to debit a customer and replies at once. The service submits the debit ' +
+      'to the bank in the background; webhooks and the status read report the outcome. The ' +
+      'amount needs two decimals, as a number or as text. The fields are flat or inside ' +
+      '`debit_request`, not both. A repeated request with the same body returns the existing ' +
+      'transaction in its current status, also when it failed, with `Idempotent-Replayed: true`. ' +
+      'Another body with the same partner_reference gets 409 with `reference`, `uuid` and ' +
+      '`status` of the existing transaction in `details`. 3005 shows in `details` which limit ' +
+      'the amount exceeds: `bank` with its `maximum`, or `daily` with `remaining` and `resets_at`.',
     bodies: { flat: charge, wrapped: { debit_request: charge } },
     refusals: [
       invalid({ phone_number: ['must be in E.164 format'] }),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
       new Refusal(2003, { details: { bank_identifier: ['has no connector'] } }),
-      new Refusal(3003, { details: { reference: reference.example } }),
+      new Refusal(3003, {
+        details: { reference: reference.example, uuid: uuid.example, status: 'failed' },
+      }),
       new Refusal(3004, { details: { currency: ['must be GHS'] } }),
-      new Refusal(3005, { details: { amount: ["exceeds the bank's maximum"] } }),
+      aboveMaximum(pesewas(500_00)),
+      aboveDailyLimit(pesewas(12_00), '2026-11-21'),
       new Refusal(3007, { details: { amount: ['must be greater than or equal to 1.00'] } }),
     ],
   },

@@ -90,7 +90,7 @@ export const replies = {
     }),
     headers: {
       'Idempotent-Replayed':
-        'true when the same request came before: the existing transaction, as it stands now',
+        'true when the same request came before: the reply shows the existing transaction',
     },
   },
   'get-debit-request': {

@@ -33,6 +33,11 @@ describe('the description is whole', () => {
     expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
   })
 
+  test('no name of an example is spelled letter by letter', () => {
+    const names = Object.keys(document.components.examples)
+    expect(names.filter((name) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
+  })
+
   test('every example of a refusal is a row of the error table', () => {
     const bodies = Object.values(document.components.examples) as { value: { error: object } }[]
     const known = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
