@@ -108,5 +108,5 @@ test('a ping is described as it is sent: about no transaction, and in no sequenc
 test('the feed is described with its cursor, and no page number', () => {
   const { parameters } = document.paths[operations['list-events'].path].get
   const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
-  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['after', 'per_page'])
+  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['cursor', 'after', 'per_page'])
 })
