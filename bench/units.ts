@@ -67,18 +67,25 @@ const imagesOf = async (writes: readonly Write[], onwards: Onwards): Promise<Ima
 /** Of an item that a transaction writes, or only holds to a condition. */
 export const unitsOfWrite = (before: Image, after: Image): number => {
   const size = Math.max(sizeOf(before ?? {}), sizeOf(after ?? {}))
-  const entries = tableDefinition.indexes.map(({ partitionKey, sortKey }) => {
-    const [gone, come] = [before, after].map((image) => entryOf(image, partitionKey, sortKey))
-    return gone === come ? 0 : Number(gone !== undefined) + Number(come !== undefined)
-  })
+  const entries = tableDefinition.indexes.map((index) => unitsOfEntry(before, after, index))
   const inTable = TRANSACTION_FACTOR * Math.max(1, Math.ceil(size / UNIT_BYTES))
   return inTable + entries.reduce((sum, one) => sum + one, 0)
 }
 
-/** Indexes hold keys alone, so an entry is its keys: a new one is put, an old one deleted. */
-const entryOf = (image: Image, ...names: string[]): string | undefined => {
-  const values = names.map((name) => image?.[name])
-  return values.includes(undefined) ? undefined : JSON.stringify(values)
+type Index = (typeof tableDefinition.indexes)[number]
+
+/** Other keys delete one entry and put another; other projected attributes update the entry. */
+const unitsOfEntry = (
+  before: Image,
+  after: Image,
+  { partitionKey, sortKey, projected }: Index,
+): number => {
+  const [gone, come] = [before, after].map((image) => {
+    const keys = [image?.[partitionKey], image?.[sortKey]]
+    return keys.includes(undefined) ? undefined : JSON.stringify(keys)
+  })
+  if (gone !== come) return Number(gone !== undefined) + Number(come !== undefined)
+  return gone !== undefined && projected.some((name) => before?.[name] !== after?.[name]) ? 1 : 0
 }
 
 /** Bytes that an item counts for: the documented sizes of names and values. */

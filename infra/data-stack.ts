@@ -66,7 +66,9 @@ export class DataStack extends Stack {
         indexName: index.name,
         partitionKey: { name: index.partitionKey, type: AttributeType.STRING },
         sortKey: { name: index.sortKey, type: AttributeType.STRING },
-        projectionType: ProjectionType.KEYS_ONLY,
+        ...(index.projected.length > 0
+          ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...index.projected] }
+          : { projectionType: ProjectionType.KEYS_ONLY }),
       })),
       billing: Billing.onDemand(),
       encryption: TableEncryptionV2.awsManagedKey(),

@@ -34,7 +34,7 @@ const rows: Record<FunctionName, Permissions> = {
   },
   'get-debit-request': { items: { GetItem: ['DEBIT#*'] } },
   'list-debit-requests': {
-    items: { BatchGetItem: ['DEBIT#*'] },
+    items: { GetItem: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
   },
   'list-banks': { items: { Query: ['BANKS'] } },

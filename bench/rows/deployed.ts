@@ -40,9 +40,9 @@ export const deployed: Rows = {
     part: 'cost',
     what: 'write units of a debit, indexes among them',
     unit: 'units',
-    target: { atMost: 30 },
+    target: { atMost: 32 },
     explained:
-      'More than half of it are two transactions, whose items count twice: the charge, with four items and three index entries, is 11 units, and the settlement line with its debit 5.',
+      'Two transactions are more than half of it, because their items count twice: the charge, with four items and three index entries, is 11 units, and the settlement line with its debit 5. Two units keep the status in the index by customer.',
   },
   'cost read': {
     part: 'cost',

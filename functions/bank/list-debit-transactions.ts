@@ -1,25 +1,44 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { bankListView } from '../../shared/api/bank-view.ts'
-import { invalid } from '../../shared/domain/refusal.ts'
+import { bankItemView, bankListView } from '../../shared/api/bank-view.ts'
+import { following, listHash, numbering, positionIn } from '../../shared/api/pagination.ts'
+import { fitting } from '../../shared/api/reply-size.ts'
+import { pageRequest, placeOf } from '../../shared/domain/page.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks.ts'
-import { listByCustomer } from '../../shared/store/debit-lists.ts'
+import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debit-lists.ts'
 import { partnerNames } from '../../shared/store/partners.ts'
 
-/** What a customer has at this bank, newest first (specification, Bank: list customer transactions). */
+/** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
 export const listDebitTransactions = (runtime: Runtime) =>
   bankEndpoint('list-debit-transactions', runtime, async ({ caller, query, at }) => {
-    const { phone_number: phone, status_filter: filter } = query
-    const [account, all, banks] = await Promise.all([
+    const { phone_number: phone, status_filter: status } = query
+    const list = listHash('list-debit-transactions', caller.bank, { phone, status })
+    const before = positionIn(list, query.cursor)
+    if (before instanceof Refusal) return before
+    const filter = { bank: caller.bank, phone, status }
+    const request = pageRequest(query)
+    const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
-      listByCustomer(caller.bank, phone),
       allBanks(at),
+      listByCustomer(filter, placeOf(request, before)),
+      before === undefined ? sumByCustomer(filter) : undefined,
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })
-    const debits = all.filter(({ status }) => filter === 'all' || status === filter)
     const names = await partnerNames(new Set(debits.map(({ facts }) => facts.partner)), at)
-    return { data: bankListView({ account, bank, phone, debits, names, filter }) }
+    const items = debits.map((debit) => bankItemView(debit, account, names))
+    const transactions = fitting(items)
+    const last = debits[transactions.length - 1]
+    const isCut = last !== undefined && transactions.length < items.length
+    return {
+      data: bankListView({ account, bank, phone, transactions, total, filter: status }),
+      page: {
+        per_page: request.perPage,
+        ...(total ? numbering(request, total) : {}),
+        ...following(list, isCut ? positionOf(last) : next),
+      },
+    }
   })
 
 export const handler = listDebitTransactions(real)

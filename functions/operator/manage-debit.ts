@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listByStatus } from '../../shared/store/debit-lists.ts'
+import { listDebits } from '../../shared/store/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { findPartner } from '../../shared/store/partners.ts'
@@ -14,17 +14,14 @@ import { repairDay } from '../../shared/sweep/day.ts'
 
 const view = (debit: Debit) => {
   const state = stateAt(debit)
-  const { response: _response, ...summary } = statusView(debit)
+  // An operator sees no name, and the phone number masked.
+  const { response: _response, customer: _customer, ...summary } = statusView(debit)
   return {
     ...summary,
     provider: state.partner,
-    partner_reference: state.partnerReference,
     bank: state.bank.identifier,
     phone_number: maskPhone(state.phone),
-    bank_reference: state.bankReference,
-    error_message: state.errorMessage,
     error_code: state.errorCode,
-    metadata: state.metadata,
     history: debit.history.map((entry, n) => ({
       n,
       event: eventTypes[entry.type].event,
@@ -56,7 +53,7 @@ export const manageDebit = (runtime: Runtime) =>
     },
     list: async ({ provider, status, limit }) => {
       if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-      const { debits } = await listByStatus(provider, status, { page: 1, perPage: limit })
+      const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
       return debits.map(listed)
     },
     /** A completed debit is given back; asked for again, it is left as it is. */

@@ -70,18 +70,20 @@ type Existing = Pick<
   'reference' | 'sameRequest'
 >
 
-/** The same body again: the debit as it stands. Another body under the same name: 409/3003. */
+/**
+ * Answers a repeated partner_reference: the same body gets the existing debit in its current
+ * status, also after it failed; another body gets 409/3003.
+ */
 const repeated = async (
   { reference, sameRequest }: Existing,
   { caller }: Call<'charge'>,
 ): Promise<Success | Refusal> => {
-  if (!sameRequest || caller.partner.duplicates === 'reject') {
-    return new Refusal(3003, { details: { reference } })
-  }
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
-  // A failed debit is final: to try again takes a reference of its own.
-  if (debit.status === 'failed') return new Refusal(3003, { details: { reference } })
+  if (!sameRequest || caller.partner.duplicates === 'reject') {
+    const { uuid } = debit.facts
+    return new Refusal(3003, { details: { reference, uuid, status: debit.status } })
+  }
   return { data: chargeView(debit), headers: { 'Idempotent-Replayed': 'true' } }
 }
 

@@ -1,41 +1,62 @@
+import { debitView } from '../../shared/api/debit-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { type Debit, stateAt } from '../../shared/domain/debit.ts'
-import { formatAmount } from '../../shared/domain/money.ts'
-import { cursorFor, pageRequest, REACH } from '../../shared/domain/page.ts'
-import { transactionView } from '../../shared/domain/transaction.ts'
+import { following, listHash, numbering, positionIn, totals } from '../../shared/api/pagination.ts'
+import { type DebitFilter, isListed } from '../../shared/domain/debit-list.ts'
+import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
+import type { PartnerId } from '../../shared/domain/partner.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listByStatus, listByStatusAfter } from '../../shared/store/debit-lists.ts'
+import { countDebits, type DebitPage, listDebits } from '../../shared/store/debit-lists.ts'
+import { findByOwnReference } from '../../shared/store/debits.ts'
 
-/** A partner's debits in one status, newest first: in pages, and by cursor as deep as they go. */
+/** A provider's debits, newest first: by page number with counts, or by cursor without. */
 export const listDebitRequests = (runtime: Runtime) =>
   endpoint('list-debit-requests', runtime, async ({ caller, query }) => {
     const { id } = caller.partner
-    const { page, perPage } = pageRequest(query)
-    if (query.cursor !== undefined) {
-      const after = { before: query.cursor, perPage }
-      const { debits, cursor } = await listByStatusAfter(id, query.status, after)
-      return { data: debits.map(view), page: { per_page: perPage, next_cursor: next(cursor) } }
-    }
-    const { debits, count, cursor } = await listByStatus(id, query.status, { page, perPage })
+    const { status, created_from: from, created_to: to, partner_reference: own } = query
+    const filter = { status, from, to }
+    const list = listHash('list-debit-requests', id, { ...filter, own })
+    const before = positionIn(list, query.cursor)
+    if (before instanceof Refusal) return before
+    const request = pageRequest(query)
+    const place = placeOf(request, before)
+    const { debits, next, total } =
+      own === undefined ? await readPage(id, filter, place) : await readOne(id, own, filter, place)
     return {
-      data: debits.map(view),
+      data: debits.map(debitView),
       page: {
-        current_page: page,
-        per_page: perPage,
-        total_pages: Math.ceil(count / perPage),
-        total_count: count,
-        ...(count === REACH ? { total_is_at_least: true as const } : {}),
-        next_cursor: next(cursor),
+        per_page: request.perPage,
+        ...(total ? { ...numbering(request, total), ...totals(total) } : {}),
+        ...following(list, next),
       },
     }
   })
 
-const next = (position: string | null): string | null =>
-  position === null ? null : cursorFor(position)
+type Page = DebitPage & { total: Count | undefined }
 
-const view = (debit: Debit) => {
-  const state = stateAt(debit)
-  return { ...transactionView(state, formatAmount), metadata: state.metadata }
+const readPage = async (
+  provider: PartnerId,
+  filter: DebitFilter,
+  place: PagePlace,
+): Promise<Page> => {
+  const [page, total] = await Promise.all([
+    listDebits(provider, filter, place),
+    place.before === undefined ? countDebits(provider, filter) : undefined,
+  ])
+  return { ...page, total }
+}
+
+/** The debit of a partner_reference, when it matches the other filters. */
+const readOne = async (
+  provider: PartnerId,
+  partnerReference: string,
+  filter: DebitFilter,
+  { slice: { skip, limit } }: PagePlace,
+): Promise<Page> => {
+  const debit = await findByOwnReference(provider, partnerReference)
+  const found = debit && isListed(debit, filter) ? [debit] : []
+  const total = { count: found.length, isAtLeast: false }
+  return { debits: found.slice(skip, skip + limit), next: null, total }
 }
 
 export const handler = listDebitRequests(real)

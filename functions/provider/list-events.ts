@@ -1,23 +1,32 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
+import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { findEvents } from '../../shared/deliveries/events.ts'
-import { FEED_DAYS, type FeedEntry, feedCursor } from '../../shared/domain/event-feed.ts'
+import {
+  FEED_DAYS,
+  type FeedEntry,
+  feedPosition,
+  readFeedPosition,
+} from '../../shared/domain/event-feed.ts'
 import { pageRequest } from '../../shared/domain/page.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { readFeed } from '../../shared/store/event-feed.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks.ts'
 
 const FEED_MS = FEED_DAYS * 86_400_000
-const START = { page: 0, count: 0 }
 
-/** All events of a partner in one order, with the bodies that its webhook is sent. */
+/** All events of a provider in one order, with the bodies that its webhook receives. */
 export const listEvents = (runtime: Runtime) =>
   endpoint('list-events', runtime, async ({ caller, query, at }) => {
     const { id } = caller.partner
+    const list = listHash('list-events', id)
+    const position = positionIn(list, query.cursor ?? query.after, query.after ? 'after' : 'cursor')
+    if (position instanceof Refusal) return position
+    const after = readFeedPosition(position)
     const { perPage } = pageRequest(query)
-    const after = query.after ?? START
     const notBefore = new Date(at.getTime() - FEED_MS)
     const [found, webhook] = await Promise.all([
-      // One more tells whether any follow.
+      // One more shows whether a page follows.
       readFeed(id, { after, notBefore, limit: perPage + 1 }),
       findWebhookSettings(id),
     ])
@@ -28,8 +37,8 @@ export const listEvents = (runtime: Runtime) =>
       data: shown.flatMap(({ entry }) => byName.get(nameOf(entry))?.payload(webhook ?? {}) ?? []),
       page: {
         per_page: perPage,
-        // Where nothing is new, the reader keeps its place.
-        next_cursor: feedCursor(shown.at(-1)?.position ?? after),
+        // Without new events the reader keeps its position.
+        next_cursor: cursorFor(list, feedPosition(shown.at(-1)?.position ?? after)),
         has_more: found.length > perPage,
       },
     }

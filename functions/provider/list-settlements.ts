@@ -1,24 +1,29 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { cursorFor, pageRequest } from '../../shared/domain/page.ts'
+import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
+import { pageRequest } from '../../shared/domain/page.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import { batchView } from '../../shared/domain/settlement-view.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { positionOf } from '../../shared/store/batch-item.ts'
 import { listBatches } from '../../shared/store/settlements.ts'
 
-/** The settlement batches of a partner, the newest first. */
+/** The settlement batches of a partner, newest first. */
 export const listSettlements = (runtime: Runtime) =>
   endpoint('list-settlements', runtime, async ({ caller, query }) => {
+    const { id } = caller.partner
+    const list = listHash('list-settlements', id)
+    const before = positionIn(list, query.cursor)
+    if (before instanceof Refusal) return before
     const { perPage } = pageRequest(query)
-    // One more tells whether any follow.
-    const limit = perPage + 1
-    const found = await listBatches(caller.partner.id, { limit, before: query.cursor })
+    // One more shows whether a page follows.
+    const found = await listBatches(id, { limit: perPage + 1, before })
     const shown = found.slice(0, perPage)
     const last = shown.at(-1)
     return {
       data: shown.map((batch) => batchView(batch)),
       page: {
         per_page: perPage,
-        next_cursor: last && found.length > perPage ? cursorFor(positionOf(last)) : null,
+        ...following(list, last && found.length > perPage ? positionOf(last) : null),
       },
     }
   })

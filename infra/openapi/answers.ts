@@ -5,7 +5,7 @@ import {
   type OperationName,
   operations,
 } from '../../shared/api/operations.ts'
-import { type ErrorCode, errors, Refusal } from '../../shared/domain/refusal.ts'
+import { type Details, type ErrorCode, errors, Refusal } from '../../shared/domain/refusal.ts'
 import { gatewayResponses } from '../gateway-responses.ts'
 import { descriptionOf } from './descriptions.ts'
 import { NOON } from './example-debit.ts'
@@ -65,11 +65,17 @@ export const refusalsOf = (name: OperationName): Refusal[] => {
   ]
 }
 
-/** A name that tells one variant of a code from another. */
+const messagesIn = (details: Details = []): string[] => {
+  if (typeof details === 'string') return [details]
+  return Array.isArray(details) ? details : Object.values(details).filter(Array.isArray).flat()
+}
+
+/** Distinguishes the variants of a code by their messages. */
 const exampleName = ({ error, details }: Refusal): string =>
-  [error.code, error.message, ...(details === LIMIT ? [] : Object.values(details ?? {}))]
+  [error.code, error.message, ...messagesIn(details)]
     .join('-')
     .toLowerCase()
+    .replaceAll("'", '')
     .replaceAll(/[^a-z0-9_]+/g, '-')
 
 const exampleOf = (refusal: Refusal): Json => ({

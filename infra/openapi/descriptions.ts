@@ -1,25 +1,14 @@
 import type { OperationName } from '../../shared/api/operations.ts'
+import { aboveDailyLimit, aboveMaximum } from '../../shared/domain/charge.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { type Description, listDescriptions, phone, wrongPage } from './list-descriptions.ts'
 
 /** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
 
-type Description = {
-  tag: 'Debit requests' | 'Banks' | 'Bank reports' | 'Events' | 'Settlements'
-  summary: string
-  description: string
-  /** Parameters of path and query, by name. */
-  parameters?: Record<string, { description?: string; example: unknown }>
-  /** Bodies to begin with. */
-  bodies?: Record<string, Record<string, unknown>>
-  /** Refusals that belong to this operation. */
-  refusals?: readonly Refusal[]
-}
-
-const phone = { example: '+233241234567' }
 const reference = { example: 'DCS-20261121-ABC123' }
 const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
 
-const wrongPage = invalid({ per_page: ['must be a whole number from 1 to 100'] })
 const wrongMove = new Refusal(3001, {
   http: 422,
   details: { status: ['cannot transition from failed to completed'] },
@@ -41,23 +30,30 @@ const charge = {
 }
 
 export const descriptions = {
+  ...listDescriptions,
   charge: {
     tag: 'Debit requests',
     summary: 'Request a debit',
     description:
-      'Takes a request to debit a customer and answers at once; the work with the bank goes on ' +
-      'behind, and webhooks or the status read tell what came of it. The amount needs its two ' +
-      'decimals, as a number or as text. The fields stand flat or inside `debit_request`, not ' +
-      'both. The same body again is answered with the existing transaction; another body under ' +
-      'the same partner_reference, or the same after the first one failed, with 409.',
+      'Accepts a request to debit a customer and replies at once. The service submits the debit ' +
+      'to the bank in the background; webhooks and the status read report the outcome. The ' +
+      'amount needs two decimals, as a number or as text. The fields are flat or inside ' +
+      '`debit_request`, not both. A repeated request with the same body returns the existing ' +
+      'transaction in its current status, also when it failed, with `Idempotent-Replayed: true`. ' +
+      'Another body with the same partner_reference gets 409 with `reference`, `uuid` and ' +
+      '`status` of the existing transaction in `details`. 3005 shows in `details` which limit ' +
+      'the amount exceeds: `bank` with its `maximum`, or `daily` with `remaining` and `resets_at`.',
     bodies: { flat: charge, wrapped: { debit_request: charge } },
     refusals: [
       invalid({ phone_number: ['must be in E.164 format', 'write it like +233241234567'] }),
       new Refusal(1402, { details: { bank_identifier: ['is not supported'] } }),
       new Refusal(2003, { details: { bank_identifier: ['has no connector'] } }),
-      new Refusal(3003, { details: { reference: reference.example } }),
+      new Refusal(3003, {
+        details: { reference: reference.example, uuid: uuid.example, status: 'failed' },
+      }),
       new Refusal(3004, { details: { currency: ['must be GHS'] } }),
-      new Refusal(3005, { details: { amount: ["exceeds the bank's maximum"] } }),
+      aboveMaximum(pesewas(500_00)),
+      aboveDailyLimit(pesewas(12_00), '2026-11-21'),
       new Refusal(3007, { details: { amount: ['must be greater than or equal to 1.00'] } }),
     ],
   },
@@ -66,19 +62,6 @@ export const descriptions = {
     summary: 'Read the status of a debit',
     description: 'The transaction as it stands. The rate limit is counted for each reference.',
     parameters: { reference: { ...reference, description: 'As the charge answered it' } },
-  },
-  'list-debit-requests': {
-    tag: 'Debit requests',
-    summary: 'List debits in one status',
-    description:
-      'Newest first. Pages reach ten thousand transactions deep; `cursor` goes on as deep as the ' +
-      'list goes, and such a page has neither a number nor counts.',
-    parameters: {
-      status: { description: 'The status that is asked for', example: 'completed' },
-      page: { example: 1 },
-      per_page: { description: 'Members of a page; 20 unless told', example: 20 },
-    },
-    refusals: [invalid({ status: ['is required'] }), wrongPage],
   },
   'list-banks': {
     tag: 'Banks',
@@ -122,23 +105,6 @@ export const descriptions = {
     },
     refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
   },
-  'list-events': {
-    tag: 'Events',
-    summary: 'Read the feed of all events',
-    description:
-      'Every event of the provider for 30 days, in one order, with the bodies that its webhook is ' +
-      'sent, also of types it is not subscribed to. Keep `next_cursor` and come back with it as ' +
-      '`after`: no event is ever put in before it. An event may stand in the feed twice; ' +
-      '`event_id` tells.',
-    parameters: {
-      after: {
-        description: 'The next_cursor of the page before; absent: from the oldest',
-        example: 'MS4w',
-      },
-      per_page: { description: 'Events of a page; 20 unless told', example: 20 },
-    },
-    refusals: [invalid({ after: ['must be a cursor of this feed'] })],
-  },
   'test-webhook': {
     tag: 'Events',
     summary: 'Try the webhook out',
@@ -146,21 +112,6 @@ export const descriptions = {
       'Sends a signed `ping` to the webhook at once, for up to 15 seconds, and answers with what ' +
       'the receiver made of it. One that is received enables a webhook that was disabled.',
     refusals: [new Refusal(4404)],
-  },
-  'list-settlements': {
-    tag: 'Settlements',
-    summary: 'List settlement batches',
-    description:
-      'The batches that completed debits were settled in, the newest first. Sums are null while a ' +
-      'batch is being built.',
-    parameters: {
-      per_page: { description: 'Batches of a page; 20 unless told', example: 20 },
-      cursor: {
-        description: 'The next_cursor of the page before',
-        example: 'MjAyNi0xMS0yMiMwMDAx',
-      },
-    },
-    refusals: [wrongPage],
   },
   'get-settlement': {
     tag: 'Settlements',
@@ -184,21 +135,6 @@ export const descriptions = {
     refusals: [
       new Refusal(5001, { details: 'the batch is being built' }),
       invalid({ format: ['must be one of json, csv'] }),
-    ],
-  },
-  'list-debit-transactions': {
-    tag: 'Bank reports',
-    summary: "List a customer's transactions at this bank",
-    description: 'The 500 newest ones at most, newest first. No match is an empty list.',
-    parameters: {
-      phone_number: phone,
-      status: { description: 'Which ones are shown', example: 'processing' },
-    },
-    refusals: [
-      invalid({ customer: ['account not found'] }),
-      invalid({
-        status_filter: ['must be one of pending, processing, completed, failed, all'],
-      }),
     ],
   },
   'update-debit-transaction': {

@@ -1,9 +1,15 @@
 import * as v from 'valibot'
-import { bankListView, bankUpdateView, callbackView } from '../../shared/api/bank-view.ts'
-import { chargeView, statusView } from '../../shared/api/debit-view.ts'
+import {
+  bankItemView,
+  bankListView,
+  bankUpdateView,
+  callbackView,
+} from '../../shared/api/bank-view.ts'
+import { chargeView, debitView, statusView } from '../../shared/api/debit-view.ts'
 import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/api/delivery-view.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import type { OperationName } from '../../shared/api/operations.ts'
+import { cursorFor, listHash } from '../../shared/api/pagination.ts'
 import {
   Bank,
   BankIdentifier,
@@ -11,12 +17,11 @@ import {
   bankView,
   CustomerAccount,
 } from '../../shared/domain/bank.ts'
-import { advance, type Changes, type Debit, openDebit, stateAt } from '../../shared/domain/debit.ts'
+import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debit.ts'
 import { firstTry, owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
 import { webhookPayload } from '../../shared/domain/event.ts'
-import { feedCursor } from '../../shared/domain/event-feed.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
-import { formatAmount, pesewas } from '../../shared/domain/money.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Reference, Uuid } from '../../shared/domain/reference.ts'
@@ -33,7 +38,6 @@ import {
 import { debitLine } from '../../shared/domain/settlement-line.ts'
 import { endPayment } from '../../shared/domain/settlement-payment.ts'
 import { batchView, lineView, totalsView } from '../../shared/domain/settlement-view.ts'
-import { transactionView } from '../../shared/domain/transaction.ts'
 
 /** One debit and its life, shown by the views that show any other: examples that cannot be wrong. */
 
@@ -149,24 +153,41 @@ export const exampleBatch = endPayment(
   [],
 ).batch
 
+const cursorOf = (operation: OperationName, reader: string, position: string): string =>
+  cursorFor(listHash(operation, reader), position)
+
+const POSITION = `${NOON.toISOString()}#${reference}`
+
+/** A cursor of each list. */
+export const exampleCursors = {
+  'list-debit-requests': cursorOf('list-debit-requests', 'demo', POSITION),
+  'list-debit-transactions': cursorOf('list-debit-transactions', 'GCB', POSITION),
+  'list-events': cursorOf('list-events', 'demo', '1.4'),
+  'list-settlements': cursorOf('list-settlements', 'demo', '2026-11-22#0001'),
+}
+
+const lastPage = { next_cursor: null, has_more: false }
+const oneOfOne = { current_page: 1, total_pages: 1 }
+
 /** What each operation answers about it. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
   'get-debit-request': { data: statusView(completed) },
   'update-debit-transaction': { data: bankUpdateView(completed) },
   'list-debit-requests': {
-    data: [{ ...transactionView(stateAt(completed), formatAmount), metadata: { cart: 77 } }],
-    page: { current_page: 1, per_page: 20, total_pages: 1, total_count: 1, next_cursor: null },
+    data: [debitView(failed)],
+    page: { per_page: 20, ...oneOfOne, total_count: 1, ...lastPage },
   },
   'list-debit-transactions': {
     data: bankListView({
       account,
       bank: gcb,
       phone,
-      debits: [processing],
-      names: new Map([[demo, 'Demo Payments']]),
+      transactions: [bankItemView(processing, account, new Map([[demo, 'Demo Payments']]))],
+      total: { count: 1, isAtLeast: false, amount: processing.facts.amount },
       filter: 'processing',
     }),
+    page: { per_page: 20, ...oneOfOne, ...lastPage },
   },
   'debit-callback': { data: callbackView(processing) },
   'list-banks': { data: [bankView(gcb)] },
@@ -186,11 +207,11 @@ export const exampleReplies: Record<OperationName, Success> = {
   'redeliver-event': { data: deliveryView(redeliver(delivered, secondsLater(60))) },
   'list-events': {
     data: [webhookPayload(completed, 3)],
-    page: { per_page: 20, next_cursor: feedCursor({ page: 1, count: 4 }), has_more: false },
+    page: { per_page: 20, next_cursor: exampleCursors['list-events'], has_more: false },
   },
   'list-settlements': {
     data: [batchView(exampleBatch)],
-    page: { per_page: 20, next_cursor: null },
+    page: { per_page: 20, ...lastPage },
   },
   'get-settlement': { data: batchView(exampleBatch) },
   'get-settlement-report': {

@@ -32,7 +32,10 @@ export const createTable = async (endpoint: string, tableName: string): Promise<
         GlobalSecondaryIndexes: indexes.map((index) => ({
           IndexName: index.name,
           KeySchema: keySchema(index),
-          Projection: { ProjectionType: 'KEYS_ONLY' },
+          Projection:
+            index.projected.length > 0
+              ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.projected] }
+              : { ProjectionType: 'KEYS_ONLY' },
         })),
         StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
       }),

@@ -1,11 +1,13 @@
 import { type Bank, bankView, type CustomerAccount } from '../domain/bank.ts'
-import { type Debit, type State, stateAt } from '../domain/debit.ts'
+import { type Debit, stateAt } from '../domain/debit.ts'
 import { iso } from '../domain/instant.ts'
-import { amountNumber, formatAmount, pesewas } from '../domain/money.ts'
+import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
+import type { Count } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import { integerId } from '../domain/reference.ts'
 import { transactionView } from '../domain/transaction.ts'
+import { totals } from './pagination.ts'
 
 /** Debits as the replies to a bank show them: approval methods as the bank itself spells them. */
 
@@ -34,42 +36,48 @@ export const callbackView = (debit: Debit) => {
   }
 }
 
+type BankItem = ReturnType<typeof bankItemView>
+
 type BankList = {
   account: CustomerAccount
   bank: Bank
   phone: PhoneNumber
-  debits: readonly Debit[]
-  names: ReadonlyMap<PartnerId, string>
+  transactions: readonly BankItem[]
+  /** Absent for a page by cursor. */
+  total: (Count & { amount: Pesewas }) | undefined
   filter: string
 }
 
 /** Reply of the bank's list (specification, Bank-facing transaction list result). */
-export const bankListView = ({ account, bank, phone, debits, names, filter }: BankList) => ({
+export const bankListView = ({ account, bank, phone, transactions, total, filter }: BankList) => ({
   customer: account.customerName,
   phone_number: phone,
   bank: bankView(bank),
-  transactions: debits.map((debit) => bankItemView(stateAt(debit), account, names)),
-  total_count: debits.length,
-  total_amount: amountNumber(pesewas(debits.reduce((sum, { facts }) => sum + facts.amount, 0))),
+  transactions,
+  ...(total ? { ...totals(total), total_amount: amountNumber(total.amount) } : {}),
   status_filter: filter,
 })
 
-const bankItemView = (
-  state: State,
+/** A debit in the bank's list. */
+export const bankItemView = (
+  debit: Debit,
   account: CustomerAccount,
   names: ReadonlyMap<PartnerId, string>,
-) => ({
-  ...transactionView(state, amountNumber),
-  id: integerId(state.reference),
-  approval_method: state.approvalMethod,
-  metadata: state.metadata,
-  account: {
-    account_number: account.accountNumber,
-    account_name: account.customerName,
-    account_type: account.accountType,
-  },
-  payment_partner: {
-    name: names.get(state.partner) ?? state.partner,
-    partner_reference: state.partnerReference,
-  },
-})
+) => {
+  const state = stateAt(debit)
+  return {
+    ...transactionView(state, amountNumber),
+    id: integerId(state.reference),
+    approval_method: state.approvalMethod,
+    metadata: state.metadata,
+    account: {
+      account_number: account.accountNumber,
+      account_name: account.customerName,
+      account_type: account.accountType,
+    },
+    payment_partner: {
+      name: names.get(state.partner) ?? state.partner,
+      partner_reference: state.partnerReference,
+    },
+  }
+}

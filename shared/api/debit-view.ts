@@ -1,9 +1,8 @@
 import { bankView } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
 import { iso } from '../domain/instant.ts'
-import { CURRENCY, formatAmount } from '../domain/money.ts'
-import { debitId } from '../domain/reference.ts'
-import { approvalMethodView } from '../domain/transaction.ts'
+import { formatAmount } from '../domain/money.ts'
+import { approvalMethodView, errorDetails, transactionView } from '../domain/transaction.ts'
 
 /** A debit as the replies to its provider show it. */
 
@@ -23,18 +22,21 @@ export const chargeView = (debit: Debit) => {
   }
 }
 
-/** Reply of the status read: both published forms side by side (specification, Get transaction status). */
+/** A debit in the list of its provider, and in the status read. */
+export const debitView = (debit: Debit) => {
+  const state = stateAt(debit)
+  return {
+    ...transactionView(state, formatAmount),
+    metadata: state.metadata,
+    error_details: errorDetails(state),
+  }
+}
+
+/** Reply of the status read in both published forms (specification, Get transaction status). */
 export const statusView = (debit: Debit) => {
   const state = stateAt(debit)
   return {
-    id: debitId(state.reference),
-    uuid: state.uuid,
-    reference: state.reference,
-    status: debit.status,
-    amount: formatAmount(state.amount),
-    currency: CURRENCY,
-    created_at: iso(state.createdAt),
-    completed_at: iso(state.completedAt),
+    ...debitView(debit),
     settlement: debit.settledIn
       ? { batch_id: debit.settledIn, adjusted_in: debit.adjustedIn ?? null }
       : null,
@@ -47,6 +49,7 @@ export const statusView = (debit: Debit) => {
       bank_reference: state.bankReference,
       approval_method: approvalMethodView(state.approvalMethod),
       error_message: state.errorMessage,
+      error_details: errorDetails(state),
     },
   }
 }

@@ -29,11 +29,10 @@ export type Pagination = {
   per_page: number
   total_pages?: number
   total_count?: number
-  /** The count was cut: there are at least so many. */
+  /** The count stops at its bound: there can be more. */
   total_is_at_least?: true
-  /** Asks for what follows this page. */
+  /** The cursor of the next page. */
   next_cursor?: string | null
-  /** More follows already. */
   has_more?: boolean
 }
 

@@ -9,7 +9,7 @@ import {
   AmountText,
   ApprovalView,
   BankShape,
-  DebitId,
+  ErrorDetails,
   Phone,
   Time,
   transactionShape,
@@ -44,6 +44,28 @@ const bankApproval = v.picklist(['ussd', 'mobile_api', 'web', 'direct'])
 
 const textTransaction = transactionShape({ statuses, amount: AmountText })
 const numberTransaction = transactionShape({ statuses, amount: v.number() })
+
+/** A debit as its provider reads it. */
+const providerDebit = {
+  ...textTransaction,
+  metadata: v.record(v.string(), v.unknown()),
+  error_details: v.nullable(ErrorDetails),
+}
+
+const cursorPage = {
+  per_page: count,
+  next_cursor: v.nullable(v.string()),
+  has_more: v.boolean(),
+}
+
+/** A page by cursor has no number and no totals. */
+const numberedPage = {
+  ...cursorPage,
+  current_page: v.optional(count),
+  total_pages: v.optional(count),
+}
+
+const total_is_at_least = v.optional(v.literal(true))
 
 const reason = v.nullable(
   v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }),
@@ -90,19 +112,12 @@ export const replies = {
     }),
     headers: {
       'Idempotent-Replayed':
-        'true when the same request came before: the existing transaction, as it stands now',
+        'true when the same request came before: the reply shows the existing transaction',
     },
   },
   'get-debit-request': {
     data: v.object({
-      id: DebitId,
-      uuid: Uuid,
-      reference: Reference,
-      status,
-      amount: AmountText,
-      currency: v.literal('GHS'),
-      created_at: Time,
-      completed_at: v.nullable(Time),
+      ...providerDebit,
       settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
       response: v.object({
         uuid: Uuid,
@@ -113,6 +128,7 @@ export const replies = {
         bank_reference: v.nullable(v.string()),
         approval_method: v.nullable(ApprovalView),
         error_message: v.nullable(v.string()),
+        error_details: v.nullable(ErrorDetails),
       }),
     }),
   },
@@ -130,16 +146,8 @@ export const replies = {
     }),
   },
   'list-debit-requests': {
-    data: v.array(v.object({ ...textTransaction, metadata: v.record(v.string(), v.unknown()) })),
-    // A page that a cursor asked for has no number and no counts.
-    page: {
-      current_page: v.optional(count),
-      per_page: count,
-      total_pages: v.optional(count),
-      total_count: v.optional(count),
-      total_is_at_least: v.optional(v.literal(true)),
-      next_cursor: v.nullable(v.string()),
-    },
+    data: v.array(v.object(providerDebit)),
+    page: { ...numberedPage, total_count: v.optional(count), total_is_at_least },
   },
   'list-debit-transactions': {
     data: v.object({
@@ -160,10 +168,19 @@ export const replies = {
           payment_partner: v.object({ name: v.string(), partner_reference: v.string() }),
         }),
       ),
-      total_count: count,
-      total_amount: v.number(),
-      status_filter: v.picklist(['pending', 'processing', 'completed', 'failed', 'all']),
+      total_count: v.optional(count),
+      total_amount: v.optional(v.number()),
+      total_is_at_least,
+      status_filter: v.picklist([
+        'pending',
+        'processing',
+        'completed',
+        'failed',
+        'all',
+        'cancelled',
+      ]),
     }),
+    page: numberedPage,
   },
   'debit-callback': {
     data: v.object({ ...textTransaction, approval_method: v.nullable(bankApproval) }),
@@ -223,7 +240,7 @@ export const replies = {
   },
   'list-settlements': {
     data: v.array(batchShape(SignedAmount)),
-    page: { per_page: count, next_cursor: v.nullable(v.string()) },
+    page: cursorPage,
   },
   'get-settlement': { data: batchShape(SignedAmount) },
   'get-settlement-report': {

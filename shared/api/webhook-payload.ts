@@ -1,31 +1,16 @@
 import * as v from 'valibot'
-import type { FailureCode } from '../domain/debit.ts'
 import { PING } from '../domain/event.ts'
 import { type DebitEventName, debitEventNames, eventTypes, sentType } from '../domain/event-type.ts'
 import { batchShape } from '../domain/settlement-shape.ts'
-import { Time, transactionShape } from '../domain/transaction-shape.ts'
+import { ErrorDetails, Time, transactionShape } from '../domain/transaction-shape.ts'
 
 const names = debitEventNames
-
-const failureCodes = {
-  insufficient_funds: true,
-  invalid_account: true,
-  transaction_declined: true,
-  timeout: true,
-  network_error: true,
-  unknown_error: true,
-} as const satisfies Record<FailureCode, true>
 
 const Full = v.object({
   transaction: v.object(transactionShape({ statuses: names, amount: v.number() })),
   previous_status: v.nullable(v.picklist(names)),
   metadata: v.record(v.string(), v.unknown()),
-  error_details: v.optional(
-    v.object({
-      message: v.nullable(v.string()),
-      code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
-    }),
-  ),
+  error_details: v.optional(ErrorDetails),
 })
 
 const shape = Full.entries.transaction.entries

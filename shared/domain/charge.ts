@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Bank } from './bank.ts'
 import { type Debit, openDebit } from './debit.ts'
 import { Metadata } from './metadata.ts'
-import { Amount, CURRENCY } from './money.ts'
+import { Amount, CURRENCY, formatAmount, type Pesewas } from './money.ts'
 import type { Partner } from './partner.ts'
 import { PhoneNumber } from './phone.ts'
 import { dayOf, type Reference, type Uuid } from './reference.ts'
@@ -19,7 +19,8 @@ export const ChargeRequest = v.object(
     currency: v.pipe(v.string(textMessage), v.value(CURRENCY, 'must be GHS')),
     narration: text({ max: 100, lines: true }),
     partner_reference: text({ max: 50 }),
-    metadata: v.optional(Metadata),
+    // Serialisers of several languages write null for an absent field.
+    metadata: v.nullish(Metadata),
   },
   'is required',
 )
@@ -35,8 +36,40 @@ const sorted = (value: unknown): unknown => {
   return { members: members.map(([key, member]) => [key, sorted(member)]) }
 }
 
-/** Text that is equal for two charges exactly when they ask for the same, whatever their key order. */
-export const fingerprint = (request: ChargeRequest): string => JSON.stringify(sorted(request))
+/**
+ * Returns text that is equal for two charges exactly when their fields are equal, in any key order.
+ * Absent, null and empty metadata are equal.
+ */
+export const fingerprint = ({ metadata, ...fields }: ChargeRequest): string => {
+  const isEmpty = Object.keys(metadata ?? {}).length === 0
+  return JSON.stringify(sorted(isEmpty ? fields : { ...fields, metadata }))
+}
+
+/** 400/3005 for an amount above the maximum of a bank. */
+export const aboveMaximum = (maximum: Pesewas): Refusal =>
+  new Refusal(3005, {
+    details: {
+      amount: ["exceeds the bank's maximum"],
+      limit: 'bank',
+      maximum: formatAmount(maximum),
+    },
+  })
+
+const DAY_MS = 86_400_000
+
+/**
+ * 400/3005 for an amount above the rest of a daily limit.
+ * @param day the UTC day that the limit counts, `YYYY-MM-DD`
+ */
+export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
+  new Refusal(3005, {
+    details: {
+      amount: ['exceeds what is left of the daily limit'],
+      limit: 'daily',
+      remaining: formatAmount(remaining),
+      resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),
+    },
+  })
 
 type Circumstances = {
   partner: Partner
@@ -62,7 +95,7 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
     return new Refusal(2003, { details: { bank_identifier: ['has no connector'] } })
   }
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
-    return new Refusal(3005, { details: { amount: ["exceeds the bank's maximum"] } })
+    return aboveMaximum(bank.maximum)
   }
   return openDebit(
     {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { pageParameters } from './page.ts'
+import { cursorAt, pageParameters } from './page.ts'
 import type { Reference } from './reference.ts'
 
 /** The feed of all events of a partner, in one order, for as long as 30 days. */
@@ -12,25 +12,32 @@ export type FeedPosition = { page: number; count: number }
 
 export const FEED_DAYS = 30
 
-const POSITION = /^([0-9]{1,10})\.([0-9]{1,3})$/
+const POSITION = /^[0-9]{1,10}\.[0-9]{1,3}$/
 
-export const feedCursor = ({ page, count }: FeedPosition): string =>
-  Buffer.from(`${page}.${count}`).toString('base64url')
+export const feedPosition = ({ page, count }: FeedPosition): string => `${page}.${count}`
 
-const REFUSED = 'must be a cursor of this feed'
+/** The inverse of {@link feedPosition}; the oldest event without one. */
+export const readFeedPosition = (position = '0.0'): FeedPosition => {
+  const [page, count] = position.split('.')
+  return { page: Number(page), count: Number(count) }
+}
 
-const FeedCursor = v.pipe(
-  v.string(REFUSED),
-  v.transform((text) => Buffer.from(text, 'base64url').toString('latin1')),
-  v.regex(POSITION, REFUSED),
-  v.transform((text): FeedPosition => {
-    const [, page, count] = POSITION.exec(text) ?? []
-    return { page: Number(page), count: Number(count) }
-  }),
-)
+const FeedCursor = v.optional(cursorAt(POSITION))
 
 /** The query of the feed: what follows a cursor, or all there is. */
-export const EventFeedQuery = v.object({
-  after: v.optional(FeedCursor),
-  per_page: pageParameters.per_page,
-})
+export const EventFeedQuery = v.pipe(
+  v.object({
+    cursor: FeedCursor,
+    /** The former name of the cursor. */
+    after: FeedCursor,
+    per_page: pageParameters.per_page,
+  }),
+  v.forward(
+    v.partialCheck(
+      [['cursor'], ['after']],
+      ({ cursor, after }) => !cursor || !after,
+      'must not be given together with cursor',
+    ),
+    ['after'],
+  ),
+)

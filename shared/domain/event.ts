@@ -5,7 +5,7 @@ import type { PartnerId, Webhook } from './partner.ts'
 import { integerId, type Reference, referenceOf } from './reference.ts'
 import { BATCH_PREFIX, type Batch } from './settlement.ts'
 import { batchView } from './settlement-view.ts'
-import { transactionView } from './transaction.ts'
+import { errorDetails, transactionView } from './transaction.ts'
 
 // Two digits for the number of an event within its debit; no path through the lifecycle has ten.
 const EVENTS_PER_DEBIT = 100
@@ -104,14 +104,15 @@ export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) =
   }
 }
 
-const full = (state: State) => ({
-  transaction: transactionView(state, amountNumber),
-  previous_status: state.previousStatus,
-  metadata: state.metadata,
-  ...(state.status === 'failed'
-    ? { error_details: { message: state.errorMessage, code: state.errorCode } }
-    : {}),
-})
+const full = (state: State) => {
+  const details = errorDetails(state)
+  return {
+    transaction: transactionView(state, amountNumber),
+    previous_status: state.previousStatus,
+    metadata: state.metadata,
+    ...(details ? { error_details: details } : {}),
+  }
+}
 
 const reduced = (state: State) => ({
   reference: state.reference,

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 const PER_PAGE = 20
 const PER_PAGE_MAX = 100
 
-/** How far pages reach; a list goes on beyond it by its cursor. */
+/** Pages by number reach this many items deep; cursors have no such limit. */
 export const REACH = 10_000
 
 const wholeNumber = (max: number) => {
@@ -38,13 +38,39 @@ export const pageRequest = (query: {
 export const pageOf = <T>(all: readonly T[], { page, perPage }: PageRequest): T[] =>
   all.slice((page - 1) * perPage, page * perPage)
 
-const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$/
+/** Items of a list: how many come before them, and how many there are. */
+export type Slice = { skip: number; limit: number }
 
-/** A position in a list as a caller carries it; only the shape of one is ever looked up. */
-export const Cursor = v.pipe(
-  v.string('must be a cursor of this list'),
-  v.transform((text) => Buffer.from(text, 'base64url').toString('latin1')),
-  v.regex(POSITION, 'must be a cursor of this list'),
-)
+/** The place of a page in its list: a slice of it, or of the part that follows a position. */
+export type PagePlace = { slice: Slice; before?: string | undefined }
 
-export const cursorFor = (position: string): string => Buffer.from(position).toString('base64url')
+/** A page beyond the reach shows nothing; `page` does not apply to a page by cursor. */
+export const placeOf = ({ page, perPage }: PageRequest, before: string | undefined): PagePlace => {
+  const skip = before === undefined ? (page - 1) * perPage : 0
+  return { slice: skip < REACH ? { skip, limit: perPage } : { skip: REACH, limit: 0 }, before }
+}
+
+/** The number of items that match, counted up to the reach. */
+export type Count = { count: number; isAtLeast: boolean }
+
+/** A cursor: the list that it belongs to, as a short hash, and a position in that list. */
+export type Cursor = { list: string; position: string }
+
+export const LIST_HASH_LENGTH = 8
+
+export const NO_CURSOR = 'must be a cursor of this list'
+
+/** A cursor whose position has this form. */
+export const cursorAt = (form: RegExp) =>
+  v.pipe(
+    v.string(NO_CURSOR),
+    v.regex(/^[A-Za-z0-9_-]{14,100}$/, NO_CURSOR),
+    v.transform((text): Cursor => {
+      const decoded = Buffer.from(text, 'base64url').toString('latin1')
+      return {
+        list: decoded.slice(0, LIST_HASH_LENGTH),
+        position: decoded.slice(LIST_HASH_LENGTH),
+      }
+    }),
+    v.check(({ position }) => form.test(position), NO_CURSOR),
+  )

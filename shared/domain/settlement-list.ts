@@ -1,21 +1,15 @@
 import * as v from 'valibot'
-import { pageParameters } from './page.ts'
+import { cursorAt, pageParameters } from './page.ts'
 import { oneOf } from './text.ts'
 
 /** Queries of a partner's settlement operations. */
 
 const POSITION = /^\d{4}-\d{2}-\d{2}#\d{1,4}$/
 
-const Position = v.pipe(
-  v.string('must be a cursor of this list'),
-  v.transform((text) => Buffer.from(text, 'base64url').toString('latin1')),
-  v.regex(POSITION, 'must be a cursor of this list'),
-)
-
-/** Batches, the newest first; what follows a cursor. */
+/** Batches, newest first, by cursor. */
 export const SettlementListQuery = v.object({
   per_page: pageParameters.per_page,
-  cursor: v.optional(Position),
+  cursor: v.optional(cursorAt(POSITION)),
 })
 
 export const reportFormats = ['json', 'csv'] as const

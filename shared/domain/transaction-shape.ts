@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FailureCode } from './debit.ts'
 import { Reference, Uuid } from './reference.ts'
 
 /** What the views of a transaction produce, as schemas: for the description of the API. */
@@ -20,6 +21,21 @@ export const BankShape = v.object({
   name: v.string(),
   identifier: v.pipe(v.string(), v.regex(/^[A-Z0-9]{3,5}$/)),
   country_code: v.literal('GH'),
+})
+
+const failureCodes = {
+  insufficient_funds: true,
+  invalid_account: true,
+  transaction_declined: true,
+  timeout: true,
+  network_error: true,
+  unknown_error: true,
+} as const satisfies Record<FailureCode, true>
+
+/** The failure of a debit, as `errorDetails` produces it. */
+export const ErrorDetails = v.object({
+  message: v.nullable(v.string()),
+  code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
 })
 
 type Forms<Status extends readonly string[]> = {

@@ -13,6 +13,10 @@ export type AmountForm = (amount: Pesewas) => unknown
 export const approvalMethodView = (method: State['approvalMethod']): string | null =>
   method === 'mobile_api' ? 'mobile_app' : method
 
+/** Why a debit failed (specification, Event types); null for one that has not failed. */
+export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
+  status === 'failed' ? { message: errorMessage, code: errorCode } : null
+
 export const transactionView = (state: State, amountOf: AmountForm) => ({
   id: debitId(state.reference),
   uuid: state.uuid,

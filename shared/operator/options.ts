@@ -80,17 +80,6 @@ export const present = <T extends object>(members: T): Present<T> =>
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Present<T>
 
-const INSTANT_FORM =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-
-/** A time as ISO 8601 has it, with its offset; a day alone is its beginning in UTC. */
-export const instant = v.pipe(
-  v.string(),
-  v.regex(INSTANT_FORM, 'must be a time like 2026-11-21T10:00:00Z'),
-  v.transform((text) => new Date(text)),
-  v.check((at) => !Number.isNaN(at.getTime()), 'must be a time like 2026-11-21T10:00:00Z'),
-)
-
 /** How many of a list are shown. */
 export const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
 

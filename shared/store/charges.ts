@@ -1,12 +1,14 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import { aboveDailyLimit } from '../domain/charge.ts'
 import type { Debit } from '../domain/debit.ts'
-import type { Pesewas } from '../domain/money.ts'
+import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { Refusal } from '../domain/refusal.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { findDayTotal } from './day-totals.ts'
 import { toDebitItem } from './debit-item.ts'
 import { expiresAt, keys, read, sha256, table, tableName } from './table.ts'
 
@@ -129,10 +131,11 @@ const judgeCancelled = async (
   const claim = await findClaim(opening.debit)
   if (claim) return judgeClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
-  if (failed[DAY_TOTAL]) {
-    return new Refusal(3005, { details: { amount: ['exceeds what is left of the daily limit'] } })
-  }
-  throw error
+  const { partner, countedOn } = opening.debit.facts
+  if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
+  // The refusal shows the rest of the limit, as it is now.
+  const total = (await findDayTotal(partner, countedOn)) ?? 0
+  return aboveDailyLimit(pesewas(Math.max(0, (opening.dailyLimit ?? 0) - total)), countedOn)
 }
 
 /**

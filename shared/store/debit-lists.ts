@@ -1,87 +1,105 @@
 import type { BankIdentifier } from '../domain/bank.ts'
-import type { Debit } from '../domain/debit.ts'
-import { type Status, statuses } from '../domain/lifecycle.ts'
-import { type PageRequest, REACH } from '../domain/page.ts'
+import { type Debit, stateAt } from '../domain/debit.ts'
+import { type BankStatusFilter, type DebitFilter, isListed } from '../domain/debit-list.ts'
+import { statuses } from '../domain/lifecycle.ts'
+import { type Pesewas, pesewas } from '../domain/money.ts'
+import { type Count, type PagePlace, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
 import { findDebits } from './debits.ts'
-import { keys, queryAll, queryPages } from './table.ts'
+import { countEntries, cutAt, examine, type List, queryOf, readMerged } from './index-lists.ts'
+import { keys, queryPages } from './table.ts'
 
 /**
- * Lists of debits, newest first. An index tells which debits there are, a little late; what they
- * say is read from the table itself, and whatever does not belong any more is left out.
+ * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves
+ * are read from the table, and those that no longer match are left out.
  */
 
-/** Where a listed debit stands in its list, as text that a caller may hand back. */
-type Position = { byTime: string; reference: Reference }
+/** The position of a debit in its lists. */
+export const positionOf = (debit: Debit): string =>
+  keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 
-type IndexQuery = { index: 'by-status' | 'by-customer'; attribute: string; value: string }
-
-const positionOf = (item: Record<string, unknown>): Position => {
-  const byTime = String(item.byTime)
-  return { byTime, reference: byTime.slice(byTime.indexOf('#') + 1) as Reference }
-}
-
-/** Up to `limit` positions of one list, from after a position on. */
-const positions = async (
-  { index, attribute, value }: IndexQuery,
-  { limit, before }: { limit: number; before?: string | undefined },
-): Promise<Position[]> => {
-  const found = await queryAll({
-    IndexName: index,
-    KeyConditionExpression: before ? '#pk = :pk AND byTime < :before' : '#pk = :pk',
-    ExpressionAttributeNames: { '#pk': attribute },
-    ExpressionAttributeValues: { ':pk': value, ...(before ? { ':before': before } : {}) },
-    ScanIndexForward: false,
-    Limit: limit,
-  })
-  return found.map(positionOf)
-}
-
-/** The debits themselves, strongly consistent, in the order of their positions. */
-const load = async (wanted: readonly Position[]): Promise<Debit[]> => {
-  const found = await findDebits(wanted.map(({ reference }) => reference))
-  return wanted.flatMap(({ reference }) => found.get(reference) ?? [])
-}
-
-const inStatus = (partner: PartnerId, status: Status): IndexQuery => ({
-  index: 'by-status',
-  attribute: 'byStatus',
-  value: keys.byStatus(partner, status),
-})
+const referenceAt = (position: string): Reference =>
+  position.slice(position.indexOf('#') + 1) as Reference
 
 export type DebitPage = {
   debits: Debit[]
-  /** How many there are, up to where pages reach. */
-  count: number
-  /** What follows this page begins after it; null: nothing does. */
-  cursor: string | null
+  /** The position after which the next page begins; null: none follows. */
+  next: string | null
 }
 
-/** One page of a partner's debits in one status. */
-export const listByStatus = async (
-  partner: PartnerId,
-  status: Status,
-  { page, perPage }: PageRequest,
+const readPage = async (
+  lists: readonly List[],
+  { slice, before }: PagePlace,
+  isMatch: (debit: Debit) => boolean,
 ): Promise<DebitPage> => {
-  const all = await positions(inStatus(partner, status), { limit: REACH })
-  const wanted = all.slice((page - 1) * perPage, page * perPage)
-  const debits = (await load(wanted)).filter((debit) => debit.status === status)
-  const hasMore = all.length > page * perPage || all.length === REACH
-  return { debits, count: all.length, cursor: hasMore ? (wanted.at(-1)?.byTime ?? null) : null }
+  const rest = before === undefined ? lists : lists.flatMap((list) => cutAt(list, before))
+  const { positions, next } = await readMerged(rest, slice)
+  const references = positions.map(referenceAt)
+  const found = await findDebits(references)
+  const debits = references.flatMap((reference) => found.get(reference) ?? [])
+  return { debits: debits.filter(isMatch), next }
 }
 
-/** The debits that follow a cursor, however deep; one more is read to know whether any follow. */
-export const listByStatusAfter = async (
-  partner: PartnerId,
-  status: Status,
-  { before, perPage }: { before: string; perPage: number },
-): Promise<Omit<DebitPage, 'count'>> => {
-  const found = await positions(inStatus(partner, status), { limit: perPage + 1, before })
-  const wanted = found.slice(0, perPage)
-  const debits = (await load(wanted)).filter((debit) => debit.status === status)
-  return { debits, cursor: found.length > perPage ? (wanted.at(-1)?.byTime ?? null) : null }
+const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[] =>
+  statuses
+    .filter((one) => status === undefined || one === status)
+    .map((one) => ({
+      index: 'by-status',
+      key: keys.byStatus(provider, one),
+      from: from?.toISOString(),
+      // Positions of that millisecond begin with it and go on, so they are after it.
+      until: to?.toISOString(),
+    }))
+
+/** A page of a provider's debits. */
+export const listDebits = (
+  provider: PartnerId,
+  filter: DebitFilter,
+  place: PagePlace,
+): Promise<DebitPage> =>
+  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter))
+
+export const countDebits = async (provider: PartnerId, filter: DebitFilter): Promise<Count> => {
+  const counted = await Promise.all(
+    listsOf(provider, filter).map((list) => countEntries(list, REACH)),
+  )
+  const sum = counted.reduce((all, { count }) => all + count, 0)
+  return { count: Math.min(sum, REACH), isAtLeast: sum >= REACH }
+}
+
+/** The debits of a phone number at one bank. */
+export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }
+
+const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
+  if (status === 'cancelled') return []
+  const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
+  return [status === 'all' ? list : { ...list, status }]
+}
+
+/** A page of a customer's debits; it is short when it ends at the bound of examined entries. */
+export const listByCustomer = (filter: CustomerFilter, place: PagePlace): Promise<DebitPage> =>
+  readPage(
+    customerLists(filter),
+    place,
+    ({ status }) => filter.status === 'all' || status === filter.status,
+  )
+
+/** Counts and sums a customer's debits from the index alone. */
+export const sumByCustomer = async (
+  filter: CustomerFilter,
+): Promise<Count & { amount: Pesewas }> => {
+  const sum = { count: 0, amount: 0, isAtLeast: false }
+  for (const list of customerLists(filter)) {
+    const input = { ...queryOf(list), ProjectionExpression: 'amount' }
+    for await (const { items, end } of examine(input, REACH)) {
+      sum.count += items.length
+      sum.amount += items.reduce((all, { amount }) => all + Number(amount), 0)
+      sum.isAtLeast = end !== undefined
+    }
+  }
+  return { ...sum, amount: pesewas(sum.amount) }
 }
 
 type Created = { from: Date; before: Date; pageSize: number }
@@ -93,46 +111,16 @@ type Created = { from: Date; before: Date; pageSize: number }
  */
 export async function* createdWithin(
   partner: PartnerId,
-  span: Created,
+  { from, before: to, pageSize: Limit }: Created,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  for (const status of statuses) {
-    for await (const page of createdPages(partner, status, span)) {
-      const fresh = page.filter((reference) => !known.has(reference))
+  for (const list of listsOf(partner, { from, to })) {
+    const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
+    for await (const page of pages) {
+      const references = page.map(({ byTime }) => referenceAt(String(byTime)))
+      const fresh = references.filter((reference) => !known.has(reference))
       for (const reference of fresh) known.add(reference)
       yield fresh
     }
   }
-}
-
-/** Those in one status, oldest first. */
-async function* createdPages(
-  partner: PartnerId,
-  status: Status,
-  { from, before, pageSize }: Created,
-): AsyncGenerator<Reference[]> {
-  const pages = queryPages({
-    IndexName: 'by-status',
-    KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :before',
-    ExpressionAttributeValues: {
-      ':list': keys.byStatus(partner, status),
-      ':from': from.toISOString(),
-      // Positions of that very millisecond begin with it and go on, so they are not among them.
-      ':before': before.toISOString(),
-    },
-    Limit: pageSize,
-  })
-  for await (const page of pages) yield page.map((item) => positionOf(item).reference)
-}
-
-/** The newest debits of a phone number at one bank: more than a person has, and a bound. */
-const CUSTOMER_DEBITS_MAX = 500
-
-export const listByCustomer = async (
-  bank: BankIdentifier,
-  phone: PhoneNumber,
-): Promise<Debit[]> => {
-  const value = keys.byCustomer(bank, phone)
-  const query: IndexQuery = { index: 'by-customer', attribute: 'byCustomer', value }
-  return load(await positions(query, { limit: CUSTOMER_DEBITS_MAX }))
 }

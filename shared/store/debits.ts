@@ -29,6 +29,17 @@ export const findPartnerDebit = async (
   return debit?.facts.partner === partner ? debit : undefined
 }
 
+/** The debit that a provider's own reference names, strongly consistent. */
+export const findByOwnReference = async (
+  provider: PartnerId,
+  partnerReference: string,
+): Promise<Debit | undefined> => {
+  const claim = await read<{ reference: Reference }>(
+    keys.partnerReference(provider, partnerReference),
+  )
+  return claim && findPartnerDebit(provider, claim.reference)
+}
+
 /**
  * What a bank's uuid points to, by the copy of its facts that the pointer holds: one read. The
  * state is presumed, and whoever writes by it is told when it was another.

@@ -170,21 +170,13 @@ const judgeTry = (one: ChargeTry, { charge, debit, partner, complain }: Around):
     return
   }
   if (reply.status === 409) {
-    const named = membersOf(one.told.details).reference
-    if (named !== debit?.item.reference) complain(about, `a refusal names ${named}`)
+    const { reference, uuid } = membersOf(one.told.details)
+    const isSame = reference === debit?.item.reference && uuid === debit?.item.uuid
+    if (!isSame) complain(about, `a refusal names ${reference} ${uuid}`)
   }
   if (!debit || !isRefused(asked) || BESIDE.has(reply.status)) return
   const wasThere = (debit.changes[0]?.at ?? Number.POSITIVE_INFINITY) < at
   if (!wasThere || !isWhatWasAsked(request, debit.item)) return
-  if (reply.status === 409 && mayBeRefused(debit, partner, reply.at)) return
+  if (reply.status === 409 && partner?.duplicates === 'reject') return
   complain(about, `is there, and who asked again was told ${reply.status}`)
 }
-
-/** A debit that failed is final, and a provider may want no repeats. */
-const mayBeRefused = (
-  { changes }: DebitBook,
-  partner: ScenePartner | undefined,
-  until: number,
-): boolean =>
-  partner?.duplicates === 'reject' ||
-  changes.some(({ after, at }) => after?.status === 'failed' && at <= until)

@@ -1,14 +1,14 @@
 import type { Item } from '../world/witness.ts'
 import { firstNot, type Row } from './collections.ts'
-import type { KeyNames } from './key-conditions.ts'
-import { compareText } from './values.ts'
+import type { IndexDefinition, Key } from './keys.ts'
+import { compareText, isSame, type Value } from './values.ts'
 
 /**
  * An index as its readers see it: a little behind the table, each item by itself, and every item
- * in the order of its own changes. It holds keys only.
+ * in the order of its own changes. It holds the keys and the projected attributes.
  */
 export type IndexView = {
-  keys: KeyNames
+  definition: IndexDefinition
   /** Takes note of a change that was committed at an instant. */
   note: (before: Item | undefined, after: Item | undefined, at: number) => void
   /** One partition as it is seen at an instant; instants never go back. */
@@ -24,8 +24,9 @@ const COMING_MAX = 256
 type Step = { visibleAt: number; item: string; out: Row | undefined; in: Row | undefined }
 
 /** @param lag how long after its commit a change is seen, in milliseconds */
-export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
-  const { partitionKey, sortKey } = keys
+export const newIndexView = (definition: IndexDefinition, lag: () => number): IndexView => {
+  const { partitionKey, sortKey, projected } = definition
+  const held = [partitionKey, sortKey, ...projected]
   const partitions = new Map<string, Row[]>()
   /** What is not seen yet, by when it will be; those in front were taken in already. */
   const coming: Step[] = []
@@ -37,7 +38,8 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
     const partition = item?.[partitionKey]
     const sort = item?.[sortKey]
     if (!item || partition === undefined || sort === undefined) return undefined
-    const row = { pk: item.pk, sk: item.sk, [partitionKey]: partition, [sortKey]: sort }
+    const row: Record<string, unknown> & Key = { pk: item.pk, sk: item.sk }
+    for (const name of held) if (item[name] !== undefined) row[name] = item[name]
     return Object.freeze(row)
   }
 
@@ -79,12 +81,7 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
   const note: IndexView['note'] = (before, after, at) => {
     // Nobody may ever ask.
     if (coming.length > COMING_MAX) catchUp(at)
-    if (
-      before?.[partitionKey] === after?.[partitionKey] &&
-      before?.[sortKey] === after?.[sortKey]
-    ) {
-      return
-    }
+    if (held.every((name) => isSame(before?.[name] as Value, after?.[name] as Value))) return
     const out = rowOf(before)
     const entry = rowOf(after)
     const row = out ?? entry
@@ -117,7 +114,7 @@ export const newIndexView = (keys: KeyNames, lag: () => number): IndexView => {
   }
 
   return {
-    keys,
+    definition,
     note,
     earliest,
     partition: (value, now) => {

@@ -6,7 +6,13 @@ import { invalid } from './refusals.ts'
 export type TableDefinition = {
   partitionKey: 'pk'
   sortKey: 'sk'
-  indexes: readonly ({ name: string } & KeyNames)[]
+  indexes: readonly IndexDefinition[]
+}
+
+export type IndexDefinition = KeyNames & {
+  name: string
+  /** What an entry holds next to the keys. */
+  projected: readonly string[]
 }
 
 export type Key = { pk: string; sk: string }

@@ -23,10 +23,15 @@ export type QueryInput = Placeholders & {
 }
 
 /** What a query is asked of: the table or one of its indexes. */
-export type Source = { keys: KeyNames; rowsOf: (partition: string) => readonly Row[] }
+export type Source = {
+  keys: KeyNames
+  /** What an index holds next to keys; undefined for the table itself. */
+  projected: readonly string[] | undefined
+  rowsOf: (partition: string) => readonly Row[]
+}
 
 /** One page of what a query finds. */
-export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
+export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): Page => {
   const { KeyConditionExpression, FilterExpression, ProjectionExpression } = input
   if (KeyConditionExpression === undefined) {
     throw invalid('Either the KeyConditions or KeyConditionExpression parameter must be specified')
@@ -39,9 +44,9 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
   refuseSenseless(condition.tree, bindings)
   if (filter) refuseFilter(filter.tree, keys, bindings)
   if (projection) refuseOverlaps(projection.tree, bindings)
-  if (input.IndexName !== undefined) {
+  if (projected) {
     const paths = [...(filter ? pathsIn(filter.tree) : []), ...(projection?.tree ?? [])]
-    refuseUnprojected(paths, keys, bindings)
+    refuseUnprojected(paths, [...keysOf(keys), ...projected], bindings)
   }
   const range = keyRange(condition, keys, bindings)
   if (input.Select === 'COUNT' && projection) {
@@ -61,9 +66,19 @@ export const query = (input: QueryInput, { keys, rowsOf }: Source): Page => {
   })
 }
 
-/** An index holds keys, and no query goes from it to the table. */
-const refuseUnprojected = (paths: readonly Path[], keys: KeyNames, bindings: Bindings): void => {
-  const held = ['pk', 'sk', keys.partitionKey, keys.sortKey]
+const keysOf = ({ partitionKey, sortKey }: KeyNames): string[] => [
+  'pk',
+  'sk',
+  partitionKey,
+  sortKey,
+]
+
+/** No query goes from an index to the table. */
+const refuseUnprojected = (
+  paths: readonly Path[],
+  held: readonly string[],
+  bindings: Bindings,
+): void => {
   for (const path of paths) {
     const attribute = attributeIn(path, bindings)
     if (!held.includes(attribute)) throw invalid(`The index does not project ${attribute}`)

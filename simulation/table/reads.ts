@@ -79,6 +79,7 @@ export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableO
       const age = ageOf(input)
       return {
         keys: definition,
+        projected: undefined,
         rowsOf: (pk: string) => (age > 0 ? kept.partitionStale(pk, age) : kept.partition(pk)),
       }
     }
@@ -86,7 +87,11 @@ export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableO
     if (input.ConsistentRead) {
       throw invalid('Consistent reads are not supported on global secondary indexes')
     }
-    return { keys: view.keys, rowsOf: (value: string) => view.partition(value, now()) }
+    return {
+      keys: view.definition,
+      projected: view.definition.projected,
+      rowsOf: (value: string) => view.partition(value, now()),
+    }
   }
 
   return {

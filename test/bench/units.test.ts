@@ -7,6 +7,7 @@ import { sendMetered, sizeOf, unitsOfWrite } from '../../bench/units.ts'
 const small = { pk: 'a', sk: 'a', text: 'x'.repeat(500) }
 const large = { pk: 'b', sk: 'b', text: 'x'.repeat(1_500) }
 const listed = (byStatus: string) => ({ ...small, byStatus, byTime: '2026' })
+const ofCustomer = (status: string) => ({ ...small, byCustomer: 'c', byTime: '2026', status })
 
 describe('an item of a transaction', () => {
   test.each([
@@ -18,6 +19,8 @@ describe('an item of a transaction', () => {
     ['costs a unit more for each entry in an index', undefined, listed('new'), 3],
     ['costs two more where an entry is moved', listed('new'), listed('done'), 4],
     ['costs nothing more where an entry stays', listed('new'), listed('new'), 2],
+    ['costs a unit more where a projected attribute changes', ofCustomer('a'), ofCustomer('b'), 3],
+    ['costs nothing more where projected attributes stay', ofCustomer('a'), ofCustomer('a'), 2],
     ['costs a unit more where an entry is deleted', listed('new'), small, 3],
     ['is in an index with both its keys only', undefined, { ...small, byTime: '2026' }, 2],
   ])('%s', (_, before, after, units) => {

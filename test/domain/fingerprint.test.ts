@@ -33,6 +33,14 @@ test('the fingerprint of a charge does not depend on the order of keys, at any d
   )
 })
 
+test('absent, null and empty metadata have one fingerprint', () => {
+  const same = [body, { ...body, metadata: null }, { ...body, metadata: {} }]
+  expect(new Set(same.map(judged).map(fingerprint)).size).toBe(1)
+  expect(fingerprint(judged({ ...body, metadata: { a: null } }))).not.toBe(
+    fingerprint(judged(body)),
+  )
+})
+
 test('the fingerprints of two charges are equal only if every field is', () => {
   const small = fc.record(
     {

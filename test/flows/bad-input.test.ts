@@ -292,11 +292,34 @@ describe('charge: its fields', () => {
     expect(answers).toEqual(values)
   })
 
-  test('a bank may have a lower maximum: 400/3005', async () => {
+  test('an amount above the maximum of the bank: 400/3005 with the maximum', async () => {
     const at = await charge(chargeBody({ bank_identifier: 'CAL', amount: '500.00' }))
     expect(at.status).toBe(202)
     const above = await charge(chargeBody({ bank_identifier: 'CAL', amount: '500.01' }))
     expect(outcome(above)).toBe('400/3005')
+    expect(above.body.details).toEqual({
+      amount: ["exceeds the bank's maximum"],
+      limit: 'bank',
+      maximum: '500.00',
+    })
+  })
+
+  test('an amount above the rest of the daily limit: 400/3005 with the rest and its reset', async () => {
+    const credential = await freshProvider({ 'daily-limit': '112.00' })
+    const accepted = await charge(chargeBody({ phone_number: '+233242222222' }), { credential })
+    expect(accepted.status).toBe(202)
+    const above = await charge(chargeBody({ amount: '12.01' }), { credential })
+    expect(outcome(above)).toBe('400/3005')
+    expect(above.body.details).toEqual({
+      amount: ['exceeds what is left of the daily limit'],
+      limit: 'daily',
+      remaining: '12.00',
+      resets_at: expect.stringMatching(/T00:00:00\.000Z$/),
+    })
+    const { timestamp } = above.body.meta
+    const hours = (Date.parse(above.body.details.resets_at) - Date.parse(timestamp)) / 3_600_000
+    expect(hours).toBeGreaterThan(0)
+    expect(hours).toBeLessThanOrEqual(24)
   })
 
   test('fields that are not the caller’s to set change nothing', async () => {
@@ -321,12 +344,22 @@ describe('charge: a repeated partner_reference', () => {
     expect(again.body.data.response.uuid).toBe(first.body.data.response.uuid)
   })
 
-  test('another body: 409/3003 with the reference that exists', async () => {
+  test('absent, null and empty metadata are the same body', async () => {
     const body = chargeBody()
-    const first = await charge(body)
+    const { reference } = (await charge(body)).body.data
+    for (const metadata of [null, {}]) {
+      const again = await charge({ ...body, metadata })
+      expect([again.status, again.body.data.reference]).toEqual([202, reference])
+    }
+  })
+
+  test('another body: 409/3003 with the reference, uuid and status of the existing debit', async () => {
+    const body = chargeBody({ phone_number: '+233242222222' })
+    const { reference, response } = (await charge(body)).body.data
     const other = await charge({ ...body, amount: '100.01' })
     expect(outcome(other)).toBe('409/3003')
-    expect(other.body.details).toEqual({ reference: first.body.data.reference })
+    expect(other.body.details).toEqual({ reference, uuid: response.uuid, status: 'pending' })
+    expect(other.body.error.details).toEqual(other.body.details)
   })
 
   test('twenty at once: one debit, twenty times the same answer', async () => {
@@ -341,11 +374,13 @@ describe('charge: a repeated partner_reference', () => {
     expect(fresh).toHaveLength(1)
   })
 
-  test('a partner may ask for 409 always', async () => {
+  test('a provider with duplicates set to reject gets 409/3003 for the same body too', async () => {
     const credential = await freshProvider({ duplicates: 'reject' })
-    const body = chargeBody()
-    await charge(body, { credential })
-    expect(outcome(await charge(body, { credential }))).toBe('409/3003')
+    const body = chargeBody({ phone_number: '+233242222222' })
+    const { reference, response } = (await charge(body, { credential })).body.data
+    const again = await charge(body, { credential })
+    expect(outcome(again)).toBe('409/3003')
+    expect(again.body.details).toEqual({ reference, uuid: response.uuid, status: 'pending' })
   })
 
   test('a bank that closed meanwhile does not hide the debit that exists', async () => {

@@ -117,31 +117,48 @@ describe('charge', () => {
     })
   })
 
-  test('the status read shows both published forms, and the end', async () => {
-    const { body } = await charge({ amount: '250.00' })
+  test('the status read shows the whole debit in both published forms', async () => {
+    const partner_reference = `whole-${Date.now()}`
+    const { body } = await charge({ amount: '250.00', partner_reference, metadata: { a: [1] } })
     const { reference, response } = body.data
     await receiver.events(reference, 4)
     const read = await status(reference)
     expect(read.status).toBe(200)
-    expect(read.body.data).toEqual({
-      id: expect.stringMatching(/^dt_[0-9]+$/),
+    const { processed_at, completed_at, bank_reference } = read.body.data
+    const ended = {
       uuid: response.uuid,
-      reference,
       status: 'completed',
+      processed_at: expect.any(String),
+      completed_at: expect.any(String),
+      bank_reference: expect.any(String),
+      approval_method: 'ussd',
+      error_message: null,
+      error_details: null,
+    }
+    expect(read.body.data).toEqual({
+      ...ended,
+      id: expect.stringMatching(/^dt_[0-9]+$/),
+      reference,
+      partner_reference,
       amount: '250.00',
       currency: 'GHS',
+      fee: null,
+      narration: 'Order 1',
       created_at: expect.any(String),
-      completed_at: expect.any(String),
+      bank: { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' },
+      customer: {
+        name: 'Ama Mensah',
+        phone_number: '+233241234567',
+        account_number: '1041001001',
+      },
+      metadata: { a: [1] },
       settlement: null,
       response: {
-        uuid: response.uuid,
-        status: 'completed',
+        ...ended,
         timestamp: expect.any(String),
-        processed_at: expect.any(String),
-        completed_at: read.body.data.completed_at,
-        bank_reference: expect.any(String),
-        approval_method: 'ussd',
-        error_message: null,
+        processed_at,
+        completed_at,
+        bank_reference,
       },
     })
   })

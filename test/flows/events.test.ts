@@ -30,7 +30,7 @@ const follow = async (provider: Provider, count: number, perPage: number): Promi
     async () => {
       const { data, meta } = await page(provider, { ...after, per_page: String(perPage) })
       followed.push(...data)
-      after = { after: meta.next_cursor }
+      after = { cursor: meta.next_cursor }
       expect(followed.length).toBeGreaterThanOrEqual(count)
     },
     { timeout: 15_000, interval: 200 },
@@ -93,20 +93,40 @@ describe('list-events', () => {
     const provider = await createProvider(service, 'feed-pages')
     const empty = await page(provider)
     expect(empty).toMatchObject({ data: [], meta: { per_page: 20, has_more: false } })
-    const after = empty.meta.next_cursor
+    const cursor = empty.meta.next_cursor
     await provider.charge()
     await follow(provider, 3, 20)
-    const first = await page(provider, { after, per_page: '2' })
+    const first = await page(provider, { cursor, per_page: '2' })
     expect(first).toMatchObject({ meta: { per_page: 2, has_more: true } })
-    const rest = await page(provider, { after: first.meta.next_cursor, per_page: '2' })
+    const rest = await page(provider, { cursor: first.meta.next_cursor, per_page: '2' })
     expect(rest.meta.has_more).toBe(false)
     expect([first.data, rest.data].map(({ length }) => length)).toEqual([2, 1])
-    const { data, meta } = await page(provider, { after: rest.meta.next_cursor })
+    const { data, meta } = await page(provider, { cursor: rest.meta.next_cursor })
     expect([data, meta.next_cursor]).toEqual([[], rest.meta.next_cursor])
+    const former = await page(provider, { after: first.meta.next_cursor, per_page: '2' })
+    expect(former).toEqual({ ...rest, meta: { ...former.meta, next_cursor: meta.next_cursor } })
+  })
+
+  test('a cursor of another provider is refused under the name it came by', async () => {
+    const [one, other] = await Promise.all(
+      ['cursor-one', 'cursor-other'].map((id) => createProvider(service, id)),
+    )
+    if (!one || !other) throw new Error('two were made')
+    const cursor = (await page(one)).meta.next_cursor
+    for (const name of ['cursor', 'after']) {
+      const { status, body } = await other.send('GET', `${EVENTS}?${name}=${cursor}`)
+      expect([status, body.details]).toEqual([422, { [name]: ['must be a cursor of this list'] }])
+    }
+    const both = await one.send('GET', `${EVENTS}?cursor=${cursor}&after=${cursor}`)
+    expect([both.status, both.body.details]).toEqual([
+      422,
+      { after: ['must not be given together with cursor'] },
+    ])
   })
 
   test.each([
-    ['after', ['', 'garbage', 'MS4', 'MS4xMDAw', '%27', '-1', '2026-11-21T12:00:00.000Z']],
+    ['cursor', ['', 'garbage', 'MS4', 'MS4xMDAw', '%27', '-1', '2026-11-21T12:00:00.000Z']],
+    ['after', ['', 'garbage', 'MS4xMDAw']],
     ['per_page', ['', '0', '101', '-1', '1.5', 'all']],
   ])('a malformed %s: 422/1007', async (name, values) => {
     const provider = await createProvider(service, `malformed-${name.replace('_', '-')}`)

@@ -9,6 +9,7 @@ const BANK_LIST = '/api/v1/banks/debit-transactions'
 // A person of its own, whose debits stay where the tests put them.
 const phone = '+233245000001'
 const references: string[] = []
+let failed = ''
 
 const charge = async (fields: Record<string, unknown>, credential = demo): Promise<string> => {
   const { body } = await service.send('POST', CHARGE, { credential, body: chargeBody(fields) })
@@ -34,8 +35,11 @@ beforeAll(async () => {
   for (const amount of ['1.00', '2.00', '3.00', '4.00', '5.50']) {
     references.unshift(await charge({ phone_number: phone, amount, metadata: { amount } }))
   }
+  // The bank rejects it, because this number has no account.
+  failed = await charge({ phone_number: '+233245000099', partner_reference: 'no-account' })
   await vi.waitFor(async () => {
     expect(listed(await get(`${LIST}?status=completed&per_page=100`))).toEqual(references)
+    expect(listed(await get(`${LIST}?status=failed`))).toEqual([failed])
   }, 15_000)
 })
 
@@ -49,6 +53,7 @@ describe('list-debit-requests', () => {
       total_pages: 1,
       total_count: 5,
       next_cursor: null,
+      has_more: false,
     })
     expect(body.data[0]).toMatchObject({
       id: expect.stringMatching(/^dt_[0-9]+$/),
@@ -59,7 +64,84 @@ describe('list-debit-requests', () => {
       customer: { name: 'Efua Sarpong', phone_number: phone, account_number: '1041005001' },
       bank: { name: 'GCB Bank PLC', identifier: 'GCB', country_code: 'GH' },
       metadata: { amount: '5.50' },
+      error_details: null,
     })
+  })
+
+  test('a failed debit carries the code and the message of its failure', async () => {
+    const { body } = await get(`${LIST}?status=failed`)
+    const details = { code: 'invalid_account', message: expect.any(String) }
+    expect(body.data[0]).toMatchObject({ reference: failed, error_details: details })
+    expect(body.data[0].error_message).toBe(body.data[0].error_details.message)
+    const read = await get(`${LIST}/${failed}`)
+    expect(read.body.data).toEqual({
+      ...body.data[0],
+      settlement: null,
+      response: expect.objectContaining({ error_details: body.data[0].error_details }),
+    })
+  })
+
+  test('without a status the list has all of them, newest first', async () => {
+    const all = [failed, ...references]
+    expect(listed(await get(LIST))).toEqual(all)
+    const pages = await Promise.all([1, 2, 3].map((page) => get(`${LIST}?per_page=2&page=${page}`)))
+    expect(pages.flatMap(listed)).toEqual(all)
+    expect(pages[0]?.body.meta).toMatchObject({ total_pages: 3, total_count: 6, has_more: true })
+    const { next_cursor } = pages[1]?.body.meta ?? {}
+    expect(listed(await get(`${LIST}?per_page=2&cursor=${next_cursor}`))).toEqual(all.slice(4))
+  })
+
+  test('created_from is the first time of the list, created_to is the first after it', async () => {
+    const { body } = await get(LIST)
+    const times: string[] = body.data.map((one: { created_at: string }) => one.created_at)
+    const [newest = '', , third = '', , fifth = ''] = times
+    const between = (from: string, to: string, more = '') =>
+      get(`${LIST}?created_from=${from}&created_to=${to}${more}`)
+    const expected = body.data.slice(3, 5).map((one: { reference: string }) => one.reference)
+    const span = await between(fifth, third)
+    expect(listed(span)).toEqual(expected)
+    expect(span.body.meta).toMatchObject({ total_count: 2, total_pages: 1, has_more: false })
+    const first = await between(fifth, third, '&per_page=1')
+    const { next_cursor } = first.body.meta
+    const second = await between(fifth, third, `&per_page=1&cursor=${next_cursor}`)
+    expect([first, second].flatMap(listed)).toEqual(expected)
+    expect(second.body.meta).toMatchObject({ next_cursor: null, has_more: false })
+    const day = newest.slice(0, 10)
+    const dayAfter = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+    const [, , , , , oldest = ''] = times
+    expect(listed(await between(oldest.slice(0, 10), dayAfter))).toHaveLength(6)
+    expect(listed(await get(`${LIST}?created_from=${dayAfter}`))).toEqual([])
+    expect(listed(await between(newest, newest))).toEqual([])
+    const offset = `${new Date(Date.parse(fifth) + 3_600_000).toISOString().slice(0, -1)}%2B01:00`
+    expect(listed(await between(offset, third))).toEqual(expected)
+  })
+
+  test('partner_reference finds the one transaction that has it, if the filters show it', async () => {
+    const own = `${LIST}?partner_reference=no-account`
+    const found = await get(own)
+    expect(listed(found)).toEqual([failed])
+    expect(found.body.meta).toMatchObject({
+      current_page: 1,
+      total_pages: 1,
+      total_count: 1,
+      next_cursor: null,
+      has_more: false,
+    })
+    expect(listed(await get(`${own}&status=failed&created_from=2026-01-01`))).toEqual([failed])
+    const empty = [
+      `${own}&status=completed`,
+      `${own}&created_to=2026-01-01`,
+      `${own}&page=2`,
+      `${LIST}?partner_reference=no-accoun`,
+      `${LIST}?partner_reference=${encodeURIComponent('NO-ACCOUNT')}`,
+    ]
+    for (const query of empty) expect(listed(await get(query)), query).toEqual([])
+    expect(listed(await get(own, 'sk_sandbox_other'))).toEqual([])
+  })
+
+  test('cancelled is a status that no transaction has: an empty list', async () => {
+    const { status, body } = await get(`${LIST}?status=cancelled`)
+    expect([status, body.data, body.meta.total_count]).toEqual([200, [], 0])
   })
 
   test('in pages, and by cursor as far as they go', async () => {
@@ -80,18 +162,40 @@ describe('list-debit-requests', () => {
     expect(seen).toEqual(references)
   })
 
-  test('never another partner’s, whatever page or cursor is asked for', async () => {
-    const own = await get(`${LIST}?status=completed&per_page=2`)
-    const cursor = own.body.meta.next_cursor
-    for (const query of ['', '&page=2', `&cursor=${cursor}`]) {
+  test('another provider sees none of it on any page', async () => {
+    for (const query of ['', '&page=2']) {
       const foreign = await get(`${LIST}?status=completed${query}`, 'sk_sandbox_other')
       expect(foreign.body.data).toEqual([])
     }
   })
 
+  test('a cursor of another filter or another provider is refused', async () => {
+    const own = await get(`${LIST}?status=completed&per_page=2`)
+    const cursor = own.body.meta.next_cursor
+    const refused = await Promise.all([
+      get(`${LIST}?status=completed&cursor=${cursor}`, 'sk_sandbox_other'),
+      ...['', 'status=failed&', 'status=completed&created_from=2026-01-01&'].map((query) =>
+        get(`${LIST}?${query}cursor=${cursor}`),
+      ),
+    ])
+    for (const { status, body } of refused) {
+      expect([status, body.details]).toEqual([422, { cursor: ['must be a cursor of this list'] }])
+    }
+    expect(listed(await get(`${LIST}?status=completed&per_page=3&cursor=${cursor}`))).toEqual(
+      references.slice(2),
+    )
+  })
+
   test.each([
-    ['', 'status'],
     ['?status=nonsense', 'status'],
+    ['?created_from=yesterday', 'created_from'],
+    ['?created_from=2026-02-30', 'created_from'],
+    ['?created_from=2026-11-21T12:00:00', 'created_from'],
+    ['?created_to=9999-12-31T23:59:59-01:00', 'created_to'],
+    ['?created_from=2026-11-22&created_to=2026-11-21', 'created_to'],
+    ['?partner_reference=', 'partner_reference'],
+    [`?partner_reference=${'x'.repeat(51)}`, 'partner_reference'],
+    ['?partner_reference=a%00b', 'partner_reference'],
     ['?status=completed&status=failed', 'status'],
     ['?status=completed&per_page=101', 'per_page'],
     ['?status=completed&page=0', 'page'],
@@ -117,6 +221,13 @@ describe('list-debit-transactions', () => {
       total_count: 5,
       total_amount: 15.5,
       status_filter: 'all',
+    })
+    expect(body.meta).toMatchObject({
+      current_page: 1,
+      per_page: 20,
+      total_pages: 1,
+      next_cursor: null,
+      has_more: false,
     })
     expect(body.data.transactions[0]).toMatchObject({
       id: expect.any(Number),
@@ -145,6 +256,36 @@ describe('list-debit-transactions', () => {
       ),
     )
     expect(counts).toEqual([0, 5, 0])
+  })
+
+  test('pages follow each other by number and by cursor', async () => {
+    const referencesOf = ({ body }: Reply): string[] =>
+      body.data.transactions.map(({ reference }: { reference: string }) => reference)
+    const first = await list('&status=completed&per_page=2')
+    const second = await list('&status=completed&per_page=2&page=2')
+    const next = await list(`&status=completed&per_page=3&cursor=${first.body.meta.next_cursor}`)
+    expect([first, second].flatMap(referencesOf)).toEqual(references.slice(0, 4))
+    expect(referencesOf(next)).toEqual(references.slice(2))
+    expect(first.body.data).toMatchObject({ total_count: 5, total_amount: 15.5 })
+    expect(next.body.data).not.toHaveProperty('total_count')
+    expect(next.body.data).not.toHaveProperty('total_amount')
+    expect(next.body.meta).toMatchObject({ per_page: 3, next_cursor: null, has_more: false })
+    expect(next.body.meta).not.toHaveProperty('current_page')
+  })
+
+  test('cancelled is a status that no transaction has: an empty list', async () => {
+    const { status, body } = await list('&status=cancelled')
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({ transactions: [], total_count: 0, total_amount: 0 })
+  })
+
+  test.each([
+    ['page=0', 'page'],
+    ['per_page=101', 'per_page'],
+    ['cursor=x', 'cursor'],
+  ])('%s: 422/1007 under its name', async (query, field) => {
+    const { status, body } = await list(`&${query}`)
+    expect([status, body.error.code, Object.keys(body.details)]).toEqual([422, 1007, [field]])
   })
 
   test('another bank sees none of it', async () => {

@@ -69,7 +69,7 @@ describe('list-settlements', () => {
       'completed',
       'completed',
     ])
-    expect(body.meta).toMatchObject({ per_page: 20, next_cursor: null })
+    expect(body.meta).toMatchObject({ per_page: 20, next_cursor: null, has_more: false })
     expect(body.data[0]).toEqual(third)
   })
 
@@ -86,11 +86,13 @@ describe('list-settlements', () => {
     }
   })
 
-  test('never another provider’s, whatever cursor is asked for', async () => {
-    const cursor = (await get(`${LIST}?per_page=1`)).body.meta.next_cursor
+  test('another provider sees its own batches, and cannot use the cursor', async () => {
+    const { next_cursor: cursor, has_more } = (await get(`${LIST}?per_page=1`)).body.meta
+    expect(has_more).toBe(true)
     const theirs = await get(LIST, stranger)
     expect(theirs.body.data.map(({ id }: Shown) => id)).toEqual([foreign.id])
-    expect((await get(`${LIST}?cursor=${cursor}`, stranger)).body.data).toEqual([foreign])
+    const { status, body } = await get(`${LIST}?cursor=${cursor}`, stranger)
+    expect([status, body.details]).toEqual([422, { cursor: ['must be a cursor of this list'] }])
   })
 
   test.each([

@@ -108,7 +108,7 @@ test('two providers may use one partner_reference, and neither learns of the oth
   expect(replies.some(({ headers }) => headers.has('idempotent-replayed'))).toBe(false)
 })
 
-test('the same partner_reference after its debit failed: 409/3003 with the reference that exists', async () => {
+test('a repeated charge returns the existing debit after it failed: 202, replayed, failed', async () => {
   const body = chargeBody({ phone_number: '+233240000001' })
   const first = await send('POST', CHARGE, 'sk_sandbox_demo', body)
   const { reference } = first.body.data
@@ -120,8 +120,19 @@ test('the same partner_reference after its debit failed: 409/3003 with the refer
     { timeout: 5_000, interval: 200 },
   )
   const again = await send('POST', CHARGE, 'sk_sandbox_demo', body)
-  expect([again.status, again.body.error.code]).toEqual([409, 3003])
-  expect(again.body.details).toEqual({ reference })
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true'])
+  expect(again.body.data).toMatchObject({
+    reference,
+    status: 'failed',
+    response: { uuid: first.body.data.response.uuid, status: 'failed' },
+  })
+  const other = await send('POST', CHARGE, 'sk_sandbox_demo', { ...body, narration: 'Order 2' })
+  expect([other.status, other.body.error.code]).toEqual([409, 3003])
+  expect(other.body.details).toEqual({
+    reference,
+    uuid: first.body.data.response.uuid,
+    status: 'failed',
+  })
 })
 
 test('headers and parameters that ask for more have no effect', async () => {

@@ -33,6 +33,11 @@ describe('the description is whole', () => {
     expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
   })
 
+  test('no name of an example is spelled letter by letter', () => {
+    const names = Object.keys(document.components.examples)
+    expect(names.filter((name) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
+  })
+
   test('every example of a refusal is a row of the error table', () => {
     const bodies = Object.values(document.components.examples) as { value: { error: object } }[]
     const known = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
@@ -103,5 +108,5 @@ test('a ping is described as it is sent: about no transaction, and in no sequenc
 test('the feed is described with its cursor, and no page number', () => {
   const { parameters } = document.paths[operations['list-events'].path].get
   const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
-  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['after', 'per_page'])
+  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['cursor', 'after', 'per_page'])
 })

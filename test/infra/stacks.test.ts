@@ -61,19 +61,21 @@ describe('the data stack', () => {
     })
   })
 
-  test('keeps its lists as indexes of keys alone, the one of overdue work by when it is due', () => {
-    const index = (IndexName: string, hash: string, range: string) => ({
+  test('keeps its lists as indexes of keys, that of a customer also with status and amount', () => {
+    const index = (IndexName: string, hash: string, range: string, projected?: string[]) => ({
       IndexName,
       KeySchema: [
         { AttributeName: hash, KeyType: 'HASH' },
         { AttributeName: range, KeyType: 'RANGE' },
       ],
-      Projection: { ProjectionType: 'KEYS_ONLY' },
+      Projection: projected
+        ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projected }
+        : { ProjectionType: 'KEYS_ONLY' },
     })
     data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       GlobalSecondaryIndexes: [
         index('by-status', 'byStatus', 'byTime'),
-        index('by-customer', 'byCustomer', 'byTime'),
+        index('by-customer', 'byCustomer', 'byTime', ['status', 'amount']),
         index('work', 'work', 'due'),
       ],
     })

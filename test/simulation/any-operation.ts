@@ -24,6 +24,13 @@ const INDEX_KEYS: Record<string, readonly string[]> = {
   due: TIMES,
 }
 
+/** Everything that an entry of an index may hold. */
+const INDEXED: Record<string, readonly unknown[]> = {
+  ...INDEX_KEYS,
+  status: ['', 'a', 'ab', 3],
+  amount: [1, 2, 'a'],
+}
+
 const goodKey = (chance: Chance): Record<string, unknown> => ({
   pk: chance.pick(PARTITIONS),
   sk: chance.pick(SORTS),
@@ -38,8 +45,8 @@ export const anyKey = (chance: Chance): Record<string, unknown> => {
 const anyIndexKeys = (chance: Chance): Record<string, unknown> => {
   const keys = Object.fromEntries(
     chance
-      .some(Object.keys(INDEX_KEYS), chance.below(6))
-      .map((name) => [name, chance.pick(INDEX_KEYS[name] ?? [])]),
+      .some(Object.keys(INDEXED), chance.below(8))
+      .map((name) => [name, chance.pick(INDEXED[name] ?? [])]),
   )
   return chance.once(150) ? { ...keys, byTime: chance.pick(['', 5, null]) } : keys
 }
@@ -96,8 +103,8 @@ export const anyUpdateInput = (chance: Chance): Record<string, unknown> => {
 /** Moves an item within the indexes, in or out of them. */
 const indexUpdate = (naming: Naming): string => {
   const { chance, path, value } = naming
-  const [set = '', ...removed] = chance.some(Object.keys(INDEX_KEYS), 1 + chance.below(3))
-  const written = `SET ${path(set)} = ${value(chance.pick(INDEX_KEYS[set] ?? []))}`
+  const [set = '', ...removed] = chance.some(Object.keys(INDEXED), 1 + chance.below(3))
+  const written = `SET ${path(set)} = ${value(chance.pick(INDEXED[set] ?? []))}`
   return removed.length > 0 ? `${written} REMOVE ${removed.map(path).join(', ')}` : written
 }
 
@@ -150,8 +157,8 @@ export const anyQuery = (chance: Chance): Record<string, unknown> => {
   const texts = [...(index ? TIMES : SORTS), ...PREFIXES]
   const first = `${path(partitionKey)} = ${value(partition)}`
   const KeyConditionExpression = first + sortCondition(naming, sortKey, texts)
-  // An index holds keys only, and may be filtered by little else than those of the table.
-  const about = index && !chance.once(10) ? ['pk', 'sk'] : undefined
+  // A filter of an index sees keys of the table and projected attributes.
+  const about = index && !chance.once(10) ? ['pk', 'sk', ...index.projected] : undefined
   const filter = chance.once(3) ? { FilterExpression: anyCondition(naming, 1, about) } : {}
   return {
     TableName: TABLE,

@@ -50,6 +50,26 @@ describe('an index', () => {
     expect(due()).toEqual(['a 1'])
   })
 
+  test('shows a change of a projected attribute a while after the table does', () => {
+    const { clock, put, table } = aTable({ indexLag: () => 100 })
+    const failed = (): unknown =>
+      table.run('QueryCommand', {
+        TableName,
+        IndexName: 'by-customer',
+        KeyConditionExpression: 'byCustomer = :c',
+        FilterExpression: '#status = :failed',
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: { ':c': 'c', ':failed': 'failed' },
+      }).Items
+    const item = { byCustomer: 'c', byTime: '1', amount: 5 }
+    put('a', { ...item, status: 'pending', narration: 'not projected' })
+    clock.now += 100
+    put('a', { ...item, status: 'failed', narration: 'not projected' })
+    expect(failed()).toEqual([])
+    clock.now += 100
+    expect(failed()).toEqual([{ pk: 'p', sk: 'a', ...item, status: 'failed' }])
+  })
+
   test('shows the changes of one item in their order, whatever the lag of each', () => {
     const lags = [100, 10, 10]
     const { clock, put, due } = aTable({ indexLag: () => lags.shift() ?? 0 })

@@ -51,8 +51,6 @@ export const createProvider = async (
       // A busy machine answers some of a burst with 503, which is to be repeated as it was.
       for (let left = TRIES; left > 0; left -= 1) {
         const reply = await service.send('POST', CHARGE, { credential, body })
-        // One that was written all the same may have failed meanwhile, and is told as a refusal.
-        if (reply.status === 409) return reply.body.details.reference
         if (reply.status !== 503) return reply.body.data.reference
       }
       throw new Error('The service is unavailable')

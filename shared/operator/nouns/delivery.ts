@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { Instant } from '../../domain/instant.ts'
 import { Reference } from '../../domain/reference.ts'
-import { choice, instant, newest, option, options, providerOption } from '../options.ts'
+import { choice, newest, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
@@ -24,7 +25,7 @@ export const delivery = {
       summary: 'delivers what a provider did not receive since a time',
       options: options({
         provider: providerOption,
-        since: option('TIME', 'at most 14 days ago, such as 2026-11-20T18:00:00Z', instant),
+        since: option('TIME', 'at most 14 days ago, such as 2026-11-20T18:00:00Z', Instant),
       }),
     },
   },
