@@ -28,6 +28,7 @@ const operators = {
   'manage-webhook': API_TIMEOUT_SECONDS,
   'manage-delivery': API_TIMEOUT_SECONDS,
   'manage-exception': API_TIMEOUT_SECONDS,
+  'manage-change': API_TIMEOUT_SECONDS,
   // A day is looked through from end to end.
   'manage-debit': 900,
   'manage-reconciliation': 900,

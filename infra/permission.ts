@@ -18,6 +18,7 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 /** Partition keys of the table, as `dynamodb:LeadingKeys` is held against them. */
 type Partition =
   | 'BANKS'
+  | 'CHANGES'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */

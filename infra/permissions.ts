@@ -65,7 +65,7 @@ const rows: Record<FunctionName, Permissions> = {
       GetItem: ['PARTNER#*', 'BANKS'],
       BatchGetItem: ['PARTNER#*'],
       Query: ['BANKS'],
-      PutItem: ['PARTNER#*', 'BANKS'],
+      PutItem: ['CHANGES', 'PARTNER#*', 'BANKS'],
     },
     lists: { 'by-status': ['PARTNERS'] },
   },
@@ -73,7 +73,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
-      PutItem: ['BANKS', 'BANK#*'],
+      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
       DeleteItem: ['BANK#*'],
     },
     sealingKey: true,
@@ -82,7 +82,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: {
       GetItem: ['PARTNER#*', 'BANKS'],
       BatchGetItem: ['PARTNER#*'],
-      PutItem: ['PARTNER#*'],
+      PutItem: ['CHANGES', 'PARTNER#*'],
     },
     lists: { 'by-status': ['PARTNERS'] },
   },
@@ -90,43 +90,57 @@ const rows: Record<FunctionName, Permissions> = {
     items: {
       GetItem: ['PARTNER#*', 'BANKS', 'CREDENTIAL#*'],
       BatchGetItem: ['CREDENTIAL#*'],
-      PutItem: ['CREDENTIAL#*'],
+      PutItem: ['CHANGES', 'CREDENTIAL#*'],
       UpdateItem: ['CREDENTIAL#*'],
     },
     lists: { 'by-status': ['CREDENTIALS#*'] },
   },
   'manage-bank': {
-    items: { GetItem: ['BANKS', 'BANK#*'], Query: ['BANKS'], PutItem: ['BANKS', 'BANK#*'] },
+    items: {
+      GetItem: ['BANKS', 'BANK#*'],
+      Query: ['BANKS'],
+      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
+    },
     sealingKey: true,
   },
   'manage-customer': {
     items: {
       GetItem: ['BANKS', 'CUSTOMER#*'],
       Query: ['CUSTOMER#*'],
-      PutItem: ['CUSTOMER#*'],
+      PutItem: ['CHANGES', 'CUSTOMER#*'],
       DeleteItem: ['CUSTOMER#*'],
     },
   },
   'manage-webhook': {
-    items: { GetItem: ['PARTNER#*'], PutItem: ['PARTNER#*'], DeleteItem: ['PARTNER#*'] },
+    items: { GetItem: ['PARTNER#*'], PutItem: ['CHANGES', 'PARTNER#*'], DeleteItem: ['PARTNER#*'] },
     lists: { 'by-status': ['PARTNERS'] },
     sealingKey: true,
   },
   'manage-delivery': allOf(redelivers, {
-    items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['PARTNER#*'] },
+    items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
   'manage-debit': allOf(moves, appendsToFeed, {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
+    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['CHANGES', 'DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
   'manage-exception': {
-    items: { Query: ['DEBIT#*'], BatchGetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
+    items: {
+      PutItem: ['CHANGES'],
+      Query: ['DEBIT#*'],
+      BatchGetItem: ['DEBIT#*'],
+      UpdateItem: ['DEBIT#*'],
+    },
     lists: { 'by-status': ['EXCEPTIONS#*'] },
+  },
+  'manage-change': {
+    items: { Query: ['CHANGES'], BatchGetItem: ['CHANGES'] },
+    lists: { 'by-status': ['CHANGES#*'] },
   },
   'manage-reconciliation': reconciles,
   'manage-settlement': allOf(buildsBatches, paysBatches, {
+    items: { PutItem: ['CHANGES'] },
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],

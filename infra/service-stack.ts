@@ -29,6 +29,7 @@ import { environmentOf } from './environment.ts'
 import { figuresOf } from './figures.ts'
 import { defineFirewall } from './firewall.ts'
 import { type FunctionRow, UNMATCHED } from './functions.ts'
+import { defineInvocationTrail } from './invocation-trail.ts'
 import { jobRow } from './jobs.ts'
 import { defineLog } from './log-group.ts'
 import { deadLetters } from './queues.ts'
@@ -64,6 +65,7 @@ export class ServiceStack extends Stack {
     defineRoutes(api, functions)
     if (stage.hasFirewall) defineFirewall(this, stage, api)
     if (stage.domain) defineDomain(this, stage.domain, api)
+    if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
     this.#watch(stage, { api, functions, queues, lost })
   }
 

@@ -20,6 +20,8 @@ export type Stage = {
   workersMax?: number
   /** Whether the sandbox's bank may play one here. */
   hasSandboxBank: boolean
+  /** Whether CloudTrail records each invocation of an operator's function. */
+  recordsInvocations: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
   keepsData: boolean
   /** A table that was made from a backup and takes the place of the one before (docs/operations.md). */
@@ -52,6 +54,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     // Nothing reserved: a new account may have no more than ten workers in all.
     workersMax: 5,
     hasSandboxBank: true,
+    recordsInvocations: false,
     keepsData: false,
     logRetention: RetentionDays.ONE_MONTH,
   },
@@ -68,6 +71,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
       'debit-callback': 50,
     },
     hasSandboxBank: false,
+    recordsInvocations: true,
     keepsData: true,
     logRetention: RetentionDays.ONE_YEAR,
   },

@@ -187,6 +187,7 @@ const doors: Record<string, string[]> = {
     'shared/api/operations.ts',
     'shared/operator/',
     '@aws-sdk/client-lambda',
+    '@aws-sdk/client-sts',
     'node:',
     'valibot',
   ],
@@ -250,11 +251,12 @@ test('an operation of providers brings no metrics with it, one of banks does', (
   }
 })
 
-test('the operator command brings no client but that of the Lambda API', () => {
+test('the operator command brings no clients but those of the Lambda API and STS', () => {
   const packages = [...packagesOf('infra/commands/operator.ts')]
   expect(packages).toContain('valibot')
   expect(packages.filter((name) => /^@?aws|powertools/.test(name))).toEqual([
     '@aws-sdk/client-lambda',
+    '@aws-sdk/client-sts',
   ])
 })
 

@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
-import { saveBank } from '../../shared/connections/save.ts'
+import { recordsConnection, saveBank } from '../../shared/connections/save.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
 import { kept, present } from '../../shared/operator/options.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
@@ -36,12 +36,18 @@ const fresh = (identifier: BankIdentifier, name: string): Bank => ({
 
 type Start = (before: Bank | undefined) => Bank | Refusal
 
-const save = async (identifier: BankIdentifier, settings: Settings, start: Start) => {
+const save = async (
+  identifier: BankIdentifier,
+  settings: Settings,
+  start: Start,
+  author: Author,
+) => {
   const change = (before: Bank | undefined) => {
     const begun = start(before)
     return begun instanceof Refusal ? begun : changed(begun, settings)
   }
-  const saved = await saveBank(identifier, change, settings)
+  const recording = { ...author, target: identifier, bank: identifier }
+  const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
   if (saved instanceof Refusal) return saved
   return {
     ...view(saved.bank),
@@ -60,6 +66,12 @@ const view = (bank: Bank) => ({
   maximum: bank.maximum === undefined ? null : formatAmount(bank.maximum),
 })
 
+const fields = (bank: Bank) => ({
+  ...view(bank),
+  ussd_code: bank.ussdCode,
+  package_name: bank.packageName,
+})
+
 const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
 const taken = () => new Refusal(1409, { details: 'this bank exists already' })
@@ -67,14 +79,14 @@ const taken = () => new Refusal(1409, { details: 'this bank exists already' })
 const existing: Start = (before) => before ?? unknown()
 
 export const handler = operatorHandler(noun, {
-  create: ({ bank, ...rest }) =>
-    save(bank, rest, (before) => (before ? taken() : fresh(bank, rest.name))),
-  update: ({ bank, ...rest }) => save(bank, rest, existing),
+  create: ({ bank, ...rest }, author) =>
+    save(bank, rest, (before) => (before ? taken() : fresh(bank, rest.name)), author),
+  update: ({ bank, ...rest }, author) => save(bank, rest, existing, author),
   show: async ({ bank }) => {
     const found = await findBank(bank)
     return found ? view(found) : unknown()
   },
   list: async () => (await listBanks()).map(view),
-  disable: ({ bank }) => save(bank, { status: 'inactive' }, existing),
-  enable: ({ bank }) => save(bank, { status: 'live' }, existing),
+  disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author),
+  enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author),
 })

@@ -1,7 +1,7 @@
-import { disconnect, saveBank } from '../../shared/connections/save.ts'
-import type { Bank } from '../../shared/domain/bank.ts'
+import { disconnect, recordsConnection, saveBank } from '../../shared/connections/save.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/connector.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
@@ -17,13 +17,16 @@ const shown = async (bank: Bank) => {
   return view(bank, (await findConnectorSettings(bank.identifier))?.url)
 }
 
+const recording = (bank: BankIdentifier, author: Author) =>
+  recordsConnection({ ...author, target: bank, bank }, ({ connector }) => ({ connector }))
+
 const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
 export const handler = operatorHandler(noun, {
-  set: async ({ bank, connector, ...given }) => {
+  set: async ({ bank, connector, ...given }, author) => {
     const change = (before: Bank | undefined) =>
       before ? { ...before, connector: connector ?? before.connector } : unknown()
-    const saved = await saveBank(bank, change, given)
+    const saved = await saveBank(bank, change, given, recording(bank, author))
     if (saved instanceof Refusal) return saved
     return {
       ...view(saved.bank, saved.url),
@@ -35,8 +38,8 @@ export const handler = operatorHandler(noun, {
     return known ? shown(known) : unknown()
   },
   list: async () => Promise.all((await listBanks()).map(shown)),
-  remove: async ({ bank }) => {
-    const left = await disconnect(bank)
+  remove: async ({ bank }, author) => {
+    const left = await disconnect(bank, recording(bank, author))
     return left ? view(left) : unknown()
   },
 })

@@ -1,14 +1,18 @@
 import type * as v from 'valibot'
+import type { BankIdentifier } from '../../shared/domain/bank.ts'
+import type { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/credential.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
+import { changeWrites, type Recording } from '../../shared/store/changes.ts'
 import {
   credentialId,
   findCredential,
   type ListedCredential,
+  lastCharacters,
   listCredentials,
   putCredential,
   revokeCredential,
@@ -34,7 +38,7 @@ const ownerOf = async ({ provider, bank }: Pick<Wanted, 'provider' | 'bank'>) =>
   return new Refusal(1400, { details: 'name either --provider or --bank' })
 }
 
-const issue = async (wanted: Wanted) => {
+const issue = async (wanted: Wanted, author: Author) => {
   if (wanted.token && environment.limits === 'production') {
     return new Refusal(1400, { details: 'a token of your own is for sandboxes only' })
   }
@@ -45,10 +49,32 @@ const issue = async (wanted: Wanted) => {
     wanted.token ?? tokenOf(owner.kind, environment.limits, real.randomBytes(RANDOM_BYTES))
   const expires = wanted['expires-on'] ? { expiresOn: wanted['expires-on'] } : {}
   const createdAt = real.now().toISOString()
-  const issued = await putCredential(token, { ...owner, createdAt, ...expires })
+  const id = credentialId(token)
+  const recording = recordingOf(id, owner, author)
+  const fields = { last_characters: lastCharacters(token), expires_on: expires.expiresOn }
+  const record = changeWrites(recording, undefined, fields)
+  const issued = await putCredential(token, { ...owner, createdAt, ...expires }, record)
   return issued
-    ? { token, id: credentialId(token), ...owner, expires_on: wanted['expires-on'] ?? null }
+    ? { token, id, ...owner, expires_on: wanted['expires-on'] ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
+}
+
+type Owner = Pick<ListedCredential, 'kind' | 'owner'>
+
+const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Recording => ({
+  ...author,
+  target,
+  ...(kind === 'provider' ? { provider: owner as PartnerId } : { bank: owner as BankIdentifier }),
+})
+
+/** A credential that is revoked stays as it is. */
+const revoke = async (id: string, author: Author) => {
+  const found = await findCredential(id)
+  if (!found) return unknown()
+  const now = real.now()
+  const record = changeWrites(recordingOf(id, found, author), {}, { revoked_at: now.toISOString() })
+  if (!found.revokedAt) await revokeCredential(id, now, record)
+  return { revoked: true }
 }
 
 const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
@@ -81,9 +107,8 @@ export const handler = operatorHandler(credential, {
     const found = await findCredential(id)
     return found ? view(found) : unknown()
   },
-  revoke: async (named) => {
+  revoke: async (named, author) => {
     const id = idOf(named)
-    if (id instanceof Refusal) return id
-    return (await revokeCredential(id, real.now())) ? { revoked: true } : unknown()
+    return id instanceof Refusal ? id : revoke(id, author)
   },
 })

@@ -1,7 +1,8 @@
 import type { BankIdentifier, CustomerAccount } from '../../shared/domain/bank.ts'
-import type { PhoneNumber } from '../../shared/domain/phone.ts'
+import { maskAccount } from '../../shared/domain/change.ts'
+import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/customer.ts'
 import {
   findAccount,
@@ -10,6 +11,7 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
 
 const view = (
   phone: PhoneNumber,
@@ -24,10 +26,24 @@ const view = (
   status,
 })
 
+/** The record of a change names a customer as the log does: enough to recognise, not enough to call. */
+const recording = (phone: PhoneNumber, bank: BankIdentifier, author: Author) => ({
+  ...author,
+  target: `${maskPhone(phone)} ${bank}`,
+  bank,
+})
+
+const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
+  customer: customerName,
+  account_number: maskAccount(accountNumber),
+  account_type: accountType,
+  status,
+})
+
 const unknown = () => new Refusal(1404, { details: 'no such account' })
 
 export const handler = operatorHandler(customer, {
-  link: async ({ phone, bank, name, status, ...rest }) => {
+  link: async ({ phone, bank, name, status, ...rest }, author) => {
     if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
     const account: CustomerAccount = {
       customerName: name,
@@ -35,7 +51,9 @@ export const handler = operatorHandler(customer, {
       accountType: rest['account-type'],
       status,
     }
-    await putAccount(phone, bank, account)
+    await putAccount(phone, bank, account, (before, after) =>
+      changeWrites(recording(phone, bank, author), before && fields(before), fields(after)),
+    )
     return view(phone, bank, account)
   },
   show: async ({ phone, bank }) => {
@@ -44,6 +62,10 @@ export const handler = operatorHandler(customer, {
   },
   list: async ({ phone }) =>
     (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
-  unlink: async ({ phone, bank }) =>
-    (await removeAccount(phone, bank)) ? { unlinked: true } : unknown(),
+  unlink: async ({ phone, bank }, author) => {
+    const removed = await removeAccount(phone, bank, (before) =>
+      changeWrites(recording(phone, bank, author), fields(before), undefined),
+    )
+    return removed ? { unlinked: true } : unknown()
+  },
 })

@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { changeWrites, putChange } from '../../shared/store/changes.ts'
 import { listDebits } from '../../shared/store/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
@@ -56,11 +57,13 @@ export const manageDebit = (runtime: Runtime) =>
       const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
       return debits.map(listed)
     },
-    /** A completed debit is given back; asked for again, it is left as it is. */
-    reverse: async ({ reference, reason }) => {
+    /** Reverses a completed debit. A debit that is reversed stays as it is. */
+    reverse: async ({ reference, reason }, author) => {
       const found = await findDebit(reference)
       if (!found) return unknown()
-      const cause = { at: runtime.now(), by: 'operator', requestId: runtime.newId() }
+      const by = `operator:${author.by}`
+      const cause = { at: runtime.now(), by, requestId: runtime.newId() }
+      const recording = { ...author, target: reference, provider: found.facts.partner }
       const reversed = await moveDebit(
         found,
         (now) => {
@@ -69,12 +72,19 @@ export const manageDebit = (runtime: Runtime) =>
           return after instanceof Refusal ? notReversible(now) : after
         },
         runtime,
+        (before, after) =>
+          changeWrites(
+            recording,
+            { status: before.status },
+            { status: after.status, reversal_reason: reason },
+          ),
       )
       return reversed instanceof Refusal ? reversed : view(reversed)
     },
-    /** Has all done that should have followed from the debits of a day, and did not. */
-    repair: async ({ provider, date }) => {
+    /** Repeats what should have followed from the debits of a day and is missing. */
+    repair: async ({ provider, date }, author) => {
       if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+      await putChange({ ...author, target: provider, provider }, { date })
       const end = runtime.now().getTime() + REPAIR_MS
       const isOver = () => runtime.now().getTime() >= end
       const { lookedAt, repaired, isDone } = await repairDay(provider, date, runtime, isOver)

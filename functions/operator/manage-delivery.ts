@@ -9,6 +9,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
 import { environment, real } from '../../shared/runtime.ts'
+import { putChange } from '../../shared/store/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/deliveries.ts'
 import { readNewest } from '../../shared/store/event-feed.ts'
 import { openRecovery } from '../../shared/store/recoveries.ts'
@@ -33,20 +34,22 @@ export const handler = operatorHandler(noun, {
     if (provider) return listOfProvider(provider, { status, limit })
     return new Refusal(1007, { details: 'name a --reference or a --provider' })
   },
-  redeliver: async ({ id }) => {
+  redeliver: async ({ id }, author) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
     const event = wanted && (await findEvent(wanted.reference, wanted.n))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
+    await putChange({ ...author, target: id, provider: event.partner }, { event: event.type })
     const asked = await askRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   },
-  recover: async ({ provider, since }) => {
+  recover: async ({ provider, since }, author) => {
     const now = real.now()
     if (since > now) return invalid({ since: ['must not be in the future'] })
     if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
       return invalid({ since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] })
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
+    await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
     const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
     await openRecovery(recovery)
     return {

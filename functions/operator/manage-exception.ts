@@ -4,6 +4,7 @@ import type { ExceptionKind, ReportException } from '../../shared/domain/report-
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
 import { real } from '../../shared/runtime.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
 import {
   type ExceptionStatus,
   exceptionPages,
@@ -56,13 +57,17 @@ export const handler = operatorHandler(exception, {
     return found.length > 0 ? found.sort(newestFirst).map(view) : unknown()
   },
   /** A bank may repeat a report; one resolution covers all open exceptions of the debit. */
-  resolve: async ({ reference, kind, note }) => {
+  resolve: async ({ reference, kind, note }, author) => {
     const matching = async () =>
       (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
     const found = await matching()
     if (found.length === 0) return unknown()
-    const resolution = { note, resolvedBy: 'operator', resolvedAt: real.now().toISOString() }
-    for (const one of found) await resolveException(one, resolution)
+    const resolution = { note, resolvedBy: author.by, resolvedAt: real.now().toISOString() }
+    for (const one of found.filter(({ resolvedAt }) => resolvedAt === undefined)) {
+      const recording = { ...author, target: reference, provider: one.provider }
+      const record = changeWrites(recording, {}, { resolved: one.kind, note })
+      await resolveException(one, resolution, record)
+    }
     return (await matching()).sort(newestFirst).map(view)
   },
 })

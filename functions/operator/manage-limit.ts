@@ -12,11 +12,12 @@ import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
 import { dayOf } from '../../shared/domain/settlement.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { present } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
 import { findDayTotal } from '../../shared/store/day-totals.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
 
@@ -98,20 +99,40 @@ const withOverride = <T extends Bank | Partner>(
     ? before
     : withRequestLimit(before, operation, count)
 
-const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>) => {
+/** The limits in the record of a change: each operation with an override is a field. */
+const limitsOf = (owner: Partner | Bank) => ({
+  ...owner.requestLimits,
+  ...('dailyLimit' in owner && owner.dailyLimit !== undefined
+    ? { daily_limit: formatAmount(owner.dailyLimit) }
+    : {}),
+})
+
+const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>, author: Author) => {
   const { 'daily-limit': dailyLimit } = given
-  const partner = await changePartner(id, (before) => {
-    if (!before) return unknown('provider')
-    if (dailyLimit === undefined) return withOverride(before, given)
-    const { dailyLimit: _, ...rest } = before
-    return withOverride({ ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }, given)
-  })
+  const partner = await changePartner(
+    id,
+    (before) => {
+      if (!before) return unknown('provider')
+      if (dailyLimit === undefined) return withOverride(before, given)
+      const { dailyLimit: _, ...rest } = before
+      return withOverride({ ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }, given)
+    },
+    (before, after) =>
+      changeWrites(
+        { ...author, target: id, provider: id },
+        before && limitsOf(before),
+        limitsOf(after),
+      ),
+  )
   return partner instanceof Refusal ? partner : providerView(partner)
 }
 
-const setBank = async (identifier: BankIdentifier, given: SetOptions) => {
-  const bank = await changeBank(identifier, (before) =>
-    before ? withOverride(before, given) : unknown('bank'),
+const setBank = async (identifier: BankIdentifier, given: SetOptions, author: Author) => {
+  const recording = { ...author, target: identifier, bank: identifier }
+  const bank = await changeBank(
+    identifier,
+    (before) => (before ? withOverride(before, given) : unknown('bank')),
+    (before, after) => changeWrites(recording, before && limitsOf(before), limitsOf(after)),
   )
   return bank instanceof Refusal ? bank : bankView(bank)
 }
@@ -126,16 +147,16 @@ const show = async ({ provider, bank }: Owner) => {
 }
 
 export const handler = operatorHandler(limit, {
-  set: async (given) => {
+  set: async (given, author) => {
     const refusal = checkOptions(given)
     if (refusal) return refusal
-    if (given.provider) return setProvider(given.provider, given)
-    return given.bank && setBank(given.bank, given)
+    if (given.provider) return setProvider(given.provider, given, author)
+    return given.bank && setBank(given.bank, given, author)
   },
   show: async (owner) => oneOwner(owner) ?? show(owner),
   list: async () => [
     ...(await loadPartners()).map(providerView),
     ...(await listBanks()).map(bankView),
   ],
-  remove: ({ provider }) => setProvider(provider, { 'daily-limit': null }),
+  remove: ({ provider }, author) => setProvider(provider, { 'daily-limit': null }, author),
 })

@@ -1,8 +1,9 @@
 import type * as v from 'valibot'
+import { maskAccount, secretField } from '../../shared/domain/change.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { kept, present } from '../../shared/operator/options.ts'
 import {
@@ -12,6 +13,7 @@ import {
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
 import { findBank } from '../../shared/store/banks.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
@@ -49,6 +51,23 @@ const view = (partner: Partner) => ({
   settlement_account: settlementAccountView(partner),
 })
 
+/** What the record of a change shows: the view, without the digits of the account. */
+const fields = (partner: Partner) => {
+  const { id, signs_requests, settlement_account: account, ...others } = view(partner)
+  const masked = account && { ...account, account_number: maskAccount(account.account_number) }
+  return { ...others, settlement_account: masked }
+}
+
+const recordsChange =
+  (id: PartnerId, author: Author) => (before: Partner | undefined, after: Partner) => {
+    const secret = secretField(before?.requestSecret, after.requestSecret)
+    return changeWrites(
+      { ...author, target: id, provider: id },
+      before && { ...fields(before), request_secret: secret.before },
+      { ...fields(after), request_secret: secret.after },
+    )
+  }
+
 const fresh = (id: PartnerId, name: string): Partner => ({
   id,
   name,
@@ -65,8 +84,8 @@ type Start = (before: Partner | undefined) => Partner | Refusal
 
 const existing: Start = (before) => before ?? unknown()
 
-const save = async (id: PartnerId, settings: Settings, start: Start) => {
-  const partner = await changePartner(id, async (before) => {
+const save = async (id: PartnerId, settings: Settings, start: Start, author: Author) => {
+  const change = async (before: Partner | undefined) => {
     const begun = start(before)
     if (begun instanceof Refusal) return begun
     const after = changed(begun, settings)
@@ -74,19 +93,20 @@ const save = async (id: PartnerId, settings: Settings, start: Start) => {
     const bank = settings['settlement-bank']
     if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
     return after
-  })
+  }
+  const partner = await changePartner(id, change, recordsChange(id, author))
   return partner instanceof Refusal ? partner : view(partner)
 }
 
 export const handler = operatorHandler(noun, {
-  create: ({ provider, ...rest }) =>
-    save(provider, rest, (before) => (before ? taken() : fresh(provider, rest.name))),
-  update: ({ provider, ...rest }) => save(provider, rest, existing),
+  create: ({ provider, ...rest }, author) =>
+    save(provider, rest, (before) => (before ? taken() : fresh(provider, rest.name)), author),
+  update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
   show: async ({ provider }) => {
     const partner = await findPartner(provider)
     return partner ? view(partner) : unknown()
   },
   list: async () => (await loadPartners()).map(view),
-  disable: ({ provider }) => save(provider, { status: 'suspended' }, existing),
-  enable: ({ provider }) => save(provider, { status: 'active' }, existing),
+  disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
+  enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
 })

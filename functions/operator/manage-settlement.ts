@@ -1,9 +1,10 @@
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement.ts'
+import { type BatchId, dayOf } from '../../shared/domain/settlement.ts'
 import { batchView } from '../../shared/domain/settlement-view.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/settlement.ts'
+import { present } from '../../shared/operator/options.ts'
 import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { readReport } from '../../shared/reports/bucket.ts'
@@ -11,6 +12,7 @@ import { environment, real } from '../../shared/runtime.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { worldOf } from '../../shared/settlement/world.ts'
+import { putChange } from '../../shared/store/changes.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { findBatch, listBatches } from '../../shared/store/settlements.ts'
 
@@ -24,13 +26,21 @@ const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
   batch instanceof Refusal ? batch : batchView(batch)
 
+/** Records a payment that an operator starts; an unknown batch starts none. */
+const recordPayment = async (id: BatchId, author: Author): Promise<void> => {
+  const batch = await findBatch(id)
+  if (!batch) return
+  await putChange({ ...author, target: id, provider: batch.partner }, { from_status: batch.status })
+}
+
 export const handler = operatorHandler(settlement, {
-  run: async ({ date, provider, currency }) => {
+  run: async ({ date, provider, currency }, author) => {
     if (currency !== CURRENCY) return new Refusal(5003)
     if (environment.limits === 'production' && date > dayOf(real.now())) {
       return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
     }
     if (provider && !(await findPartner(provider))) return noSuchProvider()
+    await putChange({ ...author, target: date, ...present({ provider }) }, { date })
     const end = real.now().getTime() + RUN_MS
     const partners = provider ? [provider] : await listPartners()
     const { built, paid, unpaid, left, due } = await runSettlement(
@@ -74,6 +84,12 @@ export const handler = operatorHandler(settlement, {
     if ('url' in report) return report
     return format === 'csv' ? report.text : JSON.parse(report.text)
   },
-  process: async ({ batch }) => shown(await payBatch(batch, worldOf(real))),
-  retry: async ({ batch }) => shown(await retryBatch(batch, worldOf(real))),
+  process: async ({ batch }, author) => {
+    await recordPayment(batch, author)
+    return shown(await payBatch(batch, worldOf(real)))
+  },
+  retry: async ({ batch }, author) => {
+    await recordPayment(batch, author)
+    return shown(await retryBatch(batch, worldOf(real)))
+  },
 })

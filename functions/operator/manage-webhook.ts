@@ -1,9 +1,10 @@
 import type * as v from 'valibot'
+import { secretField } from '../../shared/domain/change.ts'
 import { iso } from '../../shared/domain/instant.ts'
 import type { PartnerId, Webhook } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
   GRACE_SECONDS,
@@ -12,6 +13,7 @@ import {
 } from '../../shared/operator/nouns/webhook.ts'
 import { kept, present } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'
 import {
@@ -92,8 +94,26 @@ const listed = async (provider: PartnerId) => {
   return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
 }
 
+const recording = (provider: PartnerId, author: Author) => ({
+  ...author,
+  target: provider,
+  provider,
+})
+
+const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook) })
+
+const recordsChange =
+  (provider: PartnerId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
+    const secret = secretField(before?.secret, after?.secret)
+    return changeWrites(
+      recording(provider, author),
+      before && { ...fields(before), secret: secret.before },
+      after && { ...fields(after), secret: secret.after },
+    )
+  }
+
 export const handler = operatorHandler(noun, {
-  set: async ({ provider, ...wanted }) => {
+  set: async ({ provider, ...wanted }, author) => {
     if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
     const target = await targetOf(wanted.url, {
       network,
@@ -103,20 +123,29 @@ export const handler = operatorHandler(noun, {
     if ('refusal' in target) return target.refusal
     const url = target.url.href
     const secret = newSecret()
-    const webhook = await changeWebhook(provider, (before) =>
-      changed(before, { ...wanted, url }, secret),
+    const webhook = await changeWebhook(
+      provider,
+      (before) => changed(before, { ...wanted, url }, secret),
+      recordsChange(provider, author),
     )
     await changeHealth(provider, renewed)
     return view(webhook)
   },
-  enable: async ({ provider }) => {
+  enable: async ({ provider }, author) => {
     if (!(await findWebhookSettings(provider))) return unknown()
-    return healthView(await changeHealth(provider, renewed))
+    const enabled = await changeHealth(provider, renewed, (before, after) =>
+      changeWrites(recording(provider, author), healthView(before), healthView(after)),
+    )
+    return healthView(enabled)
   },
-  'rotate-secret': async ({ provider, 'grace-seconds': given }) => {
+  'rotate-secret': async ({ provider, 'grace-seconds': given }, author) => {
     const graceSeconds = given ?? GRACE_SECONDS.otherwise
     const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
-    const webhook = await changeWebhook(provider, (before) => before && rotated(before, rotation))
+    const webhook = await changeWebhook(
+      provider,
+      (before) => before && rotated(before, rotation),
+      recordsChange(provider, author),
+    )
     return webhook ? view(webhook) : unknown()
   },
   show: async ({ provider }) => {
@@ -129,5 +158,8 @@ export const handler = operatorHandler(noun, {
     for (const provider of await listPartners()) found.push(...(await listed(provider)))
     return found
   },
-  remove: async ({ provider }) => ((await removeWebhook(provider)) ? { removed: true } : unknown()),
+  remove: async ({ provider }, author) => {
+    const isRemoved = await removeWebhook(provider, recordsChange(provider, author))
+    return isRemoved ? { removed: true } : unknown()
+  },
 })

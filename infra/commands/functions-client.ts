@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 
 /** Invokes functions through the Lambda API: of a stage on AWS, or of the sandbox on this machine. */
@@ -64,6 +65,20 @@ export const invokeFunction = async (
     throw new InvocationFailure(`${name}: ${errorType}: ${errorMessage}`)
   }
   return reply
+}
+
+/**
+ * Returns who calls, for the record of changes: the ARN of the AWS credentials, or the local user.
+ * @throws InvocationFailure in one line, for credentials that AWS does not accept
+ */
+export const actorOf = async (target: Target): Promise<string> => {
+  if ('port' in target) return `local:${userInfo().username}`
+  // Loaded for a deployed stage alone: a sandbox has no STS.
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
+  const { Arn } = await new STSClient({}).send(new GetCallerIdentityCommand()).catch((error) => {
+    throw new InvocationFailure(explain(error, target, 'STS GetCallerIdentity'))
+  })
+  return Arn ?? 'unknown'
 }
 
 /** Prints one line on standard error and ends with 1. */

@@ -1,6 +1,12 @@
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { judgeCall } from '../../shared/operator/verbs.ts'
-import { fail, InvocationFailure, invokeFunction, type Target } from './functions-client.ts'
+import {
+  actorOf,
+  fail,
+  InvocationFailure,
+  invokeFunction,
+  type Target,
+} from './functions-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 
 /**
@@ -68,7 +74,8 @@ const judged = judgeCall(known, { verb, options })
 if ('error' in judged) fail(judged.error)
 
 try {
-  const reply = await invokeFunction(target, `manage-${noun}`, { verb, options })
+  const actor = await actorOf(target)
+  const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
   const { result, error } = reply as { result?: unknown; error?: string }
   if (error !== undefined) fail(error)
   // A file, as it stands, or a document.

@@ -1,13 +1,16 @@
 import { bankUrl } from '../banks/bank-url.ts'
 import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
+import { type Fields, secretField } from '../domain/change.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { environment, real } from '../runtime.ts'
 import { changeBank } from '../store/banks.ts'
+import { changeWrites, type Recording } from '../store/changes.ts'
 import {
   connectorRemoval,
   connectorWrite,
   findConnectorSettings,
 } from '../store/connector-settings.ts'
+import type { Write } from '../store/table.ts'
 
 /** A bank and how it is reached, saved together. */
 
@@ -23,6 +26,11 @@ export type Saved = {
   newSecret?: string
 }
 
+type Connection = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
+
+/** Writes in the same transaction, such as the record of the change. */
+export type Alongside = (before: Connection, after: Connection) => readonly Write[]
+
 /**
  * Both in one write, so that no debit finds a connector without its settings, and no operator's
  * settings stay without a bank.
@@ -32,9 +40,11 @@ export const saveBank = async (
   identifier: BankIdentifier,
   change: (before: Bank | undefined) => Bank | Refusal,
   given: Given,
+  alongside: Alongside = () => [],
 ): Promise<Saved | Refusal> => {
   // Made once, however often the bank is changed by others meanwhile.
   const newSecret = connectorSecret(real.randomBytes(32))
+  let known: ConnectorSettings | undefined
   let settings: ConnectorSettings | undefined
   let written: Awaited<ReturnType<typeof connectorWrite>>[] = []
   const bank = await changeBank(
@@ -46,15 +56,18 @@ export const saveBank = async (
       if (refusal) return refusal
       settings = undefined
       written = []
+      known = await findConnectorSettings(identifier)
       if (after.connector !== 'http') return after
-      const known = await findConnectorSettings(identifier)
       const wanted = reached(known, given, newSecret)
       if (wanted instanceof Refusal) return wanted
       settings = wanted
       if (wanted !== known) written = [await connectorWrite(identifier, wanted)]
       return after
     },
-    () => written,
+    (before, after) => [
+      ...written,
+      ...alongside({ bank: before, connector: known }, { bank: after, connector: settings }),
+    ],
   )
   if (bank instanceof Refusal) return bank
   if (!settings) return { bank }
@@ -88,9 +101,40 @@ const connectorSecret = (random: Uint8Array): string =>
   `cs_${Buffer.from(random).toString('base64url')}`
 
 /** @returns undefined where there is no such bank */
-export const disconnect = (identifier: BankIdentifier): Promise<Bank | undefined> =>
-  changeBank(
+export const disconnect = async (
+  identifier: BankIdentifier,
+  alongside: Alongside = () => [],
+): Promise<Bank | undefined> => {
+  let known: ConnectorSettings | undefined
+  return changeBank(
     identifier,
-    (before) => before && ({ ...before, connector: 'none' } as const),
-    () => [connectorRemoval(identifier)],
+    async (before) => {
+      known = await findConnectorSettings(identifier)
+      return before && ({ ...before, connector: 'none' } as const)
+    },
+    (before, after) => [
+      connectorRemoval(identifier),
+      ...alongside({ bank: before, connector: known }, { bank: after, connector: undefined }),
+    ],
   )
+}
+
+/** The fields of a bank and its connector in the record of a change. */
+export const recordsConnection =
+  (recording: Recording, fieldsOf: (bank: Bank) => Fields): Alongside =>
+  (before, after) => {
+    const secret = secretField(before.connector?.secret, after.connector?.secret)
+    return changeWrites(
+      recording,
+      before.bank && {
+        ...fieldsOf(before.bank),
+        connector_url: before.connector?.url,
+        connector_secret: secret.before,
+      },
+      after.bank && {
+        ...fieldsOf(after.bank),
+        connector_url: after.connector?.url,
+        connector_secret: secret.after,
+      },
+    )
+  }

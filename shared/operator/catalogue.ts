@@ -1,4 +1,5 @@
 import { bank } from './nouns/bank.ts'
+import { change } from './nouns/change.ts'
 import { connector } from './nouns/connector.ts'
 import { credential } from './nouns/credential.ts'
 import { customer } from './nouns/customer.ts'
@@ -26,4 +27,5 @@ export const nouns: Record<string, Noun> = {
   exception,
   settlement,
   reconciliation,
+  change,
 }

@@ -6,7 +6,12 @@ import { judgeInput } from '../domain/validation.ts'
  * What the operator command sends to a function: a verb and its options, all text, as typed.
  * The functions have no route: who may invoke them is a matter of IAM.
  */
-export type OperatorCall = { verb: string; options: Record<string, string> }
+export type OperatorCall = {
+  verb: string
+  options: Record<string, string>
+  /** Who calls: an ARN, or `local:` and a user; absent in a call that was made by hand. */
+  actor?: string
+}
 
 /** What it prints: a document, or why not. */
 export type OperatorReply = { result: unknown } | { error: string }
@@ -18,7 +23,7 @@ export type Verb = {
 }
 
 /** A noun of the command: definitions alone, so that the command itself can judge and explain. */
-export type Noun = { summary: string; verbs: Record<string, Verb> }
+export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
 
 /** The parsed options of a call, or why it is refused, in one line. */
 export const judgeCall = (

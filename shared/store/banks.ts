@@ -3,8 +3,8 @@ import type { PhoneNumber } from '../domain/phone.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { changeSettings, settingsIn } from './settings.ts'
-import { keys, put, read, readCollection, remove, withoutKeys } from './table.ts'
+import { changeSettings, removeSettings, settingsIn } from './settings.ts'
+import { keys, read, readCollection, type Write } from './table.ts'
 
 /** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
 const fromBankItem = (item: Record<string, unknown>): Bank => {
@@ -37,18 +37,18 @@ export const findBank = async (identifier: string): Promise<Bank | undefined> =>
 
 /**
  * Writes what `change` makes of a bank as it stands: see {@link changeSettings}.
- * @param beside how the bank is reached, written or removed in one transaction with it
+ * @param alongside writes in the same transaction: connector settings, the record of the change
  */
 export const changeBank = <C extends Bank | Refusal | undefined>(
   identifier: BankIdentifier,
   change: (before: Bank | undefined) => C | Promise<C>,
-  beside?: Parameters<typeof changeSettings>[3],
+  alongside?: (before: Bank | undefined, after: Bank) => readonly Write[],
 ): Promise<C> =>
   changeSettings(
     keys.bank(identifier),
     { entity: 'bank', from: fromBankItem, to: (bank) => bank },
     change,
-    beside,
+    alongside,
   )
 
 /** The account of a phone number at one bank. */
@@ -57,7 +57,7 @@ export const findAccount = async (
   bank: string,
 ): Promise<CustomerAccount | undefined> => {
   const item = await read<Record<string, unknown>>(keys.account(phone, bank))
-  return item && withoutKeys<CustomerAccount>(item)
+  return item && settingsIn<CustomerAccount>(item)
 }
 
 /** All accounts of a phone number. */
@@ -68,13 +68,28 @@ export const listAccounts = async (
   const items = await readCollection(pk)
   return items.map((item) => ({
     bank: String(item.sk).slice(prefix.length),
-    account: withoutKeys<CustomerAccount>(item),
+    account: settingsIn<CustomerAccount>(item),
   }))
 }
 
-export const putAccount = (phone: string, bank: string, account: CustomerAccount): Promise<void> =>
-  put(keys.account(phone, bank), 'account', account)
+/** Links an account in place of an earlier one: see {@link changeSettings}. */
+export const putAccount = (
+  phone: string,
+  bank: string,
+  account: CustomerAccount,
+  alongside?: (before: CustomerAccount | undefined, after: CustomerAccount) => readonly Write[],
+): Promise<CustomerAccount> =>
+  changeSettings(
+    keys.account(phone, bank),
+    { entity: 'account', from: settingsIn<CustomerAccount>, to: (one) => one },
+    () => account,
+    alongside,
+  )
 
 /** @returns false when there was none */
-export const removeAccount = (phone: string, bank: string): Promise<boolean> =>
-  remove(keys.account(phone, bank))
+export const removeAccount = (
+  phone: string,
+  bank: string,
+  alongside: (before: CustomerAccount) => readonly Write[] = () => [],
+): Promise<boolean> =>
+  removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside)

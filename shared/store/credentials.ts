@@ -1,13 +1,13 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Bank, BankIdentifier } from '../domain/bank.ts'
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import type { RequestLimits } from '../domain/request-limits.ts'
-import { environment } from '../runtime.ts'
+import { environment, real } from '../runtime.ts'
 import { findBank } from './banks.ts'
+import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
 import {
-  held,
   keys,
   queryAll,
   read,
@@ -15,6 +15,7 @@ import {
   sha256,
   table,
   tableName,
+  type Write,
   withoutKeys,
 } from './table.ts'
 
@@ -89,25 +90,36 @@ const standing = ({
 /** Enough to tell a token from others that its owner has, and no help in guessing it. */
 const LAST_CHARACTERS = 4
 
-/** @returns false when the token is in use already */
-export const putCredential = (token: string, credential: Credential): Promise<boolean> => {
-  const hash = sha256(token)
-  return held(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...keys.credential(hash),
-          entity: 'credential',
-          ...credential,
-          lastCharacters: token.slice(-LAST_CHARACTERS),
-          byStatus: keys.credentials(credential),
-          byTime: `${credential.createdAt}#${hash}`,
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      }),
-    ),
+export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
+
+const transact = (TransactItems: Write[]): Promise<boolean> =>
+  withConflictRetries(real, () =>
+    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
   )
+
+/**
+ * @param alongside writes in the same transaction, such as the record of the change
+ * @returns false when the token is in use already
+ */
+export const putCredential = (
+  token: string,
+  credential: Credential,
+  alongside: readonly Write[] = [],
+): Promise<boolean> => {
+  const hash = sha256(token)
+  const Put = {
+    TableName: tableName(),
+    Item: {
+      ...keys.credential(hash),
+      entity: 'credential',
+      ...credential,
+      lastCharacters: lastCharacters(token),
+      byStatus: keys.credentials(credential),
+      byTime: `${credential.createdAt}#${hash}`,
+    },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  }
+  return transact([{ Put }, ...alongside])
 }
 
 export const credentialId = (token: string): string => sha256(token)
@@ -135,16 +147,24 @@ const listed = ({ byStatus, byTime, ...item }: Record<string, unknown>): ListedC
   id: keys.credentialHash(String(item.pk)),
 })
 
-/** @returns false when there is no such credential */
-export const revokeCredential = (id: string, at: Date): Promise<boolean> =>
-  held(
-    table.send(
-      new UpdateCommand({
+/**
+ * Revokes a credential that exists. One that is revoked keeps its time.
+ * @param alongside writes in the same transaction, such as the record of the change
+ */
+export const revokeCredential = (
+  id: string,
+  at: Date,
+  alongside: readonly Write[] = [],
+): Promise<boolean> =>
+  transact([
+    {
+      Update: {
         TableName: tableName(),
         Key: keys.credential(id),
-        UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :at)',
-        ConditionExpression: 'attribute_exists(pk)',
+        UpdateExpression: 'SET revokedAt = :at',
+        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
         ExpressionAttributeValues: { ':at': at.toISOString() },
-      }),
-    ),
-  )
+      },
+    },
+    ...alongside,
+  ])

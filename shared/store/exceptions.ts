@@ -1,8 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/reference.ts'
 import type { ReportException } from '../domain/report-exception.ts'
+import { real } from '../runtime.ts'
+import { heldTogether, withConflictRetries } from './conflicts.ts'
 import {
-  held,
   keys,
   put,
   queryPages,
@@ -10,6 +11,7 @@ import {
   readMany,
   table,
   tableName,
+  type Write,
   withoutKeys,
 } from './table.ts'
 
@@ -69,32 +71,31 @@ export async function* exceptionPages(
   }
 }
 
-/** Marks an open exception as resolved. An exception that is resolved stays as it is. */
+type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
+
+/**
+ * Marks an open exception as resolved. An exception that is resolved stays as it is.
+ * @param alongside writes in the same transaction, such as the record of the change
+ */
 export const resolveException = async (
   { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
-  {
-    note,
-    resolvedBy,
-    resolvedAt,
-  }: Required<Pick<ReportException, 'note' | 'resolvedBy'>> & {
-    resolvedAt: string
-  },
+  { note, resolvedBy, resolvedAt }: Resolution,
+  alongside: readonly Write[] = [],
 ): Promise<void> => {
-  await held(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: keys.exception(reference, requestId),
-        UpdateExpression:
-          'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
-        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
-        ExpressionAttributeValues: {
-          ':at': resolvedAt,
-          ':by': resolvedBy,
-          ':note': note,
-          ':resolved': keys.exceptions('resolved'),
-        },
-      }),
-    ),
+  const Update = {
+    TableName: tableName(),
+    Key: keys.exception(reference, requestId),
+    UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
+    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
+    ExpressionAttributeValues: {
+      ':at': resolvedAt,
+      ':by': resolvedBy,
+      ':note': note,
+      ':resolved': keys.exceptions('resolved'),
+    },
+  }
+  const TransactItems = [{ Update }, ...alongside]
+  await withConflictRetries(real, () =>
+    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
   )
 }

@@ -7,16 +7,18 @@ import type { Cause, Debit } from '../domain/debit.ts'
 import { isOpen } from '../domain/lifecycle.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
-import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { failedConditions, heldTogether, withConflictRetries } from './conflicts.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
-import { keys, table, tableName } from './table.ts'
+import { keys, table, tableName, type Write } from './table.ts'
 
 /** Rivals for one debit are few: its bank, its clocks, an operator. */
 const RACES_MAX = 5
 
 type Judge = (now: Debit) => Debit | Refusal
 type Luck = Pick<Runtime, 'random' | 'pause'>
+/** Writes in the transaction of a transition, such as the record of an operator's change. */
+type Alongside = (before: Debit, after: Debit) => readonly Write[]
 
 /**
  * Judges a debit and writes the state that the judgement leads to, if the one it was judged by
@@ -27,12 +29,13 @@ export const moveDebit = async (
   debit: Debit,
   judge: Judge,
   runtime: Luck,
+  alongside: Alongside = () => [],
 ): Promise<Debit | Refusal> => {
   let now = debit
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const after = judge(now)
     if (after instanceof Refusal || after === now) return after
-    const committed = await commit(now, after, runtime)
+    const committed = await commit(now, after, runtime, alongside)
     if (committed) return committed
     now = await readAgain(debit)
   }
@@ -70,9 +73,15 @@ const readAgain = async ({ facts }: Debit): Promise<Debit> => {
 }
 
 /** @returns the debit as it was written; undefined when another write came first */
-const commit = async (before: Debit, after: Debit, runtime: Luck): Promise<Debit | undefined> => {
+const commit = async (
+  before: Debit,
+  after: Debit,
+  runtime: Luck,
+  alongside: Alongside = () => [],
+): Promise<Debit | undefined> => {
+  const others = alongside(before, after)
   try {
-    const written = await withConflictRetries(runtime, () => writeMove(before, after))
+    const written = await withConflictRetries(runtime, () => writeMove(before, after, others))
     return written ?? (await findCommitted(after))
   } catch (error) {
     // The answer may have been lost after the write was done.
@@ -83,12 +92,21 @@ const commit = async (before: Debit, after: Debit, runtime: Luck): Promise<Debit
 }
 
 /** @returns undefined when the state it was judged by no longer stands */
-const writeMove = async (before: Debit, after: Debit): Promise<Debit | undefined> => {
+const writeMove = async (
+  before: Debit,
+  after: Debit,
+  others: readonly Write[],
+): Promise<Debit | undefined> => {
   const update = { TableName: tableName(), ...moveExpression(before, after) }
   const { countedOn } = after.facts
   if (after.status === 'failed' && countedOn !== undefined) {
-    const outcome = await writeWithDayTotal(update, after.facts, countedOn)
+    const outcome = await writeWithDayTotal(update, after.facts, countedOn, others)
     if (outcome !== 'no day total') return outcome === 'written' ? readAgain(after) : undefined
+  }
+  if (others.length > 0) {
+    const TransactItems = [{ Update: update }, ...others]
+    const isWritten = await heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
+    return isWritten ? readAgain(after) : undefined
   }
   try {
     const { Attributes } = await table.send(
@@ -113,6 +131,7 @@ const writeWithDayTotal = async (
   update: ReturnType<typeof moveExpression> & { TableName: string },
   { partner, amount }: Debit['facts'],
   day: string,
+  others: readonly Write[],
 ): Promise<'written' | 'lost' | 'no day total'> => {
   const giveBack = {
     TableName: tableName(),
@@ -122,7 +141,7 @@ const writeWithDayTotal = async (
     ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
   }
   try {
-    const TransactItems = [{ Update: update }, { Update: giveBack }]
+    const TransactItems = [{ Update: update }, { Update: giveBack }, ...others]
     await table.send(new TransactWriteCommand({ TransactItems }))
     return 'written'
   } catch (error) {

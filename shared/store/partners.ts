@@ -3,7 +3,7 @@ import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
 import { changeSettings, settingsIn } from './settings.ts'
-import { keys, queryAll, read, readMany } from './table.ts'
+import { keys, queryAll, read, readMany, type Write } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))
@@ -60,5 +60,11 @@ const toItem = (partner: Partner): Partner & Listed => ({
 export const changePartner = (
   id: PartnerId,
   change: (before: Partner | undefined) => Partner | Refusal | Promise<Partner | Refusal>,
+  alongside?: (before: Partner | undefined, after: Partner) => readonly Write[],
 ): Promise<Partner | Refusal> =>
-  changeSettings(keys.partner(id), { entity: 'partner', from: fromItem, to: toItem }, change)
+  changeSettings(
+    keys.partner(id),
+    { entity: 'partner', from: fromItem, to: toItem },
+    change,
+    alongside,
+  )

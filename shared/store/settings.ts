@@ -1,12 +1,8 @@
-import {
-  PutCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb'
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import { real } from '../runtime.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
-import { held, type Key, read, table, tableName, withoutKeys } from './table.ts'
+import { held, type Key, read, table, tableName, type Write, withoutKeys } from './table.ts'
 
 /**
  * Settings that operators change: items that are replaced whole, if they still stand as they were
@@ -16,7 +12,6 @@ import { held, type Key, read, table, tableName, withoutKeys } from './table.ts'
  */
 
 type Item = Record<string, unknown>
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** How settings are written down, and read. */
 type Form<T> = {
@@ -40,14 +35,14 @@ const RACES_MAX = 50
  * another has changed it since.
  * @param change given undefined where there are none yet. What it makes is written, unless it is a
  *   refusal, undefined, or the very same object; it is called again after each lost race
- * @param beside what is written in one transaction with it, of items that nobody else writes
+ * @param alongside writes of other items in the same transaction, such as the record of the change
  * @returns what it made
  */
 export const changeSettings = async <T extends object, C extends T | Refusal | undefined>(
   key: Key,
   { entity, from, to }: Form<T>,
   change: (before: T | undefined) => C | Promise<C>,
-  beside: () => readonly Write[] = () => [],
+  alongside: (before: T | undefined, after: T) => readonly Write[] = () => [],
 ): Promise<C> => {
   let ours: { revision: string; after: C } | undefined
   for (let races = 0; races < RACES_MAX; races += 1) {
@@ -59,7 +54,29 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
     ours = { revision: real.newId(), after }
     const Item = { ...key, entity, ...(await to(after as T)), revision: ours.revision }
     const put = { TableName: tableName(), Item, ...asRead(item) }
-    if (await withConflictRetries(real, () => write(put, beside()))) return after
+    const others = alongside(before, after as T)
+    if (await withConflictRetries(real, () => putWith(put, others))) return after
+  }
+  throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
+}
+
+/**
+ * Removes settings, with writes of other items in the same transaction.
+ * @returns false when there were none
+ */
+export const removeSettings = async <T extends object>(
+  key: Key,
+  from: Form<T>['from'],
+  alongside: (before: T) => readonly Write[],
+): Promise<boolean> => {
+  for (let races = 0; races < RACES_MAX; races += 1) {
+    const item = await read<Item>(key)
+    // A second read that finds nothing follows our own removal, or that of another operator.
+    if (!item) return races > 0
+    const removal = { Delete: { TableName: tableName(), Key: key, ...asRead(item) } }
+    const TransactItems = [removal, ...alongside(await from(item))]
+    const write = () => heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
+    if (await withConflictRetries(real, write)) return true
   }
   throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
 }
@@ -76,9 +93,15 @@ const asRead = (before: Item | undefined) => {
   }
 }
 
-/** @returns false when the settings do not stand any more as they were read */
-const write = (put: NonNullable<Write['Put']>, beside: readonly Write[]): Promise<boolean> => {
-  if (beside.length === 0) return held(table.send(new PutCommand(put)))
-  const TransactItems = [{ Put: put }, ...beside]
+/**
+ * Writes an item, with writes of other items in one transaction where there are any.
+ * @returns false when a condition did not hold
+ */
+export const putWith = (
+  put: NonNullable<Write['Put']>,
+  others: readonly Write[],
+): Promise<boolean> => {
+  if (others.length === 0) return held(table.send(new PutCommand(put)))
+  const TransactItems = [{ Put: put }, ...others]
   return heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
 }

@@ -8,6 +8,7 @@ import {
   PutCommand,
   QueryCommand,
   type QueryCommandInput,
+  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Status } from '../domain/lifecycle.ts'
@@ -42,6 +43,8 @@ export const table = DynamoDBDocumentClient.from(
 export const tableName = (): string => environment.tableName
 
 export type Key = { pk: string; sk: string }
+/** One write of a transaction. */
+export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 /** The items of one partition whose sort keys begin alike. */
 export type Collection = { pk: string; prefix: string }
 
@@ -101,6 +104,14 @@ export const keys = {
   }),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
   exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
+  /** What operators changed, by time. */
+  changes: 'CHANGES',
+  change: (time: string): Key => ({ pk: 'CHANGES', sk: time }),
+  /** In the index by-status: the changes of one provider or bank; undefined for all others. */
+  changesOf: ({ provider, bank }: { provider?: string; bank?: string }): string | undefined => {
+    if (provider) return `CHANGES#provider#${provider}`
+    return bank && `CHANGES#bank#${bank}`
+  },
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
   /** How far the sweep has looked through what was completed. */

@@ -1,9 +1,9 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import { environment } from '../runtime.ts'
 import { remembered } from './remembered.ts'
-import { held, keys, read, table, tableName, withoutKeys } from './table.ts'
+import { putWith } from './settings.ts'
+import { keys, read, tableName, type Write, withoutKeys } from './table.ts'
 
 type Item = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 
@@ -39,36 +39,35 @@ const RACES_MAX = 50
 export const changeHealth = async (
   partner: PartnerId,
   change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,
+  alongside: (before: WebhookHealth, after: WebhookHealth) => readonly Write[] = () => [],
 ): Promise<WebhookHealth> => {
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const item = await readItem(partner)
     const before = fromItem(item)
     const after = await change(before)
-    if (after === before || (await write(partner, after, item.version))) return after
+    if (after === before) return after
+    const others = alongside(before, after)
+    if (await putWith(putOf(partner, after, item.version), others)) return after
   }
   throw new Error(`The health of ${partner}'s webhook changed ${RACES_MAX} times meanwhile`)
 }
 
-const write = (partner: PartnerId, health: WebhookHealth, version: number): Promise<boolean> => {
+const putOf = (partner: PartnerId, health: WebhookHealth, version: number) => {
   const times = Object.entries(health).map(([name, at]) => [name, at.toISOString()])
-  return held(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...keys.webhookHealth(partner),
-          entity: 'webhook-health',
-          ...Object.fromEntries(times),
-          version: version + 1,
-        },
-        ConditionExpression: version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
-        ...(version === 0
-          ? {}
-          : {
-              ExpressionAttributeNames: { '#version': 'version' },
-              ExpressionAttributeValues: { ':version': version },
-            }),
-      }),
-    ),
-  )
+  return {
+    TableName: tableName(),
+    Item: {
+      ...keys.webhookHealth(partner),
+      entity: 'webhook-health',
+      ...Object.fromEntries(times),
+      version: version + 1,
+    },
+    ConditionExpression: version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
+    ...(version === 0
+      ? {}
+      : {
+          ExpressionAttributeNames: { '#version': 'version' },
+          ExpressionAttributeValues: { ':version': version },
+        }),
+  }
 }

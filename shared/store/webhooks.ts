@@ -1,7 +1,7 @@
 import type { PartnerId, Webhook } from '../domain/partner.ts'
 import { seal, unseal } from './sealing.ts'
-import { changeSettings, settingsIn } from './settings.ts'
-import { keys, read, remove } from './table.ts'
+import { changeSettings, removeSettings, settingsIn } from './settings.ts'
+import { keys, read, type Write } from './table.ts'
 
 /** A webhook as it is kept: its secrets sealed, and times as text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -48,6 +48,7 @@ export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> =
 export const changeWebhook = <T extends Webhook | undefined>(
   id: PartnerId,
   change: (before: Webhook | undefined) => T,
+  alongside?: (before: Webhook | undefined, after: Webhook) => readonly Write[],
 ): Promise<T> =>
   changeSettings(
     keys.webhook(id),
@@ -57,10 +58,15 @@ export const changeWebhook = <T extends Webhook | undefined>(
       to: (webhook: Webhook) => sealed(webhook, id),
     },
     change,
+    alongside,
   )
 
 /** @returns false when there was none */
-export const removeWebhook = (id: PartnerId): Promise<boolean> => remove(keys.webhook(id))
+export const removeWebhook = (
+  id: PartnerId,
+  alongside: (before: Webhook) => readonly Write[] = () => [],
+): Promise<boolean> =>
+  removeSettings(keys.webhook(id), (item) => opened(settingsIn<WebhookItem>(item), id), alongside)
 
 /** The settings alone, for who signs nothing. */
 export const findWebhookSettings = async (

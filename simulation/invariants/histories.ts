@@ -113,7 +113,7 @@ const ACTORS: Record<string, RegExp> = {
   'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
   'expire-debit': /^(?:bank:.*|job:expire-debit)$/,
   sweep: /^(?:bank:.*|job:sweep)$/,
-  'manage-debit': /^operator$/,
+  'manage-debit': /^operator:/,
 }
 
 /** Between a cause and its write lies what one invocation may take. */
@@ -132,7 +132,7 @@ export const saysWho: Check = (books, complain) => {
 
 const isOwner = ({ type, by }: Entry, { item: { partner, bank } }: DebitBook): boolean => {
   if (type === 'created' || type === 'pending') return by === `partner:${partner}`
-  if (type === 'reversed') return by === 'operator'
+  if (type === 'reversed') return by.startsWith('operator:')
   return by === `bank:${bank.identifier}` || by.startsWith('job:')
 }
 

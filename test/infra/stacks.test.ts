@@ -220,6 +220,21 @@ describe('functions', () => {
   })
 })
 
+describe('the trail of invocations', () => {
+  test('records each call of an operator’s function, and no other, where the stage says so', () => {
+    const [trail] = resources('AWS::CloudTrail::Trail') as [Resource]
+    const [selector] = trail.Properties.EventSelectors as [Record<string, unknown>]
+    const [{ Values }] = selector.DataResources as [{ Values: { 'Fn::GetAtt': [string] }[] }]
+    const recorded = Values.map(
+      ({ 'Fn::GetAtt': [id] }) => service.toJSON().Resources[id].Properties.FunctionName,
+    )
+    const operators = rows.map(({ name }) => name).filter((name) => name.startsWith('manage-'))
+    expect(recorded.sort()).toEqual(named(operators).sort())
+    expect(selector).toMatchObject({ IncludeManagementEvents: false, ReadWriteType: 'All' })
+    templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
+  })
+})
+
 describe('queues', () => {
   test('are those that have a shape of messages, each with one consumer', () => {
     const fed = jobNames.flatMap((name) => {

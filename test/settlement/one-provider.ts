@@ -124,7 +124,7 @@ export const reverse = async (reference: Reference, when: Date): Promise<Debit |
         to: 'reversed',
         changes: { metadata: { reversal_reason: 'Dispute' } },
         at: when,
-        by: 'operator',
+        by: 'operator:local:ama',
         requestId: randomUUID(),
       }),
     still(),

@@ -96,7 +96,7 @@ const report = (ask: Ask, uuid: string, members: object) =>
 const reverse = async (reference: Reference, at: Date): Promise<void> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
-  const cause = { at, by: 'operator', requestId: 'request-of-operator' }
+  const cause = { at, by: 'operator:local:ama', requestId: 'request-of-operator' }
   const changes = { metadata: { reversal_reason: 'Order cancelled' } }
   await moveDebit(debit, (now) => advance(now, { ...cause, to: 'reversed', changes }), still())
 }

@@ -180,7 +180,9 @@ export const inHistories: readonly Fault[] = [
     plant: (world, { settled }) => {
       const debit = debitOf(world, settled)
       const [first, ...others] = debit.history
-      overwrite(world, debit, { history: [{ ...must(first), by: 'operator' }, ...others] })
+      overwrite(world, debit, {
+        history: [{ ...must(first), by: 'operator:local:ama' }, ...others],
+      })
     },
   },
   {

@@ -23,6 +23,7 @@ const settings = {
 const one = options({ bank: bankOption })
 
 export const bank = {
+  name: 'bank',
   summary: 'banks, who debit',
   verbs: {
     create: {

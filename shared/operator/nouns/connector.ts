@@ -18,6 +18,7 @@ export const connectorSecret = option(
 const one = options({ bank: bankOption })
 
 export const connector = {
+  name: 'connector',
   summary: 'how banks are spoken to',
   verbs: {
     set: {

@@ -17,6 +17,7 @@ const wanted = options({
 })
 
 export const credential = {
+  name: 'credential',
   summary: 'tokens that providers and banks call with',
   verbs: {
     issue: {

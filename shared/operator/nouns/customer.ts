@@ -10,6 +10,7 @@ const phone = option('NUMBER', 'such as +233241234567', PhoneNumber)
 const one = options({ phone, bank: bankOption })
 
 export const customer = {
+  name: 'customer',
   summary: 'accounts of customers, by their phone numbers',
   verbs: {
     link: {

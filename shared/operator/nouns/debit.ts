@@ -8,6 +8,7 @@ import type { Noun } from '../verbs.ts'
 const reference = option('REFERENCE', 'such as DCS-20261121-ABC123', Reference)
 
 export const debit = {
+  name: 'debit',
   summary: 'debits, and their reversal',
   verbs: {
     show: { summary: 'one with its history', options: options({ reference }) },

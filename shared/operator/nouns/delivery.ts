@@ -9,6 +9,7 @@ export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] 
 const one = options({ id: option('ID', 'the delivery’s id', v.string()) })
 
 export const delivery = {
+  name: 'delivery',
   summary: 'events on their way to providers',
   verbs: {
     list: {

@@ -9,6 +9,7 @@ const reference = option('REFERENCE', 'the reference of the debit', Reference)
 const kind = v.optional(choice('only this kind', { options: exceptionKinds }))
 
 export const exception = {
+  name: 'exception',
   summary: 'rejected bank reports that an operator must resolve',
   verbs: {
     list: {

@@ -16,6 +16,7 @@ import type { Noun } from '../verbs.ts'
 const owner = { provider: v.optional(providerOption), bank: v.optional(bankOption) }
 
 export const limit = {
+  name: 'limit',
   summary: 'limits of providers and banks: amount per UTC day, requests per minute',
   verbs: {
     set: {

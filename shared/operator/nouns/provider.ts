@@ -32,6 +32,7 @@ const settings = {
 const one = options({ provider: providerOption })
 
 export const provider = {
+  name: 'provider',
   summary: 'payment providers, who charge',
   verbs: {
     create: {

@@ -3,6 +3,7 @@ import { option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const reconciliation = {
+  name: 'reconciliation',
   summary: 'what must hold, computed anew',
   verbs: {
     run: {

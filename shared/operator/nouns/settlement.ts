@@ -9,6 +9,7 @@ const batch = option('ID', 'such as STL-20261122-6NN1EZ', BatchId)
 const one = options({ batch })
 
 export const settlement = {
+  name: 'settlement',
   summary: 'what providers are paid',
   verbs: {
     run: {

@@ -51,6 +51,7 @@ const settings = {
 const one = options({ provider: providerOption })
 
 export const webhook = {
+  name: 'webhook',
   summary: 'where providers are told of events',
   verbs: {
     set: {

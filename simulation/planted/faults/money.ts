@@ -59,11 +59,12 @@ export const money: readonly Fault[] = [
   {
     ...move,
     name: 'given-back-to-the-day-of-the-failure',
-    from: 'writeWithDayTotal(update, after.facts, countedOn)',
+    from: 'writeWithDayTotal(update, after.facts, countedOn, others)',
     to: `writeWithDayTotal(
       update,
       after.facts,
       (after.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
+      others,
     )`,
     invariants: [20, 21],
     needs: 'a debit charged before midnight that fails after it, with a daily limit',
@@ -71,7 +72,7 @@ export const money: readonly Fault[] = [
   {
     ...move,
     name: 'given-back-beside-the-move',
-    from: `    const TransactItems = [{ Update: update }, { Update: giveBack }]
+    from: `    const TransactItems = [{ Update: update }, { Update: giveBack }, ...others]
     await table.send(new TransactWriteCommand({ TransactItems }))`,
     to: `    await table.send(new UpdateCommand(giveBack))
     await table.send(new UpdateCommand(update))`,

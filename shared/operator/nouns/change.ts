@@ -1,0 +1,18 @@
+import * as v from 'valibot'
+import { bankOption, newest, options, providerOption } from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+export const change = {
+  name: 'change',
+  summary: 'the record of what operators changed',
+  verbs: {
+    list: {
+      summary: 'lists the newest changes of all, or of one provider or bank',
+      options: options({
+        provider: v.optional(providerOption),
+        bank: v.optional(bankOption),
+        limit: newest,
+      }),
+    },
+  },
+} as const satisfies Noun
