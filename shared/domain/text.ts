@@ -26,6 +26,15 @@ export const CONTROL_CHARACTERS = 'must not contain control characters'
 export const hasControlCharacters = (text: string, { lines }: { lines: boolean }): boolean =>
   (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)
 
+const AFTER_C0 = String.raw`\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069`
+
+/** The checks of a text as one pattern, for the description of the API. */
+const patternOf = (lines: boolean, mayBeBlank: boolean): string => {
+  const c0 = lines ? String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F` : String.raw`\u0000-\u001F`
+  const any = `[^${c0}${AFTER_C0}]*`
+  return mayBeBlank ? `^${any}$` : `^${any}[^${c0}${AFTER_C0}\\s]${any}$`
+}
+
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */
 export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
   v.pipe(
@@ -38,7 +47,11 @@ export const text = ({ max, lines = false, mayBeBlank = false }: TextRule) =>
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
     // JSON Schema counts code points as well; the checks cannot tell it so themselves.
-    v.metadata({ minLength: mayBeBlank ? 0 : 1, maxLength: max }),
+    v.metadata({
+      minLength: mayBeBlank ? 0 : 1,
+      maxLength: max,
+      pattern: patternOf(lines, mayBeBlank),
+    }),
   )
 
 /** One of a few texts, which the refusal lists. */
