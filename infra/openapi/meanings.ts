@@ -7,7 +7,8 @@ export const meanings: Record<string, string> = {
   approval_method: 'How the customer approved',
   attempt_count: 'Attempts made so far',
   attempts: 'Each attempt, the first one first',
-  bank_identifier: 'Identifier of a live bank, as the list of banks shows it',
+  bank_identifier:
+    'Identifier of a live bank, as the list of banks shows it. Any other text gets 402/1402',
   bank_reference: "The bank's own reference of the transaction",
   cause: 'What exactly was the matter; null for a success',
   completed_at: 'When the customer was debited; null until then',

@@ -56,7 +56,10 @@ const report = <const S extends readonly string[]>(statuses: S) =>
     v.metadata({
       if: { properties: { status: { const: 'failed' } } },
       // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
-      then: { properties: { error_message: { type: 'string' } }, required: ['error_message'] },
+      then: {
+        properties: { error_message: { type: 'string', pattern: '\\S' } },
+        required: ['error_message'],
+      },
     }),
   )
 

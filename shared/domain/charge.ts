@@ -14,7 +14,8 @@ import type { FieldCodes } from './validation.ts'
 export const ChargeRequest = v.object(
   {
     phone_number: PhoneNumber,
-    bank_identifier: v.string(textMessage),
+    // The pattern is for the description: any other text is an unknown bank, 402/1402.
+    bank_identifier: v.pipe(v.string(textMessage), v.metadata({ pattern: '^[A-Z0-9]{3,5}$' })),
     amount: Amount,
     currency: v.pipe(v.string(textMessage), v.value(CURRENCY, 'must be GHS')),
     narration: text({ max: 100, lines: true }),

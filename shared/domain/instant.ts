@@ -11,7 +11,7 @@ const FORM =
 
 const REFUSED = 'must be a time like 2026-11-21T10:00:00Z'
 
-/** Date takes 30 February for 2 March. */
+/** Date reads 30 February as 2 March. */
 const isOnCalendar = (text: string): boolean =>
   new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10))
 

@@ -42,8 +42,12 @@ export const Amount = v.pipe(
   v.string(missingOr('must be a decimal with exactly 2 decimal places')),
   v.regex(EXACT_DECIMAL, 'must have exactly 2 decimal places'),
   v.check((text) => EXACT_DECIMAL.test(text), 'write 100.00 or "100.00"'),
-  // As it is to be written; the rule above takes a sign so that a later one can name the bound.
-  v.metadata({ pattern: '^(0|[1-9][0-9]*)\\.[0-9]{2}$', minimum: 1, maximum: 10_000 }),
+  // All rules as one pattern; the one above allows a sign so that a later one can name the bound.
+  v.metadata({
+    pattern: '^(?:[1-9][0-9]{0,3}\\.[0-9]{2}|10000\\.00)$',
+    minimum: 1,
+    maximum: 10_000,
+  }),
   v.transform(toPesewas),
   v.minValue(AMOUNT_MIN, 'must be greater than or equal to 1.00'),
   v.maxValue(AMOUNT_MAX, 'must not exceed 10000.00 GHS'),

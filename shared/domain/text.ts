@@ -29,6 +29,17 @@ export const CONTROL_CHARACTERS = 'must not contain control or invisible formatt
 export const hasControlCharacters = (text: string, { lines }: { lines: boolean }): boolean =>
   (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)
 
+const AFTER_C0 = String.raw`\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069`
+// BLANK in a form that every JSON Schema validator reads: its characters of the basic plane.
+const BLANK_CLASS = String.raw`\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB`
+
+/** The checks of a text as one pattern, for the description of the API. */
+const patternOf = (lines: boolean): string => {
+  const c0 = lines ? String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F` : String.raw`\u0000-\u001F`
+  const any = `[^${c0}${AFTER_C0}]*`
+  return `^${any}[^${c0}${AFTER_C0}${BLANK_CLASS}]${any}$`
+}
+
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */
 export const text = ({ max, lines = false }: TextRule) =>
   v.pipe(
@@ -41,7 +52,7 @@ export const text = ({ max, lines = false }: TextRule) =>
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
     // JSON Schema counts code points as well; the checks cannot tell it so themselves.
-    v.metadata({ minLength: 1, maxLength: max }),
+    v.metadata({ minLength: 1, maxLength: max, pattern: patternOf(lines) }),
   )
 
 /** The first code points of a text. */

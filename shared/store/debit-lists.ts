@@ -49,7 +49,7 @@ const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[]
       index: 'by-status',
       key: keys.byStatus(provider, one),
       from: from?.toISOString(),
-      // Positions of that millisecond begin with it and go on, so they are after it.
+      // A position continues after its millisecond, so those of this millisecond sort after it.
       until: to?.toISOString(),
     }))
 

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { openApi, openApiText } from '../../infra/openapi/document.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
+import { BankUpdate } from '../../shared/domain/bank-update.ts'
+import { ChargeRequest } from '../../shared/domain/charge.ts'
 import { eventTypes } from '../../shared/domain/event-type.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -86,12 +91,72 @@ test('a charge is described as it is to be written', () => {
     phone_number: { pattern: '^\\+233[1-9][0-9]{8}$' },
     amount: {
       type: ['string', 'number'],
-      pattern: '^(0|[1-9][0-9]*)\\.[0-9]{2}$',
+      pattern: '^(?:[1-9][0-9]{0,3}\\.[0-9]{2}|10000\\.00)$',
       maximum: 10_000,
     },
+    bank_identifier: { pattern: '^[A-Z0-9]{3,5}$' },
     currency: { const: 'GHS' },
     narration: { maxLength: 100 },
     partner_reference: { maxLength: 50 },
+  })
+})
+
+describe('a body and a query are described as strictly as the service reads them', () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false })
+  const { ChargeRequest: charge, UpdateDebitTransactionRequest: update } =
+    document.components.schemas
+  const body = {
+    phone_number: '+233241234567',
+    bank_identifier: 'GCB',
+    amount: '100.00',
+    currency: 'GHS',
+    narration: 'Order 1',
+    partner_reference: 'order-1',
+  }
+  const isAlike = (schema: v.GenericSchema, described: object, given: object): void => {
+    const said = ajv.validate(described, given)
+    expect(said, JSON.stringify(given)).toBe(v.safeParse(schema, given).success)
+  }
+
+  test('amounts', () => {
+    const texts = ['1.00', '0.99', '0.00', '9999.99', '10000.00', '10000.01', '99999.00', '01.00']
+    for (const amount of [...texts, '-1.00', '1.0', '1', '1.000', ' 1.00', '1.00\n', '1e2', '']) {
+      isAlike(ChargeRequest, charge, { ...body, amount })
+    }
+    const cents = fc.integer({ min: 0, max: 1_100_000 }).map((n) => (n / 100).toFixed(2))
+    fc.assert(fc.property(cents, (amount) => isAlike(ChargeRequest, charge, { ...body, amount })))
+  })
+
+  test('narrations and partner references', () => {
+    const part = fc.constantFrom(
+      ...['a', ' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u0085', '\u00a0', '\u200e', '\u202e'],
+      ...['\u2028', '\u2066', '\u3000', '\ufeff', 'é', '😀'],
+    )
+    const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, (narration, partner_reference) => {
+        isAlike(ChargeRequest, charge, { ...body, narration })
+        isAlike(ChargeRequest, charge, { ...body, partner_reference })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('the message of a failed report', () => {
+    const report = { status: 'failed', bank_reference: 'B-1' }
+    for (const error_message of ['Declined', '', ' ', null, undefined]) {
+      isAlike(BankUpdate, update, { ...report, error_message })
+      isAlike(BankUpdate, update, { ...report, status: 'completed', error_message })
+    }
+  })
+
+  test('cursors', () => {
+    const { parameters } = document.paths[operations['list-debit-requests'].path].get
+    const { schema, example } = parameters.find((one: { name: string }) => one.name === 'cursor')
+    expect(ajv.validate(schema, example)).toBe(true)
+    for (const cursor of ['', 'x', `${example}=`, '../etc/passwd', 'x'.repeat(200)]) {
+      expect(ajv.validate(schema, cursor), cursor).toBe(false)
+    }
   })
 })
 

@@ -57,6 +57,15 @@ export const idempotency: readonly Fault[] = [
     needs: 'a charge that is sent twice',
   },
   {
+    name: 'replay-refused-after-the-failure',
+    area: 'idempotency',
+    file: 'functions/provider/charge.ts',
+    from: "if (!sameRequest || caller.partner.duplicates === 'reject') {",
+    to: "if (!sameRequest || debit.status === 'failed' || caller.partner.duplicates === 'reject') {",
+    invariants: [3],
+    needs: 'a charge that is sent again after its debit failed',
+  },
+  {
     name: 'reference-of-another-day',
     area: 'idempotency',
     file: 'functions/provider/charge.ts',
