@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { fail } from './functions-client.ts'
 
 /**
- * `npm run audit`: known weaknesses, high or worse, in what is deployed; exit 1 if there are any.
- * Where the registry keeps no advisories, or does not answer, that is told, and is no failure.
+ * `npm run audit [-- --allow-unchecked]`: known weaknesses, high or worse, in what is deployed; exit
+ * 1 if there are any. Also when the registry keeps no advisories or does not answer, unless allowed.
  */
+
+const ALLOW = '--allow-unchecked'
 
 type Found = { severity: string; range: string; fixAvailable: unknown }
 type Report = {
@@ -40,9 +42,12 @@ if (vulnerabilities) {
   }
   if (severe.length > 0) fail(`${severe.length} of what is deployed; npm audit tells more`)
   process.stdout.write('audit: nothing high or critical in what is deployed\n')
-} else if (statusCode !== undefined && uri !== undefined) {
-  const { host } = new URL(uri)
-  process.stdout.write(`audit: not done, ${host} keeps no advisories (${statusCode})\n`)
 } else {
-  process.stdout.write(`audit: not done, ${message || error?.summary || 'npm gave no report'}\n`)
+  const reason =
+    statusCode !== undefined && uri !== undefined
+      ? `${new URL(uri).host} keeps no advisories (${statusCode})`
+      : message || error?.summary || 'npm gave no report'
+  const line = `audit: not checked, ${reason}`
+  if (!process.argv.includes(ALLOW)) fail(`${line}; ${ALLOW} accepts that`)
+  process.stdout.write(`${line}\n`)
 }

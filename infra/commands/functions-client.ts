@@ -34,13 +34,29 @@ const explain = (error: Failure, target: Target, wanted: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
   }
+  // Errors of the Lambda API have such names; others come of replies that the SDK cannot read.
+  if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
   const meaning = meanings[error.name] ?? meanings[error.code ?? '']
   return meaning?.(wanted) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
 }
 
+const notLambda = (target: Target): string =>
+  'port' in target
+    ? `Port ${target.port} is answered by something else than the sandbox`
+    : 'The endpoint of AWS Lambda is answered by something else'
+
+/** undefined: no JSON */
+const parsed = (payload: Uint8Array | undefined): unknown => {
+  try {
+    return JSON.parse(Buffer.from(payload ?? []).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * @returns the function's reply
+ * @returns the function's reply, an object or another value of JSON
  * @throws InvocationFailure in one line, for a target that does not answer and for a function that
  *   does not exist or ended in a fault
  */
@@ -54,12 +70,16 @@ export const invokeFunction = async (
     local ? { ...LOCAL, endpoint: `http://127.0.0.1:${target.port}`, maxAttempts: 1 } : {},
   )
   const FunctionName = local ? name : functionName(name, target.stage)
-  const { Payload, FunctionError } = await client
+  const { Payload, FunctionError, ExecutedVersion } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
     .catch((error: Failure) => {
       throw new InvocationFailure(explain(error, target, FunctionName))
     })
-  const reply: unknown = JSON.parse(Buffer.from(Payload ?? []).toString('utf8') || 'null')
+  const reply = parsed(Payload)
+  // The sandbox and Lambda always name the version that ran.
+  if (reply === undefined || (local && ExecutedVersion === undefined)) {
+    throw new InvocationFailure(notLambda(target))
+  }
   if (FunctionError) {
     const { errorType, errorMessage } = reply as { errorType?: string; errorMessage?: string }
     throw new InvocationFailure(`${name}: ${errorType}: ${errorMessage}`)

@@ -127,7 +127,7 @@ const untried = owed(
   { reference, n: 3, partner: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
-const delivered = recordAttempt(untried, answered, made, [0, 0])
+const delivered = recordAttempt(untried, answered, made, 0)
 
 const lines = [debitLine(completed, undefined)]
 

@@ -50,8 +50,11 @@ export const javaArguments = (): string[] => {
 
 const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
   // In a group of its own: a Ctrl-C ends this process first, and this process ends Java.
-  const options = ['LocalDynamoDb', '-inMemory', '-sharedDb', '-port', String(port)]
-  const child = spawn('java', [...javaArguments(), ...options], { stdio: 'ignore', detached: true })
+  const options = ['-inMemory', '-sharedDb', '-disableTelemetry', '-port', String(port)]
+  const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
+    stdio: 'ignore',
+    detached: true,
+  })
   const endpoint = `http://127.0.0.1:${port}`
   // Whatever ends this process must not leave Java behind.
   const kill = () => child.kill('SIGKILL')

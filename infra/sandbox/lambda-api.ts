@@ -3,6 +3,8 @@ import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 
 /** The Lambda Invoke API. */
 
+const EXECUTED = { 'x-amz-executed-version': '$LATEST' }
+
 const write = (
   response: ServerResponse,
   status: number,
@@ -40,11 +42,12 @@ export const answerInvocation = async (
       const message = 'Could not parse request body into json'
       return refuse(response, 400, 'InvalidRequestContentException', message)
     }
-    write(response, 200, await functions.invoke(name, event))
+    write(response, 200, await functions.invoke(name, event), EXECUTED)
   } catch (error) {
     const { name: errorType, message: errorMessage } = error as Error
     if (error instanceof RequestTooLarge) return refuse(response, 413, errorType, errorMessage)
-    write(response, 200, { errorType, errorMessage }, { 'x-amz-function-error': 'Unhandled' })
+    const fault = { ...EXECUTED, 'x-amz-function-error': 'Unhandled' }
+    write(response, 200, { errorType, errorMessage }, fault)
   }
 }
 

@@ -62,7 +62,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
   const made = { at, milliseconds, address, sentAs: sentType(event.type, webhook) }
-  const draw = [runtime.random(), runtime.random()] as const
+  const draw = runtime.random()
   const { status } = recordAttempt(record, outcome, made, draw)
   const turned = { partner, health, made, succeeded: succeeded(outcome) }
   // Before the record, which ends the attempt: whoever is lost in between makes it again.
@@ -96,7 +96,7 @@ type Made = {
   record: Delivery
   outcome: Outcome
   made: Try
-  draw: readonly [number, number]
+  draw: number
 }
 
 /** @returns the record as it is now, which another worker may have written */

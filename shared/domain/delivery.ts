@@ -110,23 +110,16 @@ export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMa
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
 
 /**
- * Seconds before the attempt that follows attempt `k`: 2^k and up to 10 percent, at most 300,
- * and not before the receiver asked to be left alone until (specification, Retry of deliveries).
- * SQS counts whole seconds, so the fraction is rounded up as often as it is large.
- * @param draw two numbers in [0, 1): for the jitter and for the rounding
+ * Returns the seconds before the attempt that follows attempt `k`: 2^k and up to 10 percent, at
+ * most 300, and at least what the receiver asks for (specification, Retry of deliveries). SQS
+ * delays by whole seconds, so there is no jitter below 16 s.
+ * @param draw in [0, 1), for the jitter
  */
-export const delaySeconds = (
-  k: number,
-  draw: readonly [number, number],
-  retryAfterSeconds = 0,
-): number => {
+export const delaySeconds = (k: number, draw: number, retryAfterSeconds = 0): number => {
   const base = 2 ** k
-  const exact = Math.min(
-    Math.max(base + base * 0.1 * draw[0], retryAfterSeconds),
-    DELAY_CAP_SECONDS,
-  )
-  const whole = Math.floor(exact)
-  return whole + (draw[1] < exact - whole ? 1 : 0)
+  const jitterMax = Math.floor(base * 0.1)
+  const delay = base + Math.floor(draw * (jitterMax + 1))
+  return Math.min(Math.max(delay, retryAfterSeconds), DELAY_CAP_SECONDS)
 }
 
 type Owed = Pick<PartnerEvent, 'reference' | 'n' | 'partner' | 'type' | 'at'>
@@ -178,7 +171,7 @@ export const recordAttempt = (
   delivery: Delivery,
   outcome: Outcome,
   made: Try,
-  draw: readonly [number, number],
+  draw: number,
 ): Delivery => {
   const number = delivery.attemptCount + 1
   const endedAt = new Date(made.at.getTime() + made.milliseconds)

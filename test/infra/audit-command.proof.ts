@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 /** `npm run audit`, against a registry that answers as a test tells it. */
 
@@ -15,7 +15,7 @@ type Answer = (response: ServerResponse) => unknown
 const cache = mkdtempSync(join(tmpdir(), 'audit-'))
 afterAll(() => rmSync(cache, { recursive: true, force: true }))
 
-const audited = async (answer: Answer) => {
+const audited = async (answer: Answer, ...options: string[]) => {
   const server = createServer((request, response) => {
     const isAudit = request.url?.startsWith('/-/npm/v1/security/advisories')
     request.resume().on('end', () => (isAudit ? answer : json(known(request.url)))(response))
@@ -27,7 +27,9 @@ const audited = async (answer: Answer) => {
     npm_config_registry: `http://127.0.0.1:${port}`,
     npm_config_cache: cache,
   }
-  const ran = promisify(execFile)(process.execPath, ['infra/commands/audit.ts'], { env })
+  const ran = promisify(execFile)(process.execPath, ['infra/commands/audit.ts', ...options], {
+    env,
+  })
   const { code, stdout, stderr } = await ran.then(
     (output) => ({ code: 0, ...output }),
     (failed: { code: number; stdout: string; stderr: string }) => failed,
@@ -62,14 +64,24 @@ const advisory = (severity: string) => ({
   ],
 })
 
-test('a registry without advisories: told in one line, exit 0', async () => {
-  for (const status of [404, 405]) {
-    expect(await audited((response) => response.writeHead(status).end())).toEqual({
+describe('a registry that gives no advisories', () => {
+  const silent = (status: number) => (response: ServerResponse) => response.writeHead(status).end()
+
+  test.each([404, 405])('answers %i: not checked, exit 1', async (status) => {
+    const { code, stdout, stderr } = await audited(silent(status))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(
+      new RegExp(`^audit: not checked, 127.0.0.1:[0-9]+ keeps no advisories \\(${status}\\); `),
+    )
+  })
+
+  test('with --allow-unchecked: the same line, exit 0', async () => {
+    expect(await audited(silent(404), '--allow-unchecked')).toEqual({
       code: 0,
-      stdout: `audit: not done, 127.0.0.1:PORT keeps no advisories (${status})\n`,
+      stdout: 'audit: not checked, 127.0.0.1:PORT keeps no advisories (404)\n',
       stderr: '',
     })
-  }
+  })
 })
 
 test('nothing known, or nothing that is high: exit 0', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { promisify } from 'node:util'
 import { getDescription, getTitle } from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -19,15 +19,16 @@ const nowhere = {
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
 }
 
-const operator = async (args: string[], env: NodeJS.ProcessEnv = {}) => {
-  const ran = promisify(execFile)(process.execPath, ['infra/commands/operator.ts', ...args], {
-    env: { ...nowhere, ...env },
-  })
+const run = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
+  const ran = promisify(execFile)(process.execPath, words, { env: { ...nowhere, ...env } })
   return ran.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
   ) as Promise<{ code: number; stdout: string; stderr: string }>
 }
+
+const operator = (args: string[], env?: NodeJS.ProcessEnv) =>
+  run(['infra/commands/operator.ts', ...args], env)
 
 const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs).map(([name, verb]) => ({ noun, name, verb })),
@@ -107,6 +108,38 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(line)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('something else at the port: one line on standard error, exit 1', () => {
+  const http = (status: number, type: string, body: string) =>
+    `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+
+  const answers: [string, string][] = [
+    ['204', 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'],
+    ['a page', http(200, 'text/html', '<!doctype html><title>Shop</title>')],
+    ['a page that says 404', http(404, 'text/html', '<!doctype html><title>Shop</title>')],
+    ['other JSON', http(200, 'application/json', '{"ok":true}')],
+    ['an envelope', http(403, 'application/json', '{"success":false,"error":{"code":1403}}')],
+    ['text', http(200, 'text/plain', 'hello')],
+    ['no HTTP', '-ERR unknown command\r\n'],
+  ]
+
+  const commands: [string, (port: string) => string[]][] = [
+    ['operator', (port) => ['infra/commands/operator.ts', 'bank', 'list', '--port', port]],
+    ['invoke', (port) => ['infra/commands/invoke.ts', 'list-banks', '--port', port]],
+  ]
+
+  test.each(commands)('%s', async (_name, words) => {
+    for (const [what, answer] of answers) {
+      const server = createTcpServer((socket) => socket.once('data', () => socket.end(answer)))
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const { port } = server.address() as AddressInfo
+      const { code, stdout, stderr } = await run(words(String(port)))
+      server.close()
+      expect({ code, stdout }, what).toEqual({ code: 1, stdout: '' })
+      expect(stderr, what).toBe(`Port ${port} is answered by something else than the sandbox\n`)
+    }
   })
 })
 

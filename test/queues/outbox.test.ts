@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
-import { type Delivery, owed } from '../../shared/domain/delivery.ts'
+import { type Delivery, firstTry, owed } from '../../shared/domain/delivery.ts'
 import { debitEvent } from '../../shared/domain/event.ts'
 import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
@@ -106,6 +106,22 @@ describe('the next attempt', () => {
       delaySeconds: 8.5,
     })
     expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
+  })
+
+  test.each([
+    ['behind', -3],
+    ['in step', 0],
+    ['ahead', 3],
+  ])('waits the whole seconds it was given, whether the clock is %s', (_how, milliseconds) => {
+    const endedAt = inSeconds(0.05)
+    const last = firstTry(
+      { kind: 'unreached', cause: 'dns' },
+      { at: NOON, milliseconds: 50, address: null, sentAs: 'transaction.failed' },
+    )
+    const nextAttemptAt = new Date(endedAt.getTime() + 2_000)
+    const now = new Date(endedAt.getTime() + milliseconds)
+    const [outgoing] = nextAttempt(delivery('failed', { last, nextAttemptAt }), now)
+    expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
   })
 
   test('that is overdue waits no longer', () => {

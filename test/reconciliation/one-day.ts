@@ -95,7 +95,7 @@ export const told = async (debit: Debit, codes: readonly number[]): Promise<void
       before ?? owed(event, {}),
       { kind: 'answered', code, body: '' },
       made,
-      [0, 0],
+      0,
     )
     await replaceDelivery(before, after)
     before = after

@@ -12,7 +12,7 @@ const formats: ReportFormat[] = ['json', 'csv']
 
 const anyText = fc.oneof(
   fc.string({ maxLength: 50, unit: 'grapheme' }),
-  fc.string({ maxLength: 12, unit: fc.constantFrom(...'=+-@\t\r\n",;\'a1') }),
+  fc.string({ maxLength: 12, unit: fc.constantFrom(...'=+-@\t\r\n",;\'a1 \u{A0}\u{FEFF}＝') }),
 )
 
 const debit = fc
@@ -158,14 +158,11 @@ describe('a report as CSV', () => {
         const [header = [], ...records] = recordsOf(text)
         const total = records.pop()
         const read = records.map((record) =>
-          Object.fromEntries(header.map((name, n) => [name, record[n]])),
+          // Every apostrophe at the start is that of the guard.
+          Object.fromEntries(header.map((name, n) => [name, record[n]?.replace(/^'/, '')])),
         )
         expect(read).toEqual(
-          lines.map(lineView).map((one) => ({
-            ...one,
-            partner_reference: one.partner_reference.replace(/^(?=[=+\-@\t\r])/, "'"),
-            bank_reference: (one.bank_reference ?? '').replace(/^(?=[=+\-@\t\r])/, "'"),
-          })),
+          lines.map(lineView).map((one) => ({ ...one, bank_reference: one.bank_reference ?? '' })),
         )
         expect(total?.slice(0, 5)).toEqual(['total', '', '', '', ''])
         for (const [n, column] of [5, 6, 7].entries()) {
@@ -188,9 +185,20 @@ describe('a report as CSV', () => {
     ['+233241234567', "'+233241234567"],
     ['-1+2', "'-1+2"],
     ['@SUM(A1:A9)', "'@SUM(A1:A9)"],
-    ['\t=1', "'\t=1"],
+    ['\t=1', `"'\t=1"`],
+    ['\t1', `"'\t1"`],
     ['\r=1', `"'\r=1"`],
-    ["'=1", "'=1"],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠SUM(A1:A9)', "'＠SUM(A1:A9)"],
+    [' =1', "' =1"],
+    ['\u{A0}=1', "'\u{A0}=1"],
+    ['\u{FEFF}=1', "'\u{FEFF}=1"],
+    ['\u{200B}\u{3000}@1', "'\u{200B}\u{3000}@1"],
+    ["'=1", "''=1"],
+    ["'a", "''a"],
+    ['a;=1+1', '"a;=1+1"'],
     ['a=1', 'a=1'],
     ['a,b', '"a,b"'],
     ['a "b"', '"a ""b"""'],

@@ -37,7 +37,7 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
 const made = { at: NOON, milliseconds: 12, address: '198.51.100.7', sentAs: 'transaction.created' }
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
-  recordAttempt(delivery, outcome, { ...made, at }, [0, 0])
+  recordAttempt(delivery, outcome, { ...made, at }, 0)
 
 const refused = (delivery: Delivery, at = NOON) =>
   attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)

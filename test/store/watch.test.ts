@@ -94,7 +94,7 @@ describe('what is due', () => {
     const { reference, partner } = debit.facts
     const event = { reference, n: 1, type: 'pending' as const, partner, at: NOON }
     const made = { at: NOON, milliseconds: 0, address: null, sentAs: 'transaction.pending' }
-    const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, [0, 0])
+    const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, 0)
     await replaceDelivery(undefined, failed)
     await openRecovery(automaticRecovery({ partner, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {

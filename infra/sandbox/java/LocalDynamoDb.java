@@ -12,9 +12,9 @@ import software.amazon.dynamodb.services.local.main.ServerRunner;
 import software.amazon.dynamodb.services.local.server.DynamoDBProxyServer;
 
 /**
- * DynamoDB Local for this machine alone. By itself it listens on every interface, takes any Host
- * and Origin, and reports its use to AWS. Its own runner reads the options. The class file here is
- * compiled with `javac --release 17 -g:none`, as a Java without a compiler must be enough.
+ * DynamoDB Local for this machine alone: by itself it listens on every interface and takes any Host
+ * and Origin. Its own runner reads the options. The class file here is compiled with
+ * `javac --release 17 -g:none`, as a Java without a compiler must be enough.
  */
 public final class LocalDynamoDb extends Handler.Wrapper {
   private static final Pattern LOCAL =

@@ -34,8 +34,8 @@ export const retry: readonly Fault[] = [
   {
     ...delivery,
     name: 'jitter-of-the-whole-delay',
-    from: 'base + base * 0.1 * draw[0]',
-    to: 'base + base * draw[0]',
+    from: 'Math.floor(base * 0.1)',
+    to: 'base',
     invariants: [16],
     needs: 'a receiver that fails',
   },
@@ -82,7 +82,7 @@ export const retry: readonly Fault[] = [
   {
     ...outbox,
     name: 'next-attempt-at-once',
-    from: '      delaySeconds: secondsUntil(nextAttemptAt, now),\n',
+    from: '      delaySeconds: Math.min(secondsUntil(nextAttemptAt, now), delayMax),\n',
     to: '',
     invariants: [16],
     needs: 'a receiver that fails',

@@ -23,7 +23,7 @@ const putAbandoned = async ({ facts, history }: Debit): Promise<void> => {
   const records = history.map(({ type, at }, n) => {
     const event = { reference, n, partner, type, at }
     const none = { kind: 'unreached', cause: 'refused' } as const
-    return recordAttempt(owed(event, { attemptsMax: 1 }), none, MADE, [0, 0])
+    return recordAttempt(owed(event, { attemptsMax: 1 }), none, MADE, 0)
   })
   await Promise.all(records.map((record) => replaceDelivery(undefined, record)))
 }
