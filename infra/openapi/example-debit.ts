@@ -4,6 +4,7 @@ import { chargeView, statusView } from '../../shared/api/debit-view.ts'
 import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/api/delivery-view.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import type { OperationName } from '../../shared/api/operations.ts'
+import { ATTEMPT_ID_BYTES, attemptId, firstTry } from '../../shared/domain/attempt.ts'
 import {
   Bank,
   BankIdentifier,
@@ -12,7 +13,7 @@ import {
   CustomerAccount,
 } from '../../shared/domain/bank.ts'
 import { advance, type Changes, type Debit, openDebit, stateAt } from '../../shared/domain/debit.ts'
-import { firstTry, owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
+import { owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
 import { webhookPayload } from '../../shared/domain/event.ts'
 import { feedCursor } from '../../shared/domain/event-feed.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
@@ -116,8 +117,14 @@ export const exampleEvents = {
 
 const at = secondsLater(31)
 const answered = { kind: 'answered', code: 204, body: '' } as const
-const made = { at, milliseconds: 48, address: '93.184.215.14', sentAs: 'transaction.completed' }
 const { reference } = completed.facts
+const made = {
+  id: attemptId({ reference, n: 3 }, Buffer.alloc(ATTEMPT_ID_BYTES, 159)),
+  at,
+  milliseconds: 48,
+  address: '93.184.215.14',
+  sentAs: 'transaction.completed',
+}
 
 const untried = owed(
   { reference, n: 3, partner: demo, type: 'completed', at: secondsLater(30) },

@@ -61,6 +61,8 @@ export type Post = {
   heard: boolean
   /** The `Retry-After` of the answer, in seconds. */
   retryAfter?: number
+  /** The invocation that sent it, as `Change.by` names it. */
+  by?: number | undefined
 }
 
 /** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
@@ -75,6 +77,9 @@ export type HandOver = {
   /** What the bank has made of this key, as it would say when asked. */
   verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
 }
+
+/** `isFinished`: its worker was not lost, and it reported no failure, so that its writes were made. */
+export type InvocationRecord = { startedAt: number; isFinished: boolean }
 
 export type ScenePartner = {
   id: string
@@ -114,6 +119,8 @@ export type Witnessed = {
   asked: readonly Asked[]
   posts: readonly Post[]
   handOvers: readonly HandOver[]
+  /** As far as they are known. */
+  invocations: ReadonlyMap<number, InvocationRecord>
   /** What dead-letter queues held, and messages that nobody took. */
   deadLetters: readonly { queue: string; body: string }[]
 }

@@ -198,6 +198,7 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
       }
     }),
     handOvers: items.flatMap(handedOver),
+    invocations: new Map(),
     deadLetters: [],
   }
   await world.close()
