@@ -1,4 +1,4 @@
-import { operations } from '../shared/api/operations.ts'
+import { type OperationName, operations } from '../shared/api/operations.ts'
 import type { FunctionName } from './functions.ts'
 import { allOf, type Permissions } from './permission.ts'
 
@@ -8,12 +8,13 @@ import { allOf, type Permissions } from './permission.ts'
  * allowed, so whatever a function comes to call is to be said here first.
  */
 
-/** Who calls, of whatever kind, and how often; or how often from one address in vain. */
-const caller = (name: string): Permissions => ({
+/** Who calls, how often, and how often from one address in vain. Providers may sign their requests. */
+const caller = (name: OperationName): Permissions => ({
   items: {
     GetItem: ['CREDENTIAL#*', 'PARTNER#*', 'BANKS'],
     UpdateItem: [`WINDOW#${name}#*`, 'WINDOW#address#*'],
   },
+  ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
 const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
@@ -139,6 +140,7 @@ const rows: Record<FunctionName, Permissions> = {
       PutItem: ['PARTNER#*'],
     },
     lists: { 'by-status': ['PARTNERS'] },
+    sealingKey: true,
   },
   'manage-credential': {
     items: {
@@ -247,4 +249,4 @@ const rows: Record<FunctionName, Permissions> = {
 }
 
 export const permissionsOf = (name: FunctionName): Permissions =>
-  name in operations ? allOf(caller(name), rows[name]) : rows[name]
+  name in operations ? allOf(caller(name as OperationName), rows[name]) : rows[name]

@@ -6,11 +6,10 @@ import { healthState, renewed, type WebhookHealth } from '../../shared/domain/we
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
-  GRACE_SECONDS,
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { kept, present } from '../../shared/operator/options.ts'
+import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'
@@ -114,7 +113,7 @@ export const handler = operatorHandler(noun, {
     return healthView(await changeHealth(provider, renewed))
   },
   'rotate-secret': async ({ provider, 'grace-seconds': given }) => {
-    const graceSeconds = given ?? GRACE_SECONDS.otherwise
+    const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
     const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
     const webhook = await changeWebhook(provider, (before) => before && rotated(before, rotation))
     return webhook ? view(webhook) : unknown()
