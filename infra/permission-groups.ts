@@ -1,13 +1,15 @@
+import { type OperationName, operations } from '../shared/api/operations.ts'
 import { allOf, type Permissions } from './permission.ts'
 
 /** Permissions that several functions share, by what the functions do. */
 
-/** Who calls, of whatever kind, and how often; or how often from one address in vain. */
-export const caller = (name: string): Permissions => ({
+/** Reads the caller, counts requests and failed credentials, and verifies a provider's signature. */
+export const caller = (name: OperationName): Permissions => ({
   items: {
     GetItem: ['CREDENTIAL#*', 'PARTNER#*', 'BANKS'],
     UpdateItem: [`WINDOW#${name}#*`, 'WINDOW#address#*'],
   },
+  ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
 export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }

@@ -1,4 +1,4 @@
-import { operations } from '../shared/api/operations.ts'
+import { type OperationName, operations } from '../shared/api/operations.ts'
 import type { FunctionName } from './functions.ts'
 import { allOf, type Permissions } from './permission.ts'
 import {
@@ -85,6 +85,7 @@ const rows: Record<FunctionName, Permissions> = {
       PutItem: ['CHANGES', 'PARTNER#*'],
     },
     lists: { 'by-status': ['PARTNERS'] },
+    sealingKey: true,
   },
   'manage-credential': {
     items: {
@@ -206,4 +207,4 @@ const rows: Record<FunctionName, Permissions> = {
 }
 
 export const permissionsOf = (name: FunctionName): Permissions =>
-  name in operations ? allOf(caller(name), rows[name]) : rows[name]
+  name in operations ? allOf(caller(name as OperationName), rows[name]) : rows[name]

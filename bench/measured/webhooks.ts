@@ -39,7 +39,7 @@ const worksOn = async (url: string): Promise<Record<'own' | 'byFetch' | 'byUndic
   const { signal } = new AbortController()
   return {
     own: async (n) => {
-      const { outcome } = await send({ event, number: n + 1, webhook, at: new Date(), signal })
+      const { outcome } = await send({ event, id: `dlv_${n}`, webhook, at: new Date(), signal })
       if (outcome.kind !== 'answered') throw new Error(outcome.cause)
     },
     byFetch: async () => {

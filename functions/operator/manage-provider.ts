@@ -1,24 +1,31 @@
 import type * as v from 'valibot'
 import { maskAccount, secretField } from '../../shared/domain/change.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
-import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
+import {
+  type Partner,
+  type PartnerId,
+  type RequestSigning,
+  replaced,
+} from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
-import { kept, present } from '../../shared/operator/options.ts'
+import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
   feeScheduleView,
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
+import { openRequestSecrets, sealRequestSecret } from '../../shared/store/request-secrets.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
-const changed = (partner: Partner, settings: Settings): Partner | Refusal => {
+const changed = async (partner: Partner, settings: Settings): Promise<Partner | Refusal> => {
   const feeSchedule = feeScheduleAfter(partner.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(partner.settlementAccount, settings)
@@ -31,12 +38,30 @@ const changed = (partner: Partner, settings: Settings): Partner | Refusal => {
     ...present({
       dailyLimit: kept(partner.dailyLimit, settings['daily-limit']),
       allowedAddresses: kept(partner.allowedAddresses, settings['allow-list']),
-      requestSecret: kept(partner.requestSecret, settings['request-secret']),
+      requestSigning: await signingAfter(partner, settings['request-secret']),
       feeSchedule,
       settlementAccount,
       requestLimits: partner.requestLimits,
     }),
   }
+}
+
+/** The same secret again changes nothing; another one overlaps with it. */
+const signingAfter = async (
+  { id, requestSigning: before }: Partner,
+  given: string | null | undefined,
+): Promise<RequestSigning | undefined> => {
+  if (given === undefined) return before
+  if (given === null) return undefined
+  const at = real.now()
+  if (before && (await openRequestSecrets(id, before, at))[0] === given) return before
+  const secret = await sealRequestSecret(id, given)
+  return replaced(before, { secret, at, graceSeconds: SECRET_OVERLAP_SECONDS.otherwise })
+}
+
+const previousUntil = ({ requestSigning }: Partner): string | null => {
+  const { until } = requestSigning?.previous ?? {}
+  return until && real.now() < new Date(until) ? until : null
 }
 
 const view = (partner: Partner) => ({
@@ -46,7 +71,8 @@ const view = (partner: Partner) => ({
   daily_limit: partner.dailyLimit === undefined ? null : formatAmount(partner.dailyLimit),
   duplicates: partner.duplicates,
   allow_list: partner.allowedAddresses ?? null,
-  signs_requests: partner.requestSecret !== undefined,
+  signs_requests: partner.requestSigning !== undefined,
+  previous_request_secret_until: previousUntil(partner),
   fee_schedule: feeScheduleView(partner),
   settlement_account: settlementAccountView(partner),
 })
@@ -60,7 +86,7 @@ const fields = (partner: Partner) => {
 
 const recordsChange =
   (id: PartnerId, author: Author) => (before: Partner | undefined, after: Partner) => {
-    const secret = secretField(before?.requestSecret, after.requestSecret)
+    const secret = secretField(before?.requestSigning?.secret, after.requestSigning?.secret)
     return changeWrites(
       { ...author, target: id, provider: id },
       before && { ...fields(before), request_secret: secret.before },
@@ -76,6 +102,8 @@ const fresh = (id: PartnerId, name: string): Partner => ({
   duplicates: 'return',
 })
 
+const newSecret = (): string => `rs_${Buffer.from(real.randomBytes(32)).toString('base64url')}`
+
 const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
 const taken = () => new Refusal(1409, { details: 'this provider exists already' })
@@ -88,7 +116,7 @@ const save = async (id: PartnerId, settings: Settings, start: Start, author: Aut
   const change = async (before: Partner | undefined) => {
     const begun = start(before)
     if (begun instanceof Refusal) return begun
-    const after = changed(begun, settings)
+    const after = await changed(begun, settings)
     if (after instanceof Refusal) return after
     const bank = settings['settlement-bank']
     if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
@@ -109,4 +137,23 @@ export const handler = operatorHandler(noun, {
   list: async () => (await loadPartners()).map(view),
   disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
   enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
+  'rotate-request-secret': async ({ provider, 'grace-seconds': given }, author) => {
+    const secret = newSecret()
+    const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
+    const rotation = {
+      secret: await sealRequestSecret(provider, secret),
+      at: real.now(),
+      graceSeconds,
+    }
+    const partner = await changePartner(
+      provider,
+      (before) =>
+        before
+          ? { ...before, requestSigning: replaced(before.requestSigning, rotation) }
+          : unknown(),
+      recordsChange(provider, author),
+    )
+    if (partner instanceof Refusal) return partner
+    return { provider, request_secret: secret, previous_until: previousUntil(partner) }
+  },
 })

@@ -7,11 +7,10 @@ import { healthState, renewed, type WebhookHealth } from '../../shared/domain/we
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
-  GRACE_SECONDS,
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { kept, present } from '../../shared/operator/options.ts'
+import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
@@ -139,7 +138,7 @@ export const handler = operatorHandler(noun, {
     return healthView(enabled)
   },
   'rotate-secret': async ({ provider, 'grace-seconds': given }, author) => {
-    const graceSeconds = given ?? GRACE_SECONDS.otherwise
+    const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
     const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
     const webhook = await changeWebhook(
       provider,

@@ -3,7 +3,7 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { noteOutcome } from '../../shared/deliveries/health.ts'
 import { ping } from '../../shared/deliveries/send.ts'
-import { firstTry, succeeded } from '../../shared/domain/delivery.ts'
+import { firstTry, succeeded } from '../../shared/domain/attempt.ts'
 import { PING } from '../../shared/domain/event.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findHealth } from '../../shared/store/webhook-health.ts'
@@ -20,9 +20,10 @@ export const testWebhook = (runtime: Runtime) =>
     if (!webhook) return notFound('test-webhook')
     const id = runtime.newId()
     const at = runtime.now()
-    const { outcome, address } = await ping(webhook, { id, at })
+    const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at }
+    const { outcome, address } = await ping(webhook, attempt)
     const milliseconds = runtime.now().getTime() - at.getTime()
-    const made = { at, milliseconds, address, sentAs: PING }
+    const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
     if (succeeded(outcome)) {
       await noteOutcome({ partner, health, made, succeeded: true, abandoned: false }, runtime)
     }

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
-import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../functions.ts'
 import { nodeModules } from './node-modules.ts'
 import { unused } from './unused.ts'
@@ -13,6 +14,25 @@ const FOLDER = join(ROOT, 'dist/functions')
 export const bundleFolder = (name: string, folder = FOLDER): string => join(folder, name)
 export const bundleFile = (name: string, folder = FOLDER): string =>
   join(bundleFolder(name, folder), 'index.mjs')
+
+/**
+ * The client for the sealing key, next to the bundle: most requests come from providers that do not
+ * sign, and load no client for a secret.
+ */
+const SEALING = 'sealing.mjs'
+const SEALING_ENTRY = 'shared/store/sealing.ts'
+
+export const sealingFile = (name: string, folder = FOLDER): string =>
+  join(bundleFolder(name, folder), SEALING)
+
+const lazySealing: Plugin = {
+  name: 'lazy-sealing',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/sealing\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${SEALING}`, external: true } : undefined,
+    )
+  },
+}
 
 /** How any bundler would be told to do it; the rest is what `unused` and `nodeModules` add. */
 export const plain: BuildOptions = {
@@ -31,7 +51,7 @@ export const plain: BuildOptions = {
 
 export const lean: BuildOptions = {
   ...plain,
-  plugins: [nodeModules, unused],
+  plugins: [nodeModules, unused, lazySealing],
   // undici's own word for a bundle without the parser that it has on trial.
   define: { esbuildDetection: 'true' },
 }
@@ -39,6 +59,14 @@ export const lean: BuildOptions = {
 export const everyFunction: Record<string, string> = Object.fromEntries(
   functionRows.map(({ name, entry }) => [name, entry]),
 )
+
+/** Functions that may load it: those that verify requests of providers, and the one that sets secrets. */
+export const opensRequestSecrets = new Set<string>([
+  ...operationNames.filter((name) => operations[name].caller === 'provider'),
+  'manage-provider',
+])
+
+const withoutEnding = (file: string): string => file.replace(/\.mjs$/, '')
 
 /** Builds all at once, so that what they share is read once. */
 export const buildBundles = async (
@@ -48,10 +76,12 @@ export const buildBundles = async (
 ): Promise<Metafile> => {
   const { metafile } = await build({
     ...options,
-    entryPoints: Object.entries(entries).map(([name, entry]) => ({
-      in: entry,
-      out: relative(folder, bundleFile(name, folder)).replace(/\.mjs$/, ''),
-    })),
+    entryPoints: Object.entries(entries).flatMap(([name, entry]) => [
+      { in: entry, out: withoutEnding(relative(folder, bundleFile(name, folder))) },
+      ...(opensRequestSecrets.has(name)
+        ? [{ in: SEALING_ENTRY, out: withoutEnding(relative(folder, sealingFile(name, folder))) }]
+        : []),
+    ]),
     outdir: folder,
     metafile: true,
   })

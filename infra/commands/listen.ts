@@ -84,9 +84,9 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   const event = readEvent(arrival)
   const forgery = secret === undefined ? undefined : forgeryIn(arrival, secret, now)
   // A forger's words are not remembered.
-  const notes = event && !forgery ? journal(event) : []
+  const known = event && !forgery ? journal(event) : { notes: [] }
   const answer = failuresLeft-- > 0 ? failure : forgery ? 401 : 204
-  print(line(event, now, { forgery, isChecked: secret !== undefined, answer, notes }))
+  print(line(event, now, { forgery, isChecked: secret !== undefined, answer, ...known }))
   return answer
 }
 

@@ -45,14 +45,22 @@ export const helpOfVerb = (noun: string, name: string, { summary, options }: Ver
   }`
 }
 
-const taking = (option: string, schema: v.GenericSchema) => {
-  const isOptional = schema.type === 'optional'
-  const judged = isOptional
+const judgedBy = (schema: v.GenericSchema): v.GenericSchema =>
+  schema.type === 'optional'
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
+
+/** The options of a verb that are secrets. */
+export const secretsOf = ({ options }: Verb): string[] =>
+  Object.entries(options.entries)
+    .filter(([, schema]) => v.getMetadata(judgedBy(schema as v.GenericSchema)).isSecret === true)
+    .map(([name]) => name)
+
+const taking = (option: string, schema: v.GenericSchema) => {
+  const judged = judgedBy(schema)
   return {
     written: `--${option} ${v.getTitle(judged)}`,
     meaning: v.getDescription(judged) ?? '',
-    isRequired: !isOptional,
+    isRequired: schema.type !== 'optional',
   }
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { judgeCall } from '../../shared/operator/verbs.ts'
 import {
@@ -7,7 +8,7 @@ import {
   invokeFunction,
   type Target,
 } from './functions-client.ts'
-import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, secretsOf } from './operator-help.ts'
 
 /**
  * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
@@ -51,6 +52,20 @@ const readTarget = (port: string | undefined, stage: string | undefined): Target
   return /^[a-z][a-z0-9-]{0,19}$/.test(stage) ? { stage } : fail('--stage: must be a stage’s name')
 }
 
+/** Secrets come from standard input: arguments are seen by other users, and kept by the shell. */
+const readSecrets = async (
+  options: Record<string, string>,
+  secrets: readonly string[],
+): Promise<Record<string, string>> => {
+  const given = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
+  for (const name of given) {
+    if (options[name] !== '-') fail(`--${name}: give - here and the secret on standard input`)
+  }
+  const [first] = given
+  if (first === undefined) return options
+  return { ...options, [first]: (await text(process.stdin)).replace(/\r?\n$/, '') }
+}
+
 const print = (text: string): never => {
   process.stdout.write(text)
   process.exit(0)
@@ -67,8 +82,9 @@ if (verb === '') fail(`${noun}: name a verb: ${Object.keys(known.verbs).join(', 
 const wanted = named(known.verbs, verb, `verb of ${noun}`)
 if (given.some((word) => HELP.test(word))) print(helpOfVerb(noun, verb, wanted))
 
-const { port, stage, ...options } = readOptions(given)
+const { port, stage, ...written } = readOptions(given)
 const target = readTarget(port, stage)
+const options = await readSecrets(written, secretsOf(wanted))
 // As the function will judge it, and sooner.
 const judged = judgeCall(known, { verb, options })
 if ('error' in judged) fail(judged.error)

@@ -9,7 +9,6 @@ export type ShownEvent = {
   amount: string
   /** Absent for what has no place among the events of a debit. */
   sequence?: number
-  attempt: string
 }
 
 const SHOWN_MAX = 60
@@ -39,7 +38,7 @@ const amountIn = ({ amount, currency }: Members): string =>
   typeof amount === 'number' ? `${amount.toFixed(2)} ${shown(currency)}` : ''
 
 /** @returns undefined for a body that names no event */
-export const readEvent = ({ headers, raw }: Arrival): ShownEvent | undefined => {
+export const readEvent = ({ raw }: Pick<Arrival, 'raw'>): ShownEvent | undefined => {
   const body = membersOf(parsed(raw))
   const event = shown(body.event)
   if (!event) return undefined
@@ -53,6 +52,5 @@ export const readEvent = ({ headers, raw }: Arrival): ShownEvent | undefined => 
     status: shown(transaction.status),
     amount: amountIn(transaction),
     ...(typeof body.sequence === 'number' ? { sequence: body.sequence } : {}),
-    attempt: /_([0-9]+)$/.exec(shown(headers['x-svc-delivery-id']))?.[1] ?? '',
   }
 }

@@ -1,7 +1,7 @@
 import type { ShownEvent } from './event.ts'
 
-/** What has come so far: tells repeats, and events that come after later ones of their debit. */
-export type Journal = (event: ShownEvent) => string[]
+/** Counts the attempts at an event, and notes those that come after a later event of their debit. */
+export type Journal = (event: ShownEvent) => { attempt: number; notes: string[] }
 
 // A listener that runs for days forgets its oldest events rather than fill the memory.
 const REMEMBERED_MAX = 10_000
@@ -17,14 +17,16 @@ const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
 }
 
 export const newJournal = (): Journal => {
-  const seen = new Map<string, true>()
+  const attempts = new Map<string, number>()
   const latest = new Map<string, number>()
   return ({ eventId, reference, sequence }) => {
-    if (eventId !== '' && seen.has(eventId)) return ['seen before']
-    remember(seen, eventId, true)
-    if (sequence === undefined) return []
+    const attempt = (eventId === '' ? 0 : (attempts.get(eventId) ?? 0)) + 1
+    remember(attempts, eventId, attempt)
+    if (attempt > 1) return { attempt, notes: ['seen before'] }
+    if (sequence === undefined) return { attempt, notes: [] }
     const last = latest.get(reference) ?? -1
     remember(latest, reference, Math.max(last, sequence))
-    return sequence < last ? [`out of order: sequence ${last} came before it`] : []
+    const isLate = sequence < last
+    return { attempt, notes: isLate ? [`out of order: sequence ${last} came before it`] : [] }
   }
 }

@@ -10,6 +10,8 @@ type Verdict = {
   isChecked: boolean
   /** The status of the answer. */
   answer: number
+  /** How many POSTs of its event have come; absent where the signature is wrong. */
+  attempt?: number
   notes: readonly string[]
 }
 
@@ -31,7 +33,7 @@ export const line = (event: ShownEvent | undefined, at: Date, verdict: Verdict):
         event.status,
         event.amount,
         event.sequence === undefined ? '' : `sequence ${event.sequence}`,
-        event.attempt && `attempt ${event.attempt}`,
+        verdict.attempt === undefined ? '' : `attempt ${verdict.attempt}`,
       ]
     : [styleText('yellow', 'no event: the body is no JSON object with an event')]
   return [

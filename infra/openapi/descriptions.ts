@@ -89,7 +89,7 @@ export const descriptions = {
     tag: 'Events',
     summary: "List the deliveries of a debit's events",
     description:
-      'The delivery record of each event that was tried to be delivered, with the log of its ' +
+      'The delivery record of each event that was tried to be delivered, with its 20 newest ' +
       'attempts. Bodies of receivers are cut at 4 KiB and escaped; attempts that others followed ' +
       'are kept for 30 days.',
     parameters: { reference: { ...reference, description: 'As the charge answered it' } },
@@ -98,8 +98,8 @@ export const descriptions = {
     tag: 'Events',
     summary: 'Deliver an event again',
     description:
-      'Asks for one more attempt, whatever became of those before: it takes the next number, and ' +
-      'the place of the automatic attempt that may be due.',
+      'Requests one more attempt, in place of the automatic one that may be due. A request within ' +
+      'a minute of another, before an attempt is recorded, is the same one and gets the same record.',
     parameters: {
       id: { description: 'Of the delivery record', example: '2137880302063503' },
     },

@@ -10,6 +10,7 @@ import { deliveryView, deliveryWithAttempts, pingView } from '../../shared/api/d
 import type { Success } from '../../shared/api/envelope.ts'
 import type { OperationName } from '../../shared/api/operations.ts'
 import { cursorFor, listHash } from '../../shared/api/pagination.ts'
+import { ATTEMPT_ID_BYTES, attemptId, firstTry } from '../../shared/domain/attempt.ts'
 import {
   Bank,
   BankIdentifier,
@@ -18,7 +19,7 @@ import {
   CustomerAccount,
 } from '../../shared/domain/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../../shared/domain/debit.ts'
-import { firstTry, owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
+import { owed, recordAttempt, redeliver } from '../../shared/domain/delivery.ts'
 import { webhookPayload } from '../../shared/domain/event.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -120,8 +121,14 @@ export const exampleEvents = {
 
 const at = secondsLater(31)
 const answered = { kind: 'answered', code: 204, body: '' } as const
-const made = { at, milliseconds: 48, address: '93.184.215.14', sentAs: 'transaction.completed' }
 const { reference } = completed.facts
+const made = {
+  id: attemptId({ reference, n: 3 }, Buffer.alloc(ATTEMPT_ID_BYTES, 159)),
+  at,
+  milliseconds: 48,
+  address: '93.184.215.14',
+  sentAs: 'transaction.completed',
+}
 
 const untried = owed(
   { reference, n: 3, partner: demo, type: 'completed', at: secondsLater(30) },

@@ -6,7 +6,7 @@ export const meanings: Record<string, string> = {
   api_version: 'Version of the API',
   approval_method: 'How the customer approved',
   attempt_count: 'Attempts made so far',
-  attempts: 'Each attempt, the first one first',
+  attempts: 'The 20 newest attempts, the oldest first',
   bank_identifier:
     'Identifier of a live bank, as the list of banks shows it. Any other text gets 402/1402',
   bank_reference: "The bank's own reference of the transaction",

@@ -1,11 +1,5 @@
-import {
-  type Attempt,
-  attemptId,
-  type Delivery,
-  errorClasses,
-  type FailureReason,
-  reasonOf,
-} from '../domain/delivery.ts'
+import { type Attempt, errorClasses, type FailureReason, reasonOf } from '../domain/attempt.ts'
+import type { Delivery } from '../domain/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import { iso } from '../domain/instant.ts'
@@ -69,9 +63,9 @@ const attemptView = (delivery: Delivery, attempt: Attempt) => ({
   request_headers: attemptHeaders(delivery, attempt),
 })
 
-const attemptHeaders = (delivery: Delivery, { number, at, sentAs }: Attempt) => ({
+const attemptHeaders = (delivery: Delivery, { id, at, sentAs }: Attempt) => ({
   'X-SVC-Event': sentAs,
   'X-SVC-Event-ID': eventId(delivery.reference, delivery.n),
-  'X-SVC-Delivery-ID': attemptId(delivery, number),
+  'X-SVC-Delivery-ID': id,
   'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
 })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { errorClasses } from '../domain/delivery.ts'
+import { errorClasses } from '../domain/attempt.ts'
 import { EventType } from '../domain/event-type.ts'
 import { statuses } from '../domain/lifecycle.ts'
 import { Reference, Uuid } from '../domain/reference.ts'

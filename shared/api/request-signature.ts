@@ -7,8 +7,8 @@ const AGE_MAX_SECONDS = 300
 
 export type SignedRequest = {
   method: string
-  /** Spellings of path and query that the caller may have signed. */
-  paths: readonly string[]
+  /** Spellings of path and query that the client may have signed. */
+  targets: Iterable<string>
   body: Buffer
   signature: string | undefined
   timestamp: string | undefined
@@ -20,11 +20,12 @@ const unauthorized = (message: string): Refusal => new Refusal(1401, { message }
  * Judges X-Signature and X-Timestamp (specification, Authentication, 6): lowercase hex of
  * HMAC-SHA256 over method, path with query, timestamp and raw body, one after the other. Ten
  * digits of timestamp, no more and no less, keep the parts from flowing into each other.
+ * @param secrets that of the provider, and while a rotation overlaps the one before it
  * @returns 401/1401 with the published message, 400/1400 for a timestamp that is none
  */
 export const judgeSignature = (
   request: SignedRequest,
-  secret: string,
+  secrets: readonly string[],
   now: Date,
 ): Refusal | undefined => {
   const { method, body, signature, timestamp } = request
@@ -36,10 +37,11 @@ export const judgeSignature = (
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > AGE_MAX_SECONDS) {
     return unauthorized('Request timestamp expired')
   }
-  const genuine = request.paths.some((path) =>
-    equal(signature, requestHmac(secret, { method, path, timestamp, body })),
-  )
-  return genuine ? undefined : unauthorized('Invalid HMAC signature')
+  for (const path of request.targets) {
+    const parts = { method, path, timestamp, body }
+    if (secrets.some((secret) => equal(signature, requestHmac(secret, parts)))) return undefined
+  }
+  return unauthorized('Invalid HMAC signature')
 }
 
 /** As text, so that no decoder of hex gets to ignore what it does not like. */

@@ -69,7 +69,7 @@ export const payloadHeaders = {
     'given; with sha256= in front for a provider that asked for it',
   'X-SVC-Event': 'The event type, as the body names it',
   'X-SVC-Event-ID': 'The same as event_id: equal in every attempt, so events can be deduplicated',
-  'X-SVC-Delivery-ID': 'Names the attempt, whose number stands at its end',
+  'X-SVC-Delivery-ID': 'The id of this POST: different in each attempt, and in the log of attempts',
   'X-SVC-Timestamp': 'Epoch seconds at which the attempt was signed',
   'Webhook-ID': 'The same as event_id, as Standard Webhooks names it',
   'Webhook-Timestamp': 'The same as X-SVC-Timestamp, as Standard Webhooks names it',

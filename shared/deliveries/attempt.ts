@@ -1,22 +1,26 @@
 import {
-  abandon,
-  type Delivery,
+  ATTEMPT_ID_BYTES,
+  attemptId,
   type FailureReason,
-  isSettled,
-  isSubscribed,
   type Outcome,
-  owed,
-  received,
-  recordAttempt,
   succeeded,
   type Try,
+} from '../domain/attempt.ts'
+import {
+  abandon,
+  appendAttempt,
+  type Delivery,
+  isSettled,
+  isSubscribed,
+  owed,
+  recordAttempt,
 } from '../domain/delivery.ts'
 import type { PartnerEvent } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import type { Runtime } from '../runtime.ts'
-import { findDelivery, replaceDelivery } from '../store/deliveries.ts'
+import { findAttempt, findDelivery, replaceDelivery } from '../store/deliveries.ts'
 import { isPrompt, markWhileSlow, noteOutcome } from './health.ts'
 import { send } from './send.ts'
 import { tellAttempt } from './tell.ts'
@@ -33,7 +37,7 @@ export type Wanted = {
   unlessSlow: boolean
 }
 
-/** `left`: broken off without a record, for others to make. */
+/** `left`: aborted so that it holds up no other event; the next attempt waits as long as it takes. */
 export type Came = 'done' | 'done slowly' | 'left'
 
 export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<Came> => {
@@ -50,24 +54,27 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
     return 'done'
   }
   const at = runtime.now()
+  const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
   const leaving = new AbortController()
-  const sending = send({ event, number, webhook, at, signal: leaving.signal })
+  const sending = send({ event, id, webhook, at, signal: leaving.signal })
   const pace = await markWhileSlow(partner, sending, runtime)
   // A burst of events that hang would hold every worker: only one of them goes on among others.
-  if (wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))) {
-    leaving.abort()
-    await sending
-    return 'left'
-  }
+  const isLeft =
+    wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))
+  if (isLeft) leaving.abort()
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
-  const made = { at, milliseconds, address, sentAs: sentType(event.type, webhook) }
+  const made = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const draw = runtime.random()
+  if (isLeft) {
+    tellAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })
+    return 'left'
+  }
   const { status } = recordAttempt(record, outcome, made, draw)
   const turned = { partner, health, made, succeeded: succeeded(outcome) }
   // Before the record, which ends the attempt: whoever is lost in between makes it again.
   await noteOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
-  const after = await writeOutcome({ found, record, outcome, made, draw })
+  const after = await writeOutcome({ found, record, isLeft, outcome, made, draw })
   tellAttempt(after, { tried: true })
   // And after it, as the webhook may have recovered in between and taken up what it then owed.
   if (after.status === 'abandoned') await noteOutcome({ ...turned, abandoned: true }, runtime)
@@ -91,42 +98,45 @@ const giveUp = async (
   if (await replaceDelivery(found, after)) tellAttempt(after, { tried: false })
 }
 
-type Made = {
+type AttemptWrite = {
+  /** As it was read before the attempt. */
   found: Delivery | undefined
   record: Delivery
+  /** The receiver had less time than it may take: the attempt is on top of those allowed. */
+  isLeft: boolean
   outcome: Outcome
   made: Try
   draw: number
 }
 
-/** @returns the record as it is now, which another worker may have written */
-const writeOutcome = async ({ found, record, ...tried }: Made): Promise<Delivery> => {
-  const after = recordAttempt(record, tried.outcome, tried.made, tried.draw)
-  if (await replaceDelivery(found, after)) return after
-  const now = await readAgain(record)
-  if (now.attemptCount === record.attemptCount && !isSettled(now)) {
-    // Only a redelivery was asked for meanwhile: this attempt is it.
-    return writeOutcome({ found: now, record: now, ...tried })
+// Each lost race is an attempt or a request that was written, and fifty workers may be at work.
+const RACES_MAX = 50
+
+/**
+ * Writes an attempt; when another worker has changed the record meanwhile, as the next attempt.
+ * @returns the record as it is now
+ */
+const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {
+  const { found, record, isLeft, ...attempt } = write
+  const spare = (delivery: Delivery): Delivery =>
+    isLeft ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
+  let before = found
+  let after = recordAttempt(spare(record), attempt.outcome, attempt.made, attempt.draw)
+  for (let race = 1; race <= RACES_MAX; race += 1) {
+    if (await replaceDelivery(before, after)) return after
+    before = await readAgain(record)
+    // The answer to the write was lost.
+    if ((await findAttempt(before, after.attemptCount))?.id === attempt.made.id) return before
+    const isRequested =
+      before.status === 'pending' &&
+      before.nextAttemptAt?.getTime() !== found?.nextAttemptAt?.getTime()
+    after = appendAttempt(spare(before), { ...attempt, isRequested })
   }
-  // Another worker had the same attempt. What was received is not to be sent again.
-  return after.deliveredAt ? writeReceived(now, after.deliveredAt) : now
+  throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times`)
 }
 
 const readAgain = async ({ reference, n }: Delivery): Promise<Delivery> => {
   const now = await findDelivery(reference, n)
   if (!now) throw new Error(`The delivery of event ${n} of ${reference} is gone`)
   return now
-}
-
-const RACES_MAX = 5
-
-const writeReceived = async (record: Delivery, at: Date): Promise<Delivery> => {
-  let now = record
-  for (let race = 1; race <= RACES_MAX; race += 1) {
-    if (now.deliveredAt) return now
-    const settled = received(now, at)
-    if (await replaceDelivery(now, settled)) return settled
-    now = await readAgain(record)
-  }
-  throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times meanwhile`)
 }

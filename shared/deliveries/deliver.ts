@@ -33,7 +33,7 @@ export const deliverEvents = async (
   const wanted = { number: attempt, webhook, health, unlessSlow }
   for (const event of events) {
     const came = await attemptDelivery({ ...wanted, event }, runtime)
-    // Whoever takes them up passes over those that are on record.
+    // The next worker skips the events that are on record.
     if (came === 'left') return { partner }
     if (came === 'done slowly' && unlessSlow && event.n < through) return { partner }
   }

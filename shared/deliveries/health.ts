@@ -1,4 +1,4 @@
-import type { Try } from '../domain/delivery.ts'
+import type { Try } from '../domain/attempt.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { automaticRecovery } from '../domain/recovery.ts'
 import {

@@ -1,8 +1,9 @@
-import type { Attempt, Delivery } from '../domain/delivery.ts'
+import type { Attempt } from '../domain/attempt.ts'
+import type { Delivery } from '../domain/delivery.ts'
 import type { Reference } from '../domain/reference.ts'
 import { listAttempts, listDeliveries } from '../store/deliveries.ts'
 
-/** Redeliveries are not counted out, but a reply has its bounds. */
+/** Redeliveries have no limit. 50 attempts with bodies of 4 KiB, escaped, exceed 6 MB in one reply. */
 const ATTEMPTS_SHOWN = 20
 
 /** The deliveries of one debit, in the order of its events, each with its newest attempts. */

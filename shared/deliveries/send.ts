@@ -1,4 +1,3 @@
-import { attemptId } from '../domain/delivery.ts'
 import { eventId, type PartnerEvent, PING, pingBody } from '../domain/event.ts'
 import { sentType } from '../domain/event-type.ts'
 import type { Webhook } from '../domain/partner.ts'
@@ -21,20 +20,21 @@ const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Pro
 
 type Sending = {
   event: PartnerEvent
-  number: number
+  /** X-SVC-Delivery-ID. */
+  id: string
   webhook: Webhook
   at: Date
   /** Breaks it off. */
   signal: AbortSignal
 }
 
-/** Signs an event as its attempt `number`, and posts it. */
-export const send = ({ event, number, webhook, at, signal }: Sending): Promise<Sent> => {
+/** Signs an event, and posts it. */
+export const send = ({ event, id, webhook, at, signal }: Sending): Promise<Sent> => {
   const signed = {
     body: JSON.stringify(event.payload(webhook)),
     event: sentType(event.type, webhook),
     eventId: eventId(event.reference, event.n),
-    attemptId: attemptId(event, number),
+    attemptId: id,
     at,
   }
   return sendSigned(webhook, signed, signal)
@@ -45,8 +45,10 @@ const PING_SECONDS = 15
 const PING_CONNECTION_SECONDS = 10
 
 /** Signs a ping, and posts it. */
-export const ping = (webhook: Webhook, { id, at }: { id: string; at: Date }): Promise<Sent> => {
-  const eventId = `evt_${id}`
+export const ping = (
+  webhook: Webhook,
+  { id, eventId, at }: { id: string; eventId: string; at: Date },
+): Promise<Sent> => {
   const patient = {
     ...webhook,
     timeoutSeconds: Math.min(webhook.timeoutSeconds, PING_SECONDS),
@@ -56,7 +58,7 @@ export const ping = (webhook: Webhook, { id, at }: { id: string; at: Date }): Pr
     body: pingBody({ eventId, at }),
     event: PING,
     eventId,
-    attemptId: `dlv_${id}_1`,
+    attemptId: id,
     at,
   })
 }

@@ -1,4 +1,5 @@
-import { attemptId, type Delivery, errorClasses } from '../domain/delivery.ts'
+import { errorClasses } from '../domain/attempt.ts'
+import type { Delivery } from '../domain/delivery.ts'
 import { deliveryId, eventId } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -18,7 +19,7 @@ export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): 
     reference,
     partner,
     attempt: delivery.attemptCount,
-    attempt_id: attemptId(delivery, delivery.attemptCount),
+    attempt_id: tried ? (last?.id ?? null) : null,
     attempts_max: delivery.attemptsMax,
     status,
     reason,

@@ -1,9 +1,18 @@
-import { deliveryId, type PartnerEvent } from './event.ts'
+import {
+  type Attempt,
+  attemptOf,
+  delaySeconds,
+  type FailureReason,
+  type Outcome,
+  reasonOf,
+  retriable,
+  succeeded,
+  type Try,
+} from './attempt.ts'
+import type { PartnerEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
 import type { PartnerId, Webhook } from './partner.ts'
 import type { Reference } from './reference.ts'
-import type { ErrorCode } from './refusal.ts'
-import { escaped } from './text.ts'
 
 /** One event owed to one partner (specification, Webhook delivery record). */
 export type Delivery = {
@@ -32,95 +41,9 @@ export type Delivery = {
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
 
-/** One HTTP try. */
-export type Attempt = {
-  /** From 1. */
-  number: number
-  at: Date
-  milliseconds: number
-  /** The IP address that it went to, if a connection stood. */
-  address: string | null
-  /** The type of the event as it was sent. */
-  sentAs: string
-  responseCode: number | null
-  /** The first 4 KiB, with everything escaped that a terminal or a page could obey. */
-  responseBody: string | null
-  /** Why it was not a success. */
-  cause: FailureCause | null
-}
-
-/** Causes without an answer, and the two kinds of answer that are not a success. */
-export type FailureCause =
-  | 'connect_timeout'
-  | 'read_timeout'
-  | 'refused'
-  | 'broken'
-  | 'dns'
-  | 'tls'
-  | 'address'
-  | 'redirect'
-  | 'status'
-
-/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (no webhook any more). */
-export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
-
-/** What one attempt came to. `retryAfterSeconds` is what the receiver asked for. */
-export type Outcome =
-  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
-  | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
-
-/** Causes as an attempt's log groups them. */
-export const errorClasses = {
-  connect_timeout: 'timeout',
-  read_timeout: 'timeout',
-  refused: 'connect',
-  broken: 'connect',
-  dns: 'dns',
-  tls: 'tls',
-  address: 'address',
-  redirect: 'redirect',
-  status: 'status',
-} as const satisfies Record<FailureCause, string>
-
-const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
-const DELAY_CAP_SECONDS = 300
-
-/** Any 2xx. */
-export const succeeded = (outcome: Outcome): boolean =>
-  outcome.kind === 'answered' && outcome.code >= 200 && outcome.code < 300
-
-// A forbidden address stays forbidden; every other unreached receiver may come back.
-const retriable = (outcome: Outcome): boolean =>
-  outcome.kind === 'answered' ? RETRIABLE_CODES.has(outcome.code) : outcome.cause !== 'address'
-
-const causeOf = (outcome: Outcome): FailureCause | null => {
-  if (succeeded(outcome)) return null
-  if (outcome.kind === 'unreached') return outcome.cause
-  return outcome.code >= 300 && outcome.code < 400 ? 'redirect' : 'status'
-}
-
-/** The published code of a cause. */
-export const reasonOf = (cause: FailureCause | null): FailureReason | null => {
-  if (cause === null) return null
-  return errorClasses[cause] === 'timeout' ? 4408 : 4001
-}
-
 /** Total attempts: the partner's own setting, else the first one and the retries of the class. */
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
-
-/**
- * Returns the seconds before the attempt that follows attempt `k`: 2^k and up to 10 percent, at
- * most 300, and at least what the receiver asks for (specification, Retry of deliveries). SQS
- * delays by whole seconds, so there is no jitter below 16 s.
- * @param draw in [0, 1), for the jitter
- */
-export const delaySeconds = (k: number, draw: number, retryAfterSeconds = 0): number => {
-  const base = 2 ** k
-  const jitterMax = Math.floor(base * 0.1)
-  const delay = base + Math.floor(draw * (jitterMax + 1))
-  return Math.min(Math.max(delay, retryAfterSeconds), DELAY_CAP_SECONDS)
-}
 
 type Owed = Pick<PartnerEvent, 'reference' | 'n' | 'partner' | 'type' | 'at'>
 
@@ -148,23 +71,6 @@ export const owed = (
 /** Delivered or abandoned: nothing more is tried of its own accord. */
 export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'delivered' || status === 'abandoned'
-
-/** One try as it was made: when it began, how long it took, where it went, and as what. */
-export type Try = Pick<Attempt, 'at' | 'milliseconds' | 'address' | 'sentAs'>
-
-const attemptOf = (number: number, outcome: Outcome, made: Try): Attempt => {
-  const answered = outcome.kind === 'answered'
-  return {
-    number,
-    ...made,
-    responseCode: answered ? outcome.code : null,
-    responseBody: answered ? escaped(outcome.body) : null,
-    cause: causeOf(outcome),
-  }
-}
-
-/** A try that is the first and the last: nothing is owed. */
-export const firstTry = (outcome: Outcome, made: Try): Attempt => attemptOf(1, outcome, made)
 
 /** The record after one more attempt (specification, Webhook delivery states). */
 export const recordAttempt = (
@@ -197,6 +103,34 @@ export const recordAttempt = (
   }
 }
 
+type Appended = {
+  outcome: Outcome
+  made: Try
+  draw: number
+  /** A redelivery was requested after the attempt had read the record. */
+  isRequested: boolean
+}
+
+/**
+ * The record after an attempt that ended when another worker had changed the record. The attempt
+ * gets the next number. A success wins; a failure changes neither the end of a delivery nor a
+ * redelivery that is due.
+ */
+export const appendAttempt = (
+  delivery: Delivery,
+  { outcome, made, draw, isRequested }: Appended,
+): Delivery => {
+  const number = delivery.attemptCount + 1
+  const attemptsMax = Math.max(delivery.attemptsMax, isRequested ? number + 1 : number)
+  const after = recordAttempt({ ...delivery, attemptsMax }, outcome, made, draw)
+  if (succeeded(outcome)) return after
+  const { status, failedAt, nextAttemptAt } = delivery
+  if (isSettled(delivery) || isRequested) return { ...after, status, failedAt, nextAttemptAt }
+  // Each answer may ask for a time: the later one holds.
+  const isLater = nextAttemptAt && after.nextAttemptAt && nextAttemptAt > after.nextAttemptAt
+  return isLater ? { ...after, nextAttemptAt } : after
+}
+
 // What was received once stays received.
 const givenUp = (delivery: Delivery, at: Date): Delivery =>
   delivery.deliveredAt
@@ -219,6 +153,17 @@ export const redeliver = (delivery: Delivery, at: Date): Delivery => ({
   failedAt: null,
 })
 
+const COALESCED_SECONDS = 60
+
+/** Whether a redelivery was requested so recently that another request is the same one. */
+export const isRedelivering = (
+  { status, nextAttemptAt }: Pick<Delivery, 'status' | 'nextAttemptAt'>,
+  at: Date,
+): boolean =>
+  status === 'pending' &&
+  nextAttemptAt !== null &&
+  at.getTime() - nextAttemptAt.getTime() < COALESCED_SECONDS * 1000
+
 /** Of its own accord a delivery is taken up this often; an event that no receiver takes must end. */
 const REVIVALS_MAX = 3
 
@@ -228,22 +173,8 @@ export const revive = (delivery: Delivery, at: Date): Delivery | undefined =>
     ? { ...redeliver(delivery, at), revivals: delivery.revivals + 1 }
     : undefined
 
-/** The record once it was received after all, whatever another worker wrote of the same attempt. */
-export const received = (delivery: Delivery, at: Date): Delivery => ({
-  ...delivery,
-  status: 'delivered',
-  nextAttemptAt: null,
-  deliveredAt: delivery.deliveredAt ?? at,
-  failedAt: null,
-  reason: null,
-})
-
 /** Whether a partner takes an event. */
 export const isSubscribed = (webhook: Pick<Webhook, 'events'>, event: EventName): boolean =>
   webhook.events
     ? webhook.events.includes(eventTypes[event].event)
     : !('asked' in eventTypes[event])
-
-/** Names one attempt, where the event's own id names the event in all of them. */
-export const attemptId = ({ reference, n }: Pick<Delivery, 'reference' | 'n'>, number: number) =>
-  `dlv_${deliveryId(reference, n)}_${number}`

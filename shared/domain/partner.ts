@@ -43,6 +43,28 @@ export const SettlementAccount = v.object({
 })
 export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
 
+/**
+ * The request-signing secrets of a provider, sealed. `previous` is the one before the last rotation,
+ * which is accepted until that time (ISO 8601).
+ */
+export const RequestSigning = v.object({
+  secret: v.string(),
+  previous: v.optional(v.object({ secret: v.string(), until: v.string() })),
+})
+export type RequestSigning = v.InferOutput<typeof RequestSigning>
+
+type Rotation = { secret: string; at: Date; graceSeconds: number }
+
+/** The secrets after a rotation. One that was previous already is dropped. */
+export const replaced = (
+  before: RequestSigning | undefined,
+  { secret, at, graceSeconds }: Rotation,
+): RequestSigning => {
+  if (!before || graceSeconds === 0) return { secret }
+  const until = new Date(at.getTime() + graceSeconds * 1000).toISOString()
+  return { secret, previous: { secret: before.secret, until } }
+}
+
 /** A payment provider as an account. */
 export const Partner = v.object({
   id: PartnerId,
@@ -55,7 +77,7 @@ export const Partner = v.object({
   /** CIDR ranges that may call; absent: any. */
   allowedAddresses: v.optional(v.array(v.string())),
   /** Set: every request must carry X-Signature and X-Timestamp. */
-  requestSecret: v.optional(v.string()),
+  requestSigning: v.optional(RequestSigning),
   /** Absent: nothing is taken but what banks take themselves. */
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */

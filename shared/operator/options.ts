@@ -80,6 +80,30 @@ export const present = <T extends object>(members: T): Present<T> =>
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Present<T>
 
+/** How long a secret stays valid after it was replaced: a day, at most a week. */
+export const SECRET_OVERLAP_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
+
+export const graceSeconds = v.optional(
+  option(
+    'SECONDS',
+    'how long the old secret stays valid, 0-604800 (default 86400)',
+    wholeNumber(SECRET_OVERLAP_SECONDS),
+  ),
+)
+
+/**
+ * An option that is a secret: the command reads it from standard input, never from its arguments,
+ * where other users of the machine and the shell's history would see it.
+ */
+export const secretOption = <const S extends TextSchema>(meaning: string, schema: S) =>
+  v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
+
+/** 16 to 200 printable ASCII characters without blanks. */
+export const secretText = v.pipe(
+  v.string(),
+  v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks'),
+)
+
 /** How many of a list are shown. */
 export const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
 

@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { Attempt, Delivery } from '../domain/delivery.ts'
+import type { Attempt } from '../domain/attempt.ts'
+import type { Delivery } from '../domain/delivery.ts'
 import { fromIso, iso } from '../domain/instant.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
@@ -119,6 +120,17 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
   return [...earlier, last].slice(-limit)
 }
 
+/** One attempt by its number, as far as it is kept. */
+export const findAttempt = async (
+  { reference, n, attemptCount, last }: Delivery,
+  number: number,
+): Promise<Attempt | undefined> => {
+  if (number > attemptCount) return undefined
+  if (last?.number === number) return last
+  const item = await read<{ attempt: Written<Attempt> }>(keys.attempt(reference, n, number))
+  return item && fromAttempt(item.attempt)
+}
+
 /**
  * Writes what became of a delivery, if it still stands as it was read: so two workers on one
  * attempt leave one record, a redelivery is not overwritten, and no message, however often
@@ -143,19 +155,23 @@ export const replaceDelivery = async (
   )
 }
 
-const asRead = (before: Delivery, after: Delivery) => ({
-  ConditionExpression:
-    'attemptCount = :count AND #status = :status AND attemptsMax = :max' +
-    ' AND nextAttemptAt = :next AND attemptsMax >= :attempts',
-  ExpressionAttributeNames: { '#status': 'status' },
-  ExpressionAttributeValues: {
-    ':count': before.attemptCount,
-    ':status': before.status,
-    ':max': before.attemptsMax,
-    ':next': iso(before.nextAttemptAt),
-    ':attempts': after.attemptCount,
-  },
-})
+const asRead = (before: Delivery, after: Delivery) => {
+  // An attempt that goes past the last one raises their number in the same write.
+  const isCapped = after.attemptsMax <= before.attemptsMax
+  return {
+    ConditionExpression:
+      'attemptCount = :count AND #status = :status AND attemptsMax = :max AND nextAttemptAt = :next' +
+      (isCapped ? ' AND attemptsMax >= :attempts' : ''),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':count': before.attemptCount,
+      ':status': before.status,
+      ':max': before.attemptsMax,
+      ':next': iso(before.nextAttemptAt),
+      ...(isCapped ? { ':attempts': after.attemptCount } : {}),
+    },
+  }
+}
 
 const putAside = (delivery: Delivery, attempt: Attempt): Promise<void> =>
   put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {

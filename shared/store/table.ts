@@ -104,7 +104,6 @@ export const keys = {
   }),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
   exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
-  /** What operators changed, by time. */
   changes: 'CHANGES',
   change: (time: string): Key => ({ pk: 'CHANGES', sk: time }),
   /** In the index by-status: the changes of one provider or bank; undefined for all others. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { isIP, type LookupFunction, connect as plainConnect, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { Client } from 'undici'
-import type { FailureCause } from '../domain/delivery.ts'
+import type { FailureCause } from '../domain/attempt.ts'
 import type { Target } from './target.ts'
 
 /** Connections to receivers: made to judged addresses alone, and kept for the next attempt. */

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import type { FailureCause, Outcome } from '../domain/delivery.ts'
+import type { FailureCause, Outcome } from '../domain/attempt.ts'
 import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
 import { sooner } from './sooner.ts'

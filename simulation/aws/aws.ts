@@ -5,7 +5,6 @@ import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { Effects } from '../world/effects.ts'
 import type { Faults } from '../world/faults.ts'
-import { current } from '../world/invocations.ts'
 import type { Plan } from '../world/plan.ts'
 import type { Run } from '../world/warm-functions.ts'
 import { reportCalls } from './bucket-calls.ts'
@@ -54,14 +53,14 @@ const outages = ({ clock, chance, faults, plan }: Around) => ({
 
 /** The table of a world. Whatever changes in it is in its stream, and is looked after. */
 const tableOf = (around: Around, queues: { ring: () => void }) => {
-  const { clock, chance, faults, run } = around
+  const { clock, chance, faults, effects, run } = around
   const table = newTable({
     definition: tableDefinition,
     name: TABLE,
     now: clock.now,
     indexLag: () => (faults.strikes('index late') ? chance.between(0, MINUTE_MS) : 0),
     by: () => {
-      const worker = current()
+      const worker = effects.acting()
       return worker && { name: worker.name, invocation: worker.number }
     },
   })

@@ -41,7 +41,7 @@ export const invariants: readonly Invariant[] = [
   { number: 10, says: 'a reference of a provider names one debit', check: isClaimedOnce },
   { number: 11, says: 'a bank acts on a debit once', check: isSubmittedOnce },
   { number: 12, says: 'a move has one event, which names the status before', check: isWhole },
-  { number: 13, says: 'an event has one id, an attempt its own', check: hasItsId },
+  { number: 13, says: 'an event has one id, each POST its own and a record', check: hasItsId },
   {
     number: 14,
     says: 'events have no holes, and tell the state they led to',

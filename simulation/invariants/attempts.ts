@@ -1,7 +1,7 @@
 import { type Books, type DeliveryBook, eventKey } from './books.ts'
 import { isTakenUp } from './deliveries.ts'
 import type { Check, Complain } from './invariant.ts'
-import { isReceived, type SeenPost } from './post-book.ts'
+import type { SeenPost } from './post-book.ts'
 import type { RawAttempt, RawDelivery } from './raw-items.ts'
 import { SECOND_MS } from './time-and-money.ts'
 
@@ -20,46 +20,64 @@ const delaysAfter = (k: number, retryAfter: number): { least: number; most: numb
 
 const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + milliseconds
 
-/** The posts that a record may speak of: rivals for one attempt each make their own. */
-const heardOf = (posts: readonly SeenPost[], { number, responseCode }: RawAttempt) =>
-  posts.filter(
-    ({ attempt, post }) => attempt === number && post.heard && post.code === responseCode,
-  )
+/** The post that a record speaks of, if its answer was heard. */
+const heardOf = (posts: readonly SeenPost[], { id, responseCode }: RawAttempt) =>
+  posts.find((seen) => seen.id === id && seen.post.heard && seen.post.code === responseCode)
 
 /** Each write of a delivery that an attempt led to. */
 function* attemptsIn({ changes }: DeliveryBook) {
-  for (const { before, after, sequence, at } of changes) {
+  for (const { before, after } of changes) {
     if (!after?.last || after.attemptCount === (before?.attemptCount ?? 0)) continue
-    yield { before, after, last: after.last, sequence, at }
+    yield { before, after, last: after.last }
   }
+}
+
+type Recorded = {
+  posts: readonly SeenPost[]
+  witnessed: Books['witnessed']
+}
+
+/**
+ * When the worker of an attempt started, or else when it posted: what was written after that, it may
+ * not have seen.
+ */
+const startOf = (
+  { by, after }: DeliveryBook['changes'][number],
+  { posts, witnessed }: Recorded,
+): number => {
+  const record = witnessed.invocations.get(by?.invocation ?? Number.NaN)
+  const last = after?.last
+  const post = posts.find(({ id }) => id === last?.id)?.post
+  return record?.startedAt ?? post?.at ?? Date.parse(last?.at ?? '')
 }
 
 /** 16 */
 export const isSpaced: Check = (books, complain) => {
   for (const [key, record] of books.deliveries) {
     const posts = books.postsOf.get(key) ?? []
-    for (const { after, last } of attemptsIn(record)) {
+    for (const { before, after, last } of attemptsIn(record)) {
       if (after.status !== 'failed') continue
-      const asked = heardOf(posts, last).map(({ post }) => post.retryAfter ?? 0)
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
-      const isWithin = (asked.length > 0 ? asked : [0]).some((retryAfter) => {
-        const { least, most } = delaysAfter(last.number, retryAfter)
-        return seconds >= least && seconds <= most
-      })
-      if (!isWithin) complain(key, `waits ${seconds} s after attempt ${last.number}`)
+      const { least, most } = delaysAfter(last.number, heardOf(posts, last)?.post.retryAfter ?? 0)
+      // Of two attempts at once the later time holds.
+      const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
+      if (seconds < least || (seconds > most && !isKept)) {
+        complain(key, `waits ${seconds} s after attempt ${last.number}`)
+      }
     }
-    comesNotBefore(record, posts, { skew: books.witnessed.scene.skew, complain })
+    comesNotBefore(record, { posts, witnessed: books.witnessed }, complain)
   }
 }
 
 /** An attempt is not made before it is due, or was asked for. */
 const comesNotBefore = (
   { item, changes }: DeliveryBook,
-  posts: readonly SeenPost[],
-  // The one who says when it is due and the one who makes it each have a clock.
-  { skew, complain }: { skew: number; complain: Complain },
+  recorded: Recorded,
+  complain: Complain,
 ): void => {
   const key = eventKey(item.reference, item.n)
+  // The one who says when it is due and the one who makes it each have a clock.
+  const { skew } = recorded.witnessed.scene
   // What was due may be on its way when another is asked for: then this attempt is that.
   let due: number | undefined
   let saidAt = 0
@@ -67,11 +85,11 @@ const comesNotBefore = (
     const { before, after } = change
     if (!after) continue
     if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
-      const { at, number } = after.last
-      // One that was under way, or whose worker was lost, is no answer to what was said after it.
-      const first = posts.find(({ attempt, post }) => attempt === number && post.at >= saidAt)
-      const madeAt = Math.min(Date.parse(at), first?.post.at ?? Infinity)
-      const isAfter = madeAt >= saidAt - skew
+      const { at, id, number } = after.last
+      const post = recorded.posts.find((seen) => seen.id === id)?.post
+      const madeAt = Math.min(Date.parse(at), post?.at ?? Infinity)
+      // One that was under way is no answer to what was said after it.
+      const isAfter = startOf(change, recorded) >= saidAt
       if (due !== undefined && isAfter && madeAt < due - 2 * skew) {
         complain(key, `had attempt ${number} ${due - madeAt} ms before it was due`)
       }
@@ -93,71 +111,84 @@ const isSuccess = ({ responseCode }: RawAttempt): boolean =>
 const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
   responseCode === null ? NETWORK.has(cause ?? '') : RETRIABLE_CODES.has(responseCode)
 
+const isEnd = (status: string | undefined): boolean =>
+  status === 'delivered' || status === 'abandoned'
+
 /** What a record must be after an attempt. */
-const expected = ({ last, attemptsMax, deliveredAt }: RawDelivery): string => {
+const expected = (before: RawDelivery | undefined, after: RawDelivery): string => {
+  const { last, attemptsMax, deliveredAt } = after
   if (!last) return 'pending'
   if (isSuccess(last)) return 'delivered'
+  if (before && isEnd(before.status)) return before.status
   if (isRetriable(last) && last.number < attemptsMax) return 'failed'
   return deliveredAt ? 'delivered' : 'abandoned'
 }
-
-/** The longest that the function of an attempt runs: a rival may have read the record before. */
-const FUNCTION_MS = 75 * SECOND_MS
 
 /** 17: an answer decides whether there is another attempt, and it is the receiver's own. */
 export const isRetriedRightly: Check = (books, complain) => {
   for (const [key, record] of books.deliveries) {
     const posts = books.postsOf.get(key) ?? []
-    let isOver = false
+    const recorded = { posts, witnessed: books.witnessed }
+    // When it came to its end, and when it was taken up again.
+    let endedAt = Infinity
+    let takenUpAt = 0
     for (const change of record.changes) {
-      const { before, after } = change
+      const { before, after, at } = change
       if (!after) continue
-      if (isTakenUp(change)) isOver = false
+      if (isTakenUp(change)) [endedAt, takenUpAt] = [Infinity, at]
       if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
-        if (isOver) complain(key, `had attempt ${after.last.number} after its end`)
-        judgeAttempt(after, { key, posts, complain })
+        const startedAt = startOf(change, recorded)
+        if (startedAt > endedAt) complain(key, `had attempt ${after.last.number} after its end`)
+        const isRival = startedAt <= takenUpAt
+        judgeAttempt({ before, after }, { key, posts, isRival, complain })
       } else if (after.status !== before?.status) judgeOther(change, { key, books, complain })
-      if (after.status === 'delivered' || after.status === 'abandoned') isOver = true
-    }
-    for (const { last, at } of attemptsIn(record)) {
-      const again = posts.find(
-        ({ attempt, post }) => attempt === last.number && post.at > at + FUNCTION_MS,
-      )
-      if (again) complain(key, `was posted as attempt ${last.number} after that was on record`)
+      if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
     }
   }
 }
 
-type Around = { key: string; posts: readonly SeenPost[]; complain: Complain }
+type Around = {
+  key: string
+  posts: readonly SeenPost[]
+  /** It was under way when the record was taken up again. */
+  isRival: boolean
+  complain: Complain
+}
 
-const judgeAttempt = (after: RawDelivery, { key, posts, complain }: Around): void => {
+const judgeAttempt = (
+  { before, after }: { before: RawDelivery | undefined; after: RawDelivery },
+  { key, posts, isRival, complain }: Around,
+): void => {
   const { last, status, attemptCount, nextAttemptAt } = after
   if (!last) return
-  const wanted = expected(after)
+  const wanted = expected(before, after)
   const said = last.responseCode ?? last.cause
-  if (status !== wanted) complain(key, `is ${status} after ${said}, and should be ${wanted}`)
-  if ((nextAttemptAt !== null) !== (wanted === 'failed')) {
+  // What was requested during an attempt that failed is still due.
+  const isStillDue =
+    isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
+  if (status !== wanted && !isStillDue) {
+    complain(key, `is ${status} after ${said}, and should be ${wanted}`)
+  }
+  if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue)) {
     complain(key, `has its next attempt at ${nextAttemptAt} after ${said}`)
   }
   if (last.number !== attemptCount) complain(key, `counts attempt ${last.number} otherwise`)
-  if (last.responseCode !== null && heardOf(posts, last).length === 0) {
+  if (last.responseCode !== null && !heardOf(posts, last)) {
     complain(key, `says that attempt ${last.number} was answered ${last.responseCode}`)
   }
 }
 
 type Other = { key: string; books: Books; complain: Complain }
 
-/** Without an attempt it is taken up, received by another worker, or not to be tried any more. */
+/** Without an attempt it is taken up, or not to be tried any more. */
 const judgeOther = (
   change: DeliveryBook['changes'][number],
   { key, books, complain }: Other,
 ): void => {
-  const { after, sequence } = change
+  const { before, after, by, sequence } = change
   if (!after || isTakenUp(change)) return
-  const received = (books.postsOf.get(key) ?? []).some(
-    (seen) => isReceived(seen) && seen.post.heard,
-  )
-  if (after.status === 'delivered' && received) return
+  // What was never tried is put on record for its first attempt.
+  if (!before && after.status === 'pending' && by?.name === 'sweep') return
   if (after.status === 'abandoned' && books.disabled.has(after.partner)) return
   complain(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

@@ -7,6 +7,7 @@ import {
   entriesOf,
   kindOf,
   ownerIn,
+  type RawAttempt,
   type RawBatch,
   type RawClaim,
   type RawDayTotal,
@@ -15,6 +16,7 @@ import {
   type RawException,
   type RawFeedPage,
   type RawLine,
+  type RawPastAttempt,
   type RawPointer,
 } from './raw-items.ts'
 import { type BankReport, reportsIn } from './report-book.ts'
@@ -32,7 +34,12 @@ export type DebitBook = {
 }
 
 /** One event that is owed to a partner's webhook. */
-export type DeliveryBook = { item: RawDelivery; changes: ChangeOf<RawDelivery>[] }
+export type DeliveryBook = {
+  item: RawDelivery
+  changes: ChangeOf<RawDelivery>[]
+  /** Every attempt on record, in no order. */
+  attempts: RawAttempt[]
+}
 
 export type BatchBook = { item: RawBatch; changes: ChangeOf<RawBatch>[]; lines: LineBook[] }
 
@@ -48,6 +55,7 @@ export type Books = {
   pointers: RawPointer[]
   /** By reference and number of the event. */
   deliveries: Map<string, DeliveryBook>
+  pastAttempts: RawPastAttempt[]
   batches: Map<string, BatchBook>
   lines: LineBook[]
   dayTotals: RawDayTotal[]
@@ -81,6 +89,7 @@ const emptyBooks = (witnessed: Witnessed): Books => {
     claims: [],
     pointers: [],
     deliveries: new Map(),
+    pastAttempts: [],
     batches: new Map(),
     lines: [],
     dayTotals: [],
@@ -113,6 +122,9 @@ export const booksOf = (witnessed: Witnessed): Books => {
     books.batches.get(line.batch)?.lines.push(line)
   }
   for (const one of books.exceptions) books.debits.get(one.reference)?.exceptions.push(one)
+  for (const { pk, n, attempt } of books.pastAttempts) {
+    books.deliveries.get(eventKey(ownerIn(pk), n))?.attempts.push(attempt)
+  }
   for (const change of witnessed.changes) follow(change, books)
   return books
 }
@@ -133,11 +145,16 @@ const enter = (item: Item, books: Books): void => {
       return
     case 'delivery': {
       const record = item as RawDelivery
-      books.deliveries.set(eventKey(record.reference, record.n), { item: record, changes: [] })
+      const attempts = record.last ? [record.last] : []
+      const key = eventKey(record.reference, record.n)
+      books.deliveries.set(key, { item: record, changes: [], attempts })
       return
     }
     case 'exception':
       books.exceptions.push(item as RawException)
+      return
+    case 'attempt':
+      books.pastAttempts.push(item as RawPastAttempt)
       return
     case 'batch': {
       const batch = item as RawBatch

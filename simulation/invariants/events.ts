@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Books, eventKey } from './books.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
-import type { SeenPost } from './post-book.ts'
+import { isFinished, type SeenPost } from './post-book.ts'
 import { type Members, membersOf } from './said.ts'
 import { eventNumber, SETTLED } from './time-and-money.ts'
 
@@ -10,8 +10,8 @@ import { eventNumber, SETTLED } from './time-and-money.ts'
 
 const headersOf = ({ post }: SeenPost): Record<string, string> => post.headers
 
-/** 13: an event has one id, a function of its debit and number; each attempt has one of its own. */
-export const hasItsId: Check = ({ postsOf, deliveries, witnessed }, complain) => {
+/** 13: an event has one id, a function of its debit and number. */
+const hasOneId: Check = ({ postsOf }, complain) => {
   for (const [key, posts] of postsOf) {
     const [first] = posts
     if (!first?.about) continue
@@ -24,21 +24,33 @@ export const hasItsId: Check = ({ postsOf, deliveries, witnessed }, complain) =>
       }
       if (headersOf(seen)['x-svc-event'] !== seen.body.event) complain(key, 'has another type')
     }
-    const attempts = posts.map((seen) => headersOf(seen)['x-svc-delivery-id'])
-    const record = deliveries.get(key)?.item
-    // Of rivals for one record, one that was too late finds that it was received already.
-    const isTooLate = record?.status === 'delivered'
-    const count = isTooLate ? Number.POSITIVE_INFINITY : (record?.attemptCount ?? 0)
-    posts.forEach(({ attempt }, place) => {
-      const isOne = attempts[place] === `dlv_${number}_${attempt}` && attempt >= 1
-      if (!isOne) complain(key, `has an attempt named ${attempts[place]}`)
-      if (attempt > count) complain(key, `has attempt ${attempt}, and ${count} on record`)
-    })
-    // A worker that is lost between a post and its record makes the attempt again.
-    const isTwice = new Set(attempts).size < attempts.length
-    if (witnessed.scene.healthy && isTwice) complain(key, `was posted as ${attempts}`)
   }
 }
+
+/** 13: each POST has an id of its own, and is on record unless its worker was lost. */
+const isRecorded: Check = ({ postsOf, deliveries, witnessed }, complain) => {
+  for (const [key, posts] of postsOf) {
+    const [first] = posts
+    if (!first?.about) continue
+    const ids = posts.map(({ id }) => id)
+    const shape = new RegExp(`^dlv_${eventNumber(first.reference, first.n)}_[0-9a-f]{16}$`)
+    for (const id of ids) if (!shape.test(id)) complain(key, `has an attempt named ${id}`)
+    if (new Set(ids).size < ids.length) complain(key, `was posted as ${ids}`)
+    const onRecord = new Set(deliveries.get(key)?.attempts.map(({ id }) => id))
+    for (const { id, post } of posts) {
+      if (!onRecord.has(id) && isFinished(post, witnessed)) complain(key, `has no record of ${id}`)
+    }
+  }
+  for (const [key, { item, attempts }] of deliveries) {
+    // A worker may be lost after it has put the last one aside: then that stands in both places.
+    const [ids, places] = [new Set<string>(), new Set<string>()]
+    for (const { id, number } of attempts) [ids.add(id), places.add(`${number} ${id}`)]
+    if (ids.size === item.attemptCount && places.size === ids.size) continue
+    complain(key, `counts ${item.attemptCount} attempts, and has ${[...ids]} on record`)
+  }
+}
+
+export const hasItsId = together(hasOneId, isRecorded)
 
 /** 14: the numbers of its events are those of its history, in the feed and in what is owed. */
 const hasNoHoles: Check = (books, complain) => {

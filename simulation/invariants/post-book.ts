@@ -1,4 +1,4 @@
-import type { Post, ScenePartner } from '../world/witness.ts'
+import type { Post, ScenePartner, Witnessed } from '../world/witness.ts'
 import { type Members, membersOf } from './said.ts'
 import { SETTLED } from './time-and-money.ts'
 
@@ -14,8 +14,8 @@ export type SeenPost = {
   /** Of the debit or the batch; empty for anything else. */
   reference: string
   n: number
-  /** Which attempt it says it is, from 1. */
-  attempt: number
+  /** Which attempt it says it is. */
+  id: string
 }
 
 const NOTHING: Members = {}
@@ -51,10 +51,14 @@ export const seenPosts = (
   return posts.map((post) => {
     const known = read.get(post.raw) ?? readBody(post.raw)
     read.set(post.raw, known)
-    const attempt = Number(post.headers['x-svc-delivery-id']?.split('_')[2])
-    return { post, receiver: receivers.get(post.url), ...known, attempt }
+    const id = post.headers['x-svc-delivery-id'] ?? ''
+    return { post, receiver: receivers.get(post.url), ...known, id }
   })
 }
+
+/** Whether the worker of a post got to write what it led to. */
+export const isFinished = ({ by }: Post, { invocations, scene }: Witnessed): boolean =>
+  by === undefined ? scene.healthy : (invocations.get(by)?.isFinished ?? false)
 
 export const isReceived = ({ post: { code } }: SeenPost): boolean =>
   code !== null && code >= 200 && code < 300

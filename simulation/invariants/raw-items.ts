@@ -45,6 +45,7 @@ export type RawPointer = Item & Partial<RawDebit> & { reference: string }
 export type RawDayTotal = Item & { amountTotal: number }
 
 export type RawAttempt = {
+  id: string
   number: number
   at: string
   milliseconds: number
@@ -68,6 +69,9 @@ export type RawDelivery = Item & {
   reason: number | null
   revivals: number
 }
+
+/** An attempt that another one followed. */
+export type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
 export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
 

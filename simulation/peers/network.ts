@@ -5,7 +5,14 @@ import { current } from '../world/invocations.ts'
 
 /** What lies between the service and those it calls: names, connections, and what is sent on them. */
 
-export type Sent = { url: string; method: string; headers: Record<string, string>; body: string }
+export type Sent = {
+  url: string
+  method: string
+  headers: Record<string, string>
+  body: string
+  /** The invocation that sends it. */
+  by?: number | undefined
+}
 
 export type Answer = { code: number; headers: Record<string, string>; text: string }
 
@@ -127,11 +134,12 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
         changes: sent.method !== 'GET',
         takes: [5, 60],
       } as const
+      const by = current()?.number
       const end = begin()
       try {
         const conduct = await effects.call(outgoing, () => {
           if (signal.aborted) throw signal.reason
-          return peerAt(host).take(sent)
+          return peerAt(host).take({ ...sent, by })
         })
         return await answered(conduct, signal)
       } finally {

@@ -70,7 +70,7 @@ export const newReceiver = ({ clock, chance, faults, posts, downs, answers }: Ar
       if (faults.strikes('receiver refuses')) return chance.pick(['refused', 'no answer'])
       return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
     },
-    take: ({ url, headers, body }: Sent): Conduct => {
+    take: ({ url, headers, body, by }: Sent): Conduct => {
       const does = conduct()
       const code = typeof does.answer === 'object' ? does.answer.code : null
       const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
@@ -81,6 +81,7 @@ export const newReceiver = ({ clock, chance, faults, posts, downs, answers }: Ar
         raw: body,
         code,
         heard: false,
+        by,
         ...(after === undefined ? {} : { retryAfter: Number(after) }),
       }
       posts.push(post)

@@ -28,6 +28,7 @@ export type Effects = ReturnType<typeof newEffects>
 export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => {
   let count = 0
   const made: { name: string; at: number }[] = []
+  let acting: Invocation | undefined
 
   const isDoomed = (when: Death['when']): boolean =>
     deaths.some((death) => death.effect === count && death.when === when) ||
@@ -50,15 +51,19 @@ export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => 
     count += 1
     made.push({ name, at: clock.now() })
     if (isLost(worker, 'before', name)) return undefined
+    acting = worker
     try {
       return act()
     } finally {
+      acting = undefined
       isLost(worker, 'after', name)
     }
   }
 
   return {
     made,
+    /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
+    acting: (): Invocation | undefined => acting,
     /** Has it done for whoever is at work; for the world itself at once. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = current()

@@ -61,6 +61,8 @@ export type Post = {
   heard: boolean
   /** The `Retry-After` of the answer, in seconds. */
   retryAfter?: number
+  /** The invocation that sent it, as `Change.by` names it. */
+  by?: number | undefined
 }
 
 /** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
@@ -83,6 +85,9 @@ export type Question = {
   uuid: string
   answer: HandOver['verdict'] | 'completed' | 'failed'
 }
+
+/** `isFinished`: its worker was not lost, and it reported no failure, so that its writes were made. */
+export type InvocationRecord = { startedAt: number; isFinished: boolean }
 
 export type ScenePartner = {
   id: string
@@ -125,6 +130,8 @@ export type Witnessed = {
   posts: readonly Post[]
   handOvers: readonly HandOver[]
   questions: readonly Question[]
+  /** As far as they are known. */
+  invocations: ReadonlyMap<number, InvocationRecord>
   /** What dead-letter queues held, and messages that nobody took. */
   deadLetters: readonly { queue: string; body: string }[]
 }

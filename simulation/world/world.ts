@@ -17,7 +17,7 @@ import { runtimeOf, timeoutsOf } from './runtime.ts'
 import { furnish, scenePartners } from './scene.ts'
 import { newTrace, type Trace } from './trace.ts'
 import { functions, type Run, timeoutOf } from './warm-functions.ts'
-import type { Asked, HandOver, Post, Question, Witnessed } from './witness.ts'
+import type { Asked, HandOver, InvocationRecord, Post, Question, Witnessed } from './witness.ts'
 
 /**
  * The whole service in a world of its own: the real functions on a table, queues, timers, banks and
@@ -46,7 +46,8 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const faults = newFaults(chance, plan.faults, plan.intensity)
   const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths })
   const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
-  const run = running(newInvocations({ clock, skew }), trace)
+  const records = new Map<number, InvocationRecord>()
+  const run = running(newInvocations({ clock, skew }), { clock, trace, records })
   const aws = newAws({ clock, chance, faults, effects, plan, run })
   answerCalls(aws.answer)
 
@@ -74,7 +75,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   const steps = await pass(clock, plan.endAt)
   await closeConnections()
   return {
-    witnessed: { ...seen, ...left(aws), scene: sceneOf(plan) },
+    witnessed: { ...seen, ...left(aws), invocations: records, scene: sceneOf(plan) },
     digest: trace.digest(),
     steps,
     hits: faults.hits,
@@ -82,19 +83,30 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   }
 }
 
+type Recording = { clock: Clock; trace: Trace; records: Map<number, InvocationRecord> }
+
 /** Has functions run, and says so. */
 const running =
-  (invocations: Invocations, trace: Trace): Run =>
+  (invocations: Invocations, { clock, trace, records }: Recording): Run =>
   async (name, event, began) => {
+    const record = { startedAt: clock.now(), isFinished: false }
     const came = await invocations.run(name, timeoutOf(name), () => {
       const { number = 0 } = current() ?? {}
+      records.set(number, record)
       began?.(number)
       trace.tell(`${name}#${number} begins`)
       return functions[name](event, { functionName: name } as never)
     })
     trace.tell(`${name} ends: ${came.kind}`)
+    record.isFinished = isFinished(came)
     return came
   }
+
+const isFinished = (came: Awaited<ReturnType<Run>>): boolean => {
+  if (came.kind !== 'done') return false
+  const { batchItemFailures = [] } = (came.value ?? {}) as { batchItemFailures?: unknown[] }
+  return batchItemFailures.length === 0
+}
 
 /** Everything that waits to be done goes before the next thing happens. */
 const settled = (): Promise<void> =>

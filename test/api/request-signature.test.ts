@@ -14,15 +14,15 @@ const hmac = (text: string, secret = SECRET): string =>
 /** A request that was rightly signed with this timestamp, and then perhaps changed. */
 const signed = (timestamp = '1735812000', changed: Partial<SignedRequest> = {}): SignedRequest => ({
   method: 'POST',
-  paths: [PATH],
+  targets: [PATH],
   body: Buffer.from(BODY),
   signature: hmac(`POST${PATH}${timestamp}${BODY}`),
   timestamp,
   ...changed,
 })
 
-const verdict = (request: SignedRequest, now = NOW): string => {
-  const refusal = judgeSignature(request, SECRET, now)
+const verdict = (request: SignedRequest, now = NOW, secrets = [SECRET]): string => {
+  const refusal = judgeSignature(request, secrets, now)
   return refusal ? `${refusal.http}/${refusal.error.code} ${refusal.error.message}` : 'accepted'
 }
 
@@ -34,16 +34,25 @@ test('the query belongs to the path', () => {
   const path = '/api/v1/payment-providers/debit-requests?status=failed&page=2'
   const signature = hmac(`GET${path}1735812000`)
   const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature }
-  expect(verdict({ ...request, paths: [path] })).toBe('accepted')
+  expect(verdict({ ...request, targets: [path] })).toBe('accepted')
   const other = path.replace('page=2', 'page=3')
-  expect(verdict({ ...request, paths: [other] })).toBe('401/1401 Invalid HMAC signature')
+  expect(verdict({ ...request, targets: [other] })).toBe('401/1401 Invalid HMAC signature')
 })
 
-test('either spelling of an encoded path may be the signed one', () => {
-  const [encoded, decoded] = ['/lookup/%2B233241234567', '/lookup/+233241234567']
-  for (const path of [encoded, decoded]) {
+test('each candidate may be the signed one', () => {
+  const [one, other] = ['/lookup/1?a=b+c', '/lookup/1?a=b%20c']
+  for (const path of [one, other]) {
     const request = signed('1735812000', { signature: hmac(`POST${path}1735812000${BODY}`) })
-    expect(verdict({ ...request, paths: [encoded, decoded] })).toBe('accepted')
+    expect(verdict({ ...request, targets: [one, other] })).toBe('accepted')
+  }
+})
+
+test('while a rotation overlaps either secret signs, and no third one', () => {
+  for (const secret of ['rs_new', SECRET]) {
+    const signature = hmac(`POST${PATH}1735812000${BODY}`, secret)
+    const request = signed('1735812000', { signature })
+    expect(verdict(request, NOW, ['rs_new', SECRET])).toBe('accepted')
+    expect(verdict(request, NOW, ['rs_other'])).toBe('401/1401 Invalid HMAC signature')
   }
 })
 
@@ -100,8 +109,8 @@ const genuine = signed().signature ?? ''
 const wrong: Record<string, Partial<SignedRequest>> = {
   'another secret': { signature: hmac(`POST${PATH}1735812000${BODY}`, 'rs_other') },
   'another method': { method: 'PUT' },
-  'another path': { paths: [`${PATH}/`] },
-  'no path at all': { paths: [] },
+  'another path': { targets: [`${PATH}/`] },
+  'no path at all': { targets: [] },
   'another timestamp': { timestamp: '1735812001' },
   'spaces put into the body': { body: Buffer.from(BODY.replace(',', ', ')) },
   'keys of the body in another order': {
@@ -126,8 +135,8 @@ test.each(Object.entries(wrong))('a wrong signature is 401/1401: %s', (_what, ch
 test('the end of a path cannot become the beginning of a timestamp', () => {
   const text = `GET/debit-requests/DCS-20250102-ABC1231735812000`
   const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature: hmac(text) }
-  const honest = { paths: ['/debit-requests/DCS-20250102-ABC123'], timestamp: '1735812000' }
-  const shifted = { paths: ['/debit-requests/DCS-20250102-ABC12'], timestamp: '31735812000' }
+  const honest = { targets: ['/debit-requests/DCS-20250102-ABC123'], timestamp: '1735812000' }
+  const shifted = { targets: ['/debit-requests/DCS-20250102-ABC12'], timestamp: '31735812000' }
   expect(verdict({ ...request, ...honest })).toBe('accepted')
   expect(verdict({ ...request, ...shifted })).toBe('400/1400 Invalid timestamp format')
 })

@@ -63,13 +63,13 @@ describe('what the bank gets', () => {
     for (const { method, path, headers, body } of asked) {
       const signed = {
         method,
-        paths: [path],
+        targets: [path],
         body: Buffer.from(body),
         signature: String(headers['x-signature']),
         timestamp: String(headers['x-timestamp']),
       }
-      expect(judgeSignature(signed, SECRET, new Date())).toBeUndefined()
-      expect(judgeSignature(signed, 'cs_another', new Date())).toBeDefined()
+      expect(judgeSignature(signed, [SECRET], new Date())).toBeUndefined()
+      expect(judgeSignature(signed, ['cs_another'], new Date())).toBeDefined()
     }
   })
 

@@ -2,24 +2,28 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
-  abandon,
+  ATTEMPT_ID_BYTES,
   attemptId,
-  attemptsMax,
-  type Delivery,
   delaySeconds,
   errorClasses,
   type FailureCause,
   type FailureReason,
   firstTry,
+  type Outcome,
+  succeeded,
+} from '../../shared/domain/attempt.ts'
+import {
+  abandon,
+  appendAttempt,
+  attemptsMax,
+  type Delivery,
+  isRedelivering,
   isSettled,
   isSubscribed,
-  type Outcome,
   owed,
-  received,
   recordAttempt,
   redeliver,
   revive,
-  succeeded,
 } from '../../shared/domain/delivery.ts'
 import type { EventName } from '../../shared/domain/event-type.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
@@ -39,6 +43,7 @@ const later = at('13:00:00.000')
 
 /** A quarter of a second, that began at noon. */
 const made = {
+  id: 'dlv_1_a',
   at: noon,
   milliseconds: 250,
   address: '198.51.100.7',
@@ -284,18 +289,94 @@ describe('a revival', () => {
   })
 })
 
-test('what was received after all is delivered, whatever else was written', () => {
-  for (const delivery of [failed, abandoned, redeliver(abandoned, later)]) {
-    expect(received(delivery, later)).toEqual({
-      ...delivery,
-      status: 'delivered',
-      nextAttemptAt: null,
-      deliveredAt: later,
-      failedAt: null,
-      reason: null,
+describe('an attempt that ended when another worker had changed the record', () => {
+  const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
+    appendAttempt(delivery, {
+      outcome,
+      made: { ...made, id: 'dlv_1_b' },
+      draw: 0,
+      isRequested,
     })
+  const last = { id: 'dlv_1_b', number: 2 }
+
+  test('is the next attempt, and a success wins', () => {
+    for (const delivery of [failed, abandoned]) {
+      expect(append(delivery, answered(200))).toMatchObject({
+        status: 'delivered',
+        attemptCount: 2,
+        last,
+        nextAttemptAt: null,
+        deliveredAt: end,
+        failedAt: null,
+        reason: null,
+      })
+    }
+    expect(append(delivered, answered(200))).toMatchObject({ deliveredAt: end, attemptCount: 2 })
+    const requested = redeliver(fresh, later)
+    expect(append(requested, answered(200), true)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('that failed leaves a delivered record delivered, and an abandoned one abandoned', () => {
+    for (const outcome of [answered(503), answered(410), unreached('dns')]) {
+      expect(append(delivered, outcome)).toMatchObject({
+        status: 'delivered',
+        deliveredAt: end,
+        attemptCount: 2,
+        nextAttemptAt: null,
+        failedAt: null,
+      })
+      expect(append(abandoned, outcome)).toMatchObject({
+        status: 'abandoned',
+        failedAt: end,
+        nextAttemptAt: null,
+        last,
+      })
+    }
+  })
+
+  test('that failed waits as long as its own number and the earlier answers ask for', () => {
+    expect(append(failed, answered(503)).nextAttemptAt).toEqual(at('12:00:04.250'))
+    const patient = attempt(fresh, answered(429, 120))
+    expect(append(patient, answered(503))).toMatchObject({
+      status: 'failed',
+      nextAttemptAt: at('12:02:00.250'),
+    })
+    expect(append(failed, answered(410))).toMatchObject({ status: 'abandoned', failedAt: end })
+  })
+
+  test('that failed leaves a redelivery due that was requested during it', () => {
+    const requested = redeliver({ ...fresh, attemptsMax: 1 }, later)
+    for (const outcome of [answered(503), answered(410)]) {
+      expect(append(requested, outcome, true)).toMatchObject({
+        status: 'pending',
+        attemptCount: 1,
+        attemptsMax: 2,
+        nextAttemptAt: later,
+        failedAt: null,
+      })
+    }
+    // This attempt is the requested one, and a rival of it was recorded.
+    const rival = { ...redeliver(failed, later), attemptCount: 2 }
+    expect(append(rival, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
+  })
+
+  test('raises the number of attempts where it goes past the last one', () => {
+    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
+    expect(append(spent, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 2 })
+    expect(append(failed, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 11 })
+  })
+})
+
+test('a request within a minute of another, before an attempt is recorded, is the same one', () => {
+  const requested = redeliver(failed, noon)
+  expect(isRedelivering(requested, noon)).toBe(true)
+  expect(isRedelivering(requested, at('12:00:59.999'))).toBe(true)
+  expect(isRedelivering(requested, at('12:01:00.000'))).toBe(false)
+  // A page of a recovery spreads its attempts over the next seconds.
+  expect(isRedelivering(redeliver(abandoned, later), noon)).toBe(true)
+  for (const delivery of [fresh, failed, delivered, abandoned]) {
+    expect(isRedelivering(delivery, noon), delivery.status).toBe(false)
   }
-  expect(received(redeliver(delivered, later), later).deliveredAt).toEqual(end)
 })
 
 test('a try that owes nothing has the number one', () => {
@@ -308,10 +389,9 @@ test('a try that owes nothing has the number one', () => {
   })
 })
 
-test('attempts at one event have ids of their own', () => {
-  const ids = [1, 2, 11].map((number) => attemptId(fresh, number))
-  expect(new Set(ids).size).toBe(3)
-  expect(ids.every((id) => /^dlv_[0-9]+_[0-9]+$/.test(id))).toBe(true)
+test('the id of an attempt is that of its delivery and random digits', () => {
+  const random = Buffer.alloc(ATTEMPT_ID_BYTES, 0x0f)
+  expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
 })
 
 test('a partner takes all events, or those it named', () => {

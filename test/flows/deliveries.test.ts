@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhook-health.ts'
 import { NOON, partnerId } from '../support/examples.ts'
 import {
@@ -32,8 +32,17 @@ const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, met
 const listed = async (provider: Provider, reference: string): Promise<Shown> =>
   (await provider.send('GET', deliveriesPath(reference))).body.data
 
-const attemptNumber = ({ headers }: Received): number =>
-  Number(String(headers['x-svc-delivery-id']).split('_')[2])
+/** How many POSTs of its event have come up to this one, itself included. */
+const arrivalOf = (webhook: Received): number =>
+  odd.received
+    .slice(0, odd.received.indexOf(webhook) + 1)
+    .filter(({ headers }) => headers['x-svc-event-id'] === webhook.headers['x-svc-event-id']).length
+
+const idsOf = (arrived: readonly Received[]): string[] =>
+  arrived.map(({ headers }) => String(headers['x-svc-delivery-id']))
+
+const idsOnRecord = ({ attempts }: Shown): string[] =>
+  attempts.map(({ request_headers }: Shown) => request_headers['X-SVC-Delivery-ID'])
 
 const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
 
@@ -54,7 +63,7 @@ const conducts: Record<string, (attempt: number) => Answer> = {
   '/once': (attempt) => (attempt === 1 ? 503 : 204),
   '/twice': (attempt) => (attempt <= 2 ? 503 : 204),
 }
-odd.otherwise = (webhook) => conducts[webhook.path]?.(attemptNumber(webhook)) ?? 204
+odd.otherwise = (webhook) => conducts[webhook.path]?.(arrivalOf(webhook)) ?? 204
 
 /** A debit of a new provider whose first event has failed once, and what was changed then. */
 const failedOnce = async <T>(
@@ -235,8 +244,10 @@ describe('redeliver-event', () => {
     receiver.answers.push(500)
     const asked = printed(await service.operate('delivery', 'redeliver', { id: String(before.id) }))
     expect(asked).toMatchObject({ status: 'pending', delivered_at: before.delivered_at })
-    expect((await receiver.events(reference, 2)).map(attemptNumber)).toEqual([1, 2])
-    expect(await provider.delivery(reference, 'created', 'delivered')).toMatchObject({
+    const arrived = await receiver.events(reference, 2)
+    const after = await provider.delivery(reference, 'created', 'delivered')
+    expect(idsOnRecord(after)).toEqual(idsOf(arrived))
+    expect(after).toMatchObject({
       attempt_count: 2,
       delivered_at: before.delivered_at,
       failed_at: null,
@@ -299,6 +310,64 @@ describe('redeliver-event', () => {
   })
 })
 
+describe('attempts at the same time', () => {
+  const receiver = useReceiver()
+  const slowly =
+    (code: number): Answer =>
+    (response) =>
+      setTimeout(() => response.writeHead(code).end(), 300)
+
+  /** Waits until no attempt is under way and none is due. */
+  const settled = (reference: string): Promise<Shown> =>
+    vi.waitFor(
+      async () => {
+        const [record] = printed(await service.operate('delivery', 'list', { reference }))
+        expect(record?.next_attempt_at).toBeNull()
+        expect(record.attempts.length).toBe(receiver.received.length)
+        return record
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+
+  test('of 25 redeliveries each POST has its id and its place on record', async () => {
+    const provider = await createProvider(service, 'impatient')
+    await provider.webhook('set', { url: receiver.url(), ...CREATED, 'max-attempts': '1' })
+    receiver.otherwise = () => slowly(500)
+    const reference = await provider.charge()
+    const { id } = await provider.delivery(reference, 'created', 'abandoned')
+    const asked = []
+    for (let n = 0; n < 25; n += 1)
+      asked.push((await provider.send('POST', redeliverPath(id))).status)
+    expect(new Set(asked)).toEqual(new Set([202]))
+    const record = await settled(reference)
+    const ids = idsOf(receiver.received)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(idsOnRecord(record).toSorted()).toEqual(ids.toSorted())
+    expect(record).toMatchObject({ status: 'abandoned', attempt_count: ids.length })
+    expect(ids.length).toBeLessThan(25)
+  })
+
+  test('of one message that comes to five workers each attempt is recorded, and the success wins', async () => {
+    const provider = await createProvider(service, 'doubled')
+    const reference = await provider.charge()
+    receiver.received.length = 0
+    receiver.answers.push(slowly(500), slowly(204), slowly(503), slowly(410), slowly(500))
+    await provider.webhook('set', { url: receiver.url(), ...CREATED, 'max-attempts': '2' })
+    const body = JSON.stringify({ reference, n: 0, attempt: 1 })
+    const message = (n: number) => ({ messageId: `m-${n}`, body, attributes: {} })
+    const worker = (n: number) => service.invoke('deliver-webhook', { Records: [message(n)] })
+    await Promise.all([0, 1, 2, 3, 4].map(worker))
+    const record = await settled(reference)
+    // The message that the charge itself led to may be the sixth.
+    const { length } = receiver.received
+    expect(length).toBeGreaterThanOrEqual(5)
+    expect(record).toMatchObject({ attempt_count: length, max_attempts: length })
+    expect(record.status).toBe('delivered')
+    expect(idsOnRecord(record).toSorted()).toEqual(idsOf(receiver.received).toSorted())
+    expect(new Set(idsOnRecord(record)).size).toBe(length)
+  })
+})
+
 describe('settings that change between two attempts', () => {
   test('no longer subscribed: 4403; no webhook any more: 4404; both without another attempt', async () => {
     const [, narrowed, removed] = begun
@@ -336,8 +405,8 @@ describe('redeliver-event before the next attempt', () => {
     expect(body.data.next_attempt_at < record.next_attempt_at).toBe(true)
     // The third is due four seconds after the second: the time of the automatic one is past then.
     const arrived = await odd.events(reference, 3)
-    expect(arrived.map(attemptNumber)).toEqual([1, 2, 3])
     const after = await provider.delivery(reference, 'created', 'delivered')
+    expect(idsOnRecord(after)).toEqual(idsOf(arrived))
     expect(after).toMatchObject({ attempt_count: 3, max_attempts: 3 })
   })
 })

@@ -45,7 +45,8 @@ test('nine receive all of theirs while the first attempts at the tenth still han
   const received = await Promise.all(references.map((reference) => awake.events(reference, 3)))
   expect(received.flat()).toHaveLength(9 * 3 * 3)
   const tried = await service.operate('delivery', 'list', { provider: slow.id })
-  expect(printed(tried)).toEqual([])
+  // Attempts that were aborted after five seconds are on record; no other has ended.
+  expect(printed(tried).map(({ status }: { status: string }) => status)).not.toContain('delivered')
   expect(held.some((response) => !response.destroyed)).toBe(true)
   expect(await slow.webhook('show')).toMatchObject({ is_sidelined: true, health: 'healthy' })
 })

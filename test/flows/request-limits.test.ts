@@ -11,7 +11,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs, judgeCallsOf } from '../../infra/sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
-import type { Partner } from '../../shared/domain/partner.ts'
+import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
+import { sealRequestSecret } from '../../shared/store/request-secrets.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoPartner, gcb, NOON, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
@@ -59,7 +60,7 @@ beforeEach(() => {
 
 let tokens = 0
 
-type Settings = Partial<Pick<Partner, 'requestLimits' | 'requestSecret' | 'allowedAddresses'>> & {
+type Settings = Partial<Pick<Partner, 'requestLimits' | 'requestSigning' | 'allowedAddresses'>> & {
   status?: string
 }
 
@@ -322,8 +323,12 @@ describe('a failed credential', () => {
   })
 })
 
+const requestSecret = 'rs_of_twenty_letters'
+const signed = {
+  requestSigning: { secret: await sealRequestSecret('demo' as PartnerId, requestSecret) },
+}
+
 describe('a rejection of a known key', () => {
-  const signed = { requestSecret: 'rs_of_twenty_letters' }
   const old = { 'X-Signature': 'x', 'X-Timestamp': '1000000000' }
   const rejections: [string, Settings, Record<string, string>, string][] = [
     ['a missing signature', signed, {}, '401/1401'],
@@ -350,7 +355,7 @@ describe('a rejection of a known key', () => {
     const send = callerOf('list-banks', signed)
     const path = operations['list-banks'].path
     const timestamp = String(Math.floor(Date.now() / 1000))
-    const signature = createHmac('sha256', signed.requestSecret)
+    const signature = createHmac('sha256', requestSecret)
       .update(`GET${path}${timestamp}`)
       .digest('hex')
     const good = { Authorization: `Bearer token-${tokens}`, 'X-Timestamp': timestamp }

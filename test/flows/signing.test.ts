@@ -1,5 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { request as httpRequest } from 'node:http'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../shared/api/operations.ts'
+import { table, tableName } from '../../shared/store/table.ts'
+import { printed } from '../support/provider.ts'
 import {
   CHARGE,
   chargeBody,
@@ -29,6 +34,25 @@ const sign = ({ method = 'POST', path = CHARGE, body = '', secret = SECRET, at }
 
 const charge = (body: string, headers: Record<string, string>): Promise<Reply> =>
   service.send('POST', CHARGE, { credential: 'sk_sandbox_signed', body, headers })
+
+/** GET of a target exactly as it is spelled; fetch would spell some of them in its own way. */
+const overTheWire = (
+  target: string,
+  headers: Record<string, string>,
+): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(service.sandbox().address)
+    const Authorization = 'Bearer sk_sandbox_signed'
+    httpRequest(
+      { host, port, path: target, headers: { ...headers, Authorization } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      },
+    )
+      .on('error', reject)
+      .end()
+  })
 
 const answer = ({ status, body }: Reply): string =>
   status < 300 ? String(status) : `${status}/${body.error.code} ${body.error.message}`
@@ -101,6 +125,24 @@ describe('a query', () => {
     expect((await list('status=completed&per_page=5')).status).toBe(200)
   })
 
+  test.each([
+    '?x=a+b',
+    '?x=%2e',
+    '?x=%2E',
+    '?x=%7E',
+    '?x=%c3%a9',
+    '?a=1&b=2&a=3',
+    '?a',
+    '?',
+    '?a=1&',
+  ])('%s is signed as it is sent, and as nothing else', async (query) => {
+    const banks = '/api/v1/payment-providers/banks'
+    const read = (signed: string) =>
+      overTheWire(`${banks}${query}`, sign({ method: 'GET', path: `${banks}${signed}` }))
+    expect(await read(query)).toBe(200)
+    expect(await read(`${query}1`)).toBe(401)
+  })
+
   test('that was changed after signing: 401/1401', async () => {
     for (const [sent, signed] of [
       ['status=failed', 'status=completed'],
@@ -110,6 +152,99 @@ describe('a query', () => {
       const reply = await list(sent, signed)
       expect(answer(reply), sent).toBe('401/1401 Invalid HMAC signature')
     }
+  })
+})
+
+test('the path is signed as it is sent, encoded', async () => {
+  const path = (phone: string) => `/api/v1/payment-providers/banks/lookup/${phone}`
+  const read = (sent: string, signed: string) =>
+    overTheWire(path(sent), sign({ method: 'GET', path: path(signed) }))
+  expect(await read('%2B233241234567', '%2B233241234567')).toBe(200)
+  expect(await read('+233241234567', '+233241234567')).toBe(200)
+  expect(await read('%2B233241234567', '+233241234567')).toBe(401)
+})
+
+test('every operation of a provider verifies, also one that answers 404', async () => {
+  const reference = 'DCS-20261121-ABC123'
+  const parameters = {
+    reference,
+    id: 'STL-20261122-ABC123',
+    identifier: 'GCB',
+    phone_number: '%2B1',
+  }
+  for (const { caller, method, path: template } of Object.values(operations)) {
+    if (caller !== 'provider') continue
+    const path = template.replaceAll(
+      /\{(\w+)\}/g,
+      (_, name: keyof typeof parameters) => parameters[name],
+    )
+    const request = (headers: Record<string, string>) =>
+      service.send(method, path, { credential: 'sk_sandbox_signed', headers })
+    expect((await request(sign({ method, path }))).status, template).not.toBe(401)
+    expect((await request(sign({ method, path, secret: 'rs_other' }))).status, template).toBe(401)
+  }
+})
+
+describe('the secret of a provider', () => {
+  const operate = async (verb: string, options: Record<string, string>) =>
+    printed(await service.operate('provider', verb, { provider: 'rotating', ...options }))
+  const isAccepted = async (secret?: string): Promise<boolean> => {
+    const headers = secret === undefined ? {} : sign({ method: 'GET', path: LIST, secret })
+    const reply = await service.send('GET', LIST, { credential: 'sk_sandbox_rotating', headers })
+    return reply.status !== 401
+  }
+  const given = 'rs_given_by_the_provider'
+  beforeAll(async () => {
+    await operate('create', { name: 'Rotating', 'request-secret': given })
+    const token = 'sk_sandbox_rotating'
+    printed(await service.operate('credential', 'issue', { provider: 'rotating', token }))
+  })
+
+  test('is nowhere in the table, nor in what the operator reads', async () => {
+    const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
+    const items = JSON.stringify(Items)
+    expect(items).toContain('"requestSigning"')
+    expect(items).not.toMatch(/rs_sandbox_signed|rs_given/)
+    expect(JSON.stringify(await operate('show', {}))).not.toContain('rs_')
+  })
+
+  test('is rotated with an overlap, and ended at once with none', async () => {
+    const first = await operate('rotate-request-secret', {})
+    expect(first).toEqual({
+      provider: 'rotating',
+      request_secret: expect.stringMatching(/^rs_[A-Za-z0-9_-]{43}$/),
+      previous_until: expect.any(String),
+    })
+    const day = Date.parse(first.previous_until) - Date.now()
+    expect(Math.abs(day - 86_400_000)).toBeLessThan(60_000)
+    expect([await isAccepted(given), await isAccepted(first.request_secret)]).toEqual([true, true])
+    const second = await operate('rotate-request-secret', { 'grace-seconds': '60' })
+    expect([await isAccepted(given), await isAccepted(first.request_secret)]).toEqual([false, true])
+    const third = await operate('rotate-request-secret', { 'grace-seconds': '0' })
+    expect(third.previous_until).toBeNull()
+    expect(await isAccepted(second.request_secret)).toBe(false)
+    expect(await isAccepted(third.request_secret)).toBe(true)
+    expect(
+      await service.operate('provider', 'rotate-request-secret', { provider: 'nobody' }),
+    ).toEqual({
+      error: 'no such provider',
+    })
+  })
+
+  test('is kept when the same is set again, replaced by another, and removed', async () => {
+    await operate('update', { 'request-secret': given })
+    const { previous_request_secret_until: until } = await operate('show', {})
+    expect(until).not.toBeNull()
+    expect(await operate('update', { 'request-secret': given })).toMatchObject({
+      previous_request_secret_until: until,
+      signs_requests: true,
+    })
+    expect([await isAccepted(given), await isAccepted()]).toEqual([true, false])
+    expect(await operate('update', { 'request-secret': 'none' })).toMatchObject({
+      previous_request_secret_until: null,
+      signs_requests: false,
+    })
+    expect([await isAccepted('rs_any'), await isAccepted()]).toEqual([true, true])
   })
 })
 

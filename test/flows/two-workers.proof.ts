@@ -40,7 +40,7 @@ const rest = async (): Promise<void> => {
   isHeld = true
 }
 
-const faults = () => faultsOf(world, { repeats: 1, unparted: true })
+const faults = () => faultsOf(world, { unparted: true })
 
 /** Both post before either is answered; the second is answered once the other has done its work. */
 const answeredInTurn = async (reference: Reference, codes: readonly [number, number]) => {

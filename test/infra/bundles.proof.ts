@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,14 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildBundles, bundleFile, everyFunction, lean } from '../../infra/bundles/build.ts'
+import {
+  buildBundles,
+  bundleFile,
+  everyFunction,
+  lean,
+  opensRequestSecrets,
+  sealingFile,
+} from '../../infra/bundles/build.ts'
 import { functionRows } from '../../infra/functions.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
@@ -74,6 +82,21 @@ describe('what reaches others', () => {
     expect(receiver.received.map(({ path }) => path)).toContain('/bundled')
   })
 
+  test('a signed request is verified, with the file for the sealing key', async () => {
+    const event = await sampleEvent('get-bank')
+    const timestamp = String(Math.floor(Date.now() / 1000))
+    const text = `GET${event.path}${timestamp}`
+    const headers = (secret: string) => ({
+      Authorization: 'Bearer sk_sandbox_signed',
+      'X-Timestamp': timestamp,
+      'X-Signature': createHmac('sha256', secret).update(text).digest('hex'),
+    })
+    const reply = (secret: string) =>
+      invoke('get-bank', { ...event, headers: headers(secret), multiValueHeaders: null })
+    expect(await reply('rs_sandbox_signed')).toMatchObject({ statusCode: 200 })
+    expect(await reply('rs_sandbox_other')).toMatchObject({ statusCode: 401 })
+  })
+
   test('a bank is asked, by the agent', async () => {
     const { exchange } = await load('exchange')
     const question = { method: 'POST', body: '{"a":1}', secret: 'x', timeoutSeconds: 5 }
@@ -127,6 +150,17 @@ describe('the files', () => {
       [folder, again].map((place) => readFile(bundleFile('charge', place))),
     )
     expect(bytes[0]?.equals(bytes[1] ?? Buffer.alloc(0))).toBe(true)
+  })
+
+  test('hold the client for the sealing key apart where only some callers need it', async () => {
+    for (const { name, permissions } of functionRows) {
+      const text = await readFile(bundleFile(name, folder), 'utf8')
+      const isLoaded = permissions.sealingKey && text.includes('"./sealing.mjs"')
+      expect(isLoaded === true, name).toBe(opensRequestSecrets.has(name))
+      const sizes = await stat(sealingFile(name, folder)).catch(() => undefined)
+      expect(sizes !== undefined, name).toBe(opensRequestSecrets.has(name))
+    }
+    expect(await readFile(bundleFile('charge', folder), 'utf8')).not.toContain('secretsmanager')
   })
 
   test('stay small: a charge within 265 kB', async () => {

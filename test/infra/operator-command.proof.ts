@@ -19,16 +19,17 @@ const nowhere = {
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
 }
 
-const run = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
+const run = async (words: string[], env: NodeJS.ProcessEnv = {}, input?: string) => {
   const ran = promisify(execFile)(process.execPath, words, { env: { ...nowhere, ...env } })
+  ran.child.stdin?.end(input)
   return ran.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
   ) as Promise<{ code: number; stdout: string; stderr: string }>
 }
 
-const operator = (args: string[], env?: NodeJS.ProcessEnv) =>
-  run(['infra/commands/operator.ts', ...args], env)
+const operator = (args: string[], env?: NodeJS.ProcessEnv, input?: string) =>
+  run(['infra/commands/operator.ts', ...args], env, input)
 
 const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs).map(([name, verb]) => ({ noun, name, verb })),
@@ -140,6 +141,35 @@ describe('something else at the port: one line on standard error, exit 1', () =>
       expect({ code, stdout }, what).toEqual({ code: 1, stdout: '' })
       expect(stderr, what).toBe(`Port ${port} is answered by something else than the sandbox\n`)
     }
+  })
+})
+
+describe('a secret', () => {
+  const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
+  const isJudged = 'No sandbox answers at port 1'
+
+  test('on the command line is refused, and is not repeated', async () => {
+    for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
+      const { code, stderr } = await operator([...update, option])
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: '--connector-secret: give - here and the secret on standard input\n',
+      })
+    }
+  })
+
+  test('is read from standard input without its line end, and judged', async () => {
+    const read = async (input: string) =>
+      (await operator([...update, '--connector-secret', '-'], {}, input)).stderr
+    expect(await read('cs_0123456789abcdef\n')).toContain(isJudged)
+    expect(await read('cs_0123456789abcdef\r\n')).toContain(isJudged)
+    expect(await read('short')).toContain('--connector-secret: must be 16 to 200 characters')
+    expect(await read('')).toContain('--connector-secret: must be 16 to 200 characters')
+  })
+
+  test('of requests may be none, without standard input', async () => {
+    const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
+    expect((await operator([...none, '--port', '1'])).stderr).toContain(isJudged)
   })
 })
 

@@ -162,18 +162,21 @@ describe('the key that seals the secrets of partners and banks', () => {
       .map(({ Properties }) => Properties.FunctionName)
     expect(holders.sort()).toEqual(
       named([
+        // Providers may sign their requests.
+        ...operationNames.filter((name) => operations[name].caller === 'provider'),
         'deliver-sidelined-webhook',
         'deliver-webhook',
         'expire-debit',
         'manage-bank',
         'manage-connector',
+        'manage-provider',
         'manage-settlement',
         'manage-webhook',
         'process-batch',
         'submit-to-bank',
         'sweep',
         'test-webhook',
-      ]),
+      ]).sort(),
     )
   })
 })

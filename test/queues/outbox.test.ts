@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { firstTry } from '../../shared/domain/attempt.ts'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
-import { type Delivery, firstTry, owed } from '../../shared/domain/delivery.ts'
+import { type Delivery, owed } from '../../shared/domain/delivery.ts'
 import { debitEvent } from '../../shared/domain/event.ts'
 import { type EventName, eventTypes } from '../../shared/domain/event-type.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
@@ -116,7 +117,7 @@ describe('the next attempt', () => {
     const endedAt = inSeconds(0.05)
     const last = firstTry(
       { kind: 'unreached', cause: 'dns' },
-      { at: NOON, milliseconds: 50, address: null, sentAs: 'transaction.failed' },
+      { id: 'dlv_1_1', at: NOON, milliseconds: 50, address: null, sentAs: 'transaction.failed' },
     )
     const nextAttemptAt = new Date(endedAt.getTime() + 2_000)
     const now = new Date(endedAt.getTime() + milliseconds)

@@ -90,7 +90,8 @@ export const told = async (debit: Debit, codes: readonly number[]): Promise<void
   const n = debit.history.length - 1
   const event = debitEvent(debit, n)
   for (const code of codes) {
-    const made = { at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+    const id = `dlv_${before?.attemptCount ?? 0}`
+    const made = { id, at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
     const after = recordAttempt(
       before ?? owed(event, {}),
       { kind: 'answered', code, body: '' },

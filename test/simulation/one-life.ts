@@ -200,6 +200,7 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
     }),
     handOvers: items.flatMap(handedOver),
     questions: [],
+    invocations: new Map(),
     deadLetters: [],
   }
   await world.close()

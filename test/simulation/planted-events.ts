@@ -180,7 +180,8 @@ export const inEvents: readonly Fault[] = [
     what: 'an attempt after it was delivered',
     plant: (world, { settled }) => {
       const record = deliveryOf(world, settled, COMPLETED)
-      const last = { ...record.last, number: 2 }
+      const at = '2026-11-21T13:00:00.000Z'
+      const last = { ...record.last, id: 'dlv_1_f', number: 2, at }
       overwrite(world, record, { attemptCount: 2, last }, 'deliver-webhook')
     },
   },

@@ -1,11 +1,11 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Outcome } from '../../shared/domain/attempt.ts'
 import {
+  appendAttempt,
   type Delivery,
-  type Outcome,
   owed,
-  received,
   recordAttempt,
   redeliver,
 } from '../../shared/domain/delivery.ts'
@@ -13,6 +13,7 @@ import type { PartnerId } from '../../shared/domain/partner.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
 import {
   countUndelivered,
+  findAttempt,
   findDeliveries,
   findDelivery,
   listAttempts,
@@ -34,7 +35,13 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
   return { ...owed({ reference, n, type: 'created', partner, at: occurredAt }, {}), ...event }
 }
 
-const made = { at: NOON, milliseconds: 12, address: '198.51.100.7', sentAs: 'transaction.created' }
+const made = {
+  id: 'dlv_1_a',
+  at: NOON,
+  milliseconds: 12,
+  address: '198.51.100.7',
+  sentAs: 'transaction.created',
+}
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
   recordAttempt(delivery, outcome, { ...made, at }, 0)
@@ -143,6 +150,16 @@ describe('a write takes the place of what was read, and of nothing else', () => 
     expect(await replaceDelivery(spent, asked)).toBe(true)
     expect(await replaceDelivery(asked, refused(asked))).toBe(true)
   })
+
+  test('an attempt that two workers made raises the number of attempts with its write', async () => {
+    const spent = refused(fresh({ attemptsMax: 1 }))
+    await replaceDelivery(undefined, spent)
+    const outcome = { kind: 'unreached', cause: 'refused' } as const
+    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    const after = appendAttempt(spent, rival)
+    expect(await replaceDelivery(spent, after)).toBe(true)
+    expect(await findDelivery(spent.reference, 0)).toEqual(after)
+  })
 })
 
 describe('the log of attempts', () => {
@@ -170,6 +187,10 @@ describe('the log of attempts', () => {
       })),
     )
     expect((await findDelivery(delivery.reference, 0))?.last?.number).toBe(12)
+    for (const number of [1, 11, 12]) {
+      expect(await findAttempt(delivery, number)).toMatchObject({ number })
+    }
+    expect(await findAttempt(delivery, 13)).toBeUndefined()
   })
 
   test('keeps its order beyond ninety-nine attempts, as redeliveries have no end', async () => {
@@ -236,11 +257,13 @@ describe('what was not received', () => {
     }
   })
 
-  test('leaves the list when it was received after all', async () => {
+  test('leaves the list when a rival attempt was received', async () => {
     const partner = partnerId('after-all')
-    const first = refused(fresh({ partner }))
+    const first = rejected(fresh({ partner }))
     await replaceDelivery(undefined, first)
-    await replaceDelivery(first, received(first, NOON))
+    const outcome = { kind: 'answered', code: 200, body: '' } as const
+    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
     expect(await listed(partner)).toEqual([])
   })
 

@@ -93,7 +93,13 @@ describe('what is due', () => {
     const debit = await open()
     const { reference, partner } = debit.facts
     const event = { reference, n: 1, type: 'pending' as const, partner, at: NOON }
-    const made = { at: NOON, milliseconds: 0, address: null, sentAs: 'transaction.pending' }
+    const made = {
+      id: 'dlv_1_1',
+      at: NOON,
+      milliseconds: 0,
+      address: null,
+      sentAs: 'transaction.pending',
+    }
     const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, 0)
     await replaceDelivery(undefined, failed)
     await openRecovery(automaticRecovery({ partner, id: `r-${reference}`, now: NOON }))

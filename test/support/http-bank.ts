@@ -76,8 +76,8 @@ export const useHttpBank = (): HttpBank => {
   const isGenuine = ({ method, path, headers, raw }: Taken): boolean => {
     const signature = String(headers['x-signature'])
     const timestamp = String(headers['x-timestamp'])
-    const signed = { method, paths: [path], body: Buffer.from(raw), signature, timestamp }
-    return judgeSignature(signed, secret, new Date()) === undefined
+    const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
+    return judgeSignature(signed, [secret], new Date()) === undefined
   }
 
   const accepted = (kind: Kind, about: About): Answer => {

@@ -1,7 +1,18 @@
 import * as v from 'valibot'
 import { Partner } from '../../domain/partner.ts'
 import { text } from '../../domain/text.ts'
-import { addressList, choice, money, option, options, orNone, providerOption } from '../options.ts'
+import {
+  addressList,
+  choice,
+  graceSeconds,
+  money,
+  option,
+  options,
+  orNone,
+  providerOption,
+  secretOption,
+  secretText,
+} from '../options.ts'
 import { feeOptions, settlementOptions } from '../settlement-options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -19,10 +30,9 @@ const settings = {
     option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNone(addressList)),
   ),
   'request-secret': v.optional(
-    option(
-      'SECRET|none',
-      'with it, every request must be signed',
-      orNone(v.pipe(v.string(), v.minLength(16, 'must be at least 16 characters'))),
+    secretOption(
+      'signs every request, from standard input; none: requests are not signed',
+      orNone(secretText),
     ),
   ),
   ...feeOptions,
@@ -47,5 +57,9 @@ export const provider = {
     list: { summary: 'every provider', options: options({}) },
     disable: { summary: 'its calls are refused from now on, with 403/1403', options: one },
     enable: { summary: 'it may call again', options: one },
+    'rotate-request-secret': {
+      summary: 'generates a request-signing secret and prints it once; requests must be signed',
+      options: options({ provider: providerOption, 'grace-seconds': graceSeconds }),
+    },
   },
 } as const satisfies Noun

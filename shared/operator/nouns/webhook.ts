@@ -1,14 +1,19 @@
 import * as v from 'valibot'
 import { oneOf } from '../../domain/text.ts'
-import { eventList, option, options, orNone, providerOption, wholeNumber } from '../options.ts'
+import {
+  eventList,
+  graceSeconds,
+  option,
+  options,
+  orNone,
+  providerOption,
+  wholeNumber,
+} from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 /** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
 export const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
 export const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
-
-/** How long a secret that was replaced goes on signing: a day, at most a week. */
-export const GRACE_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
 
 /** A setting of two values; naming the usual one takes the other away. */
 const variant = <Usual extends string, Other extends string>(
@@ -65,9 +70,7 @@ export const webhook = {
       summary: 'prints a new secret; the old one goes on signing beside it for a while',
       options: options({
         provider: providerOption,
-        'grace-seconds': v.optional(
-          option('SECONDS', 'for how long; 86400 otherwise', wholeNumber(GRACE_SECONDS)),
-        ),
+        'grace-seconds': graceSeconds,
       }),
     },
     remove: { summary: 'its events are delivered no more', options: one },

@@ -119,9 +119,9 @@ export const idempotency: readonly Fault[] = [
   {
     name: 'attempts-under-one-id',
     area: 'idempotency',
-    file: 'shared/domain/delivery.ts',
-    from: '`dlv_${deliveryId(reference, n)}_${number}`',
-    to: '`dlv_${deliveryId(reference, n)}`',
+    file: 'shared/domain/attempt.ts',
+    from: "`dlv_${deliveryId(reference, n)}_${Buffer.from(random).toString('hex')}`",
+    to: '`dlv_${deliveryId(reference, n)}_${Buffer.alloc(random.length).toString("hex")}`',
     invariants: [13],
     needs: 'a receiver that fails once',
   },

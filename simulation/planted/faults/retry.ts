@@ -2,7 +2,9 @@ import type { Fault } from '../fault.ts'
 
 /** Attempts at events: how many, when, after which answers. */
 
+const attempt = { area: 'retry', file: 'shared/domain/attempt.ts' } as const
 const delivery = { area: 'retry', file: 'shared/domain/delivery.ts' } as const
+const writes = { area: 'retry', file: 'shared/deliveries/attempt.ts' } as const
 const outbox = { area: 'retry', file: 'shared/queues/outbox.ts' } as const
 const sweep = { area: 'retry', file: 'shared/sweep/overdue.ts' } as const
 
@@ -16,7 +18,7 @@ export const retry: readonly Fault[] = [
     needs: 'a partner with an own number of attempts whose receiver stays away',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'delay-up-to-a-quarter-of-an-hour',
     from: 'const DELAY_CAP_SECONDS = 300',
     to: 'const DELAY_CAP_SECONDS = 900',
@@ -24,7 +26,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that fails nine times, or asks for more than 300 s',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'half-the-delay',
     from: 'const base = 2 ** k\n',
     to: 'const base = 2 ** (k - 1)\n',
@@ -32,7 +34,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that fails',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'jitter-of-the-whole-delay',
     from: 'Math.floor(base * 0.1)',
     to: 'base',
@@ -48,7 +50,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that answers 429 with Retry-After',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'client-errors-tried-again',
     from: 'RETRIABLE_CODES.has(outcome.code)',
     to: 'outcome.code >= 400',
@@ -56,7 +58,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that answers 400, 401, 403, 404, 405, 410 or 501',
   },
   {
-    ...delivery,
+    ...attempt,
     name: '408-not-tried-again',
     from: 'new Set([408, 429, 500, 502, 503, 504])',
     to: 'new Set([429, 500, 502, 503, 504])',
@@ -64,7 +66,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that answers 408',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'silence-not-tried-again',
     from: "outcome.cause !== 'address'",
     to: "outcome.cause === 'refused'",
@@ -72,7 +74,7 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that takes the body and gives no answer',
   },
   {
-    ...delivery,
+    ...attempt,
     name: 'redirect-taken-for-received',
     from: 'outcome.code >= 200 && outcome.code < 300',
     to: 'outcome.code >= 200 && outcome.code < 400',
@@ -96,9 +98,32 @@ export const retry: readonly Fault[] = [
     needs: 'a receiver that fails',
   },
   {
+    ...writes,
+    name: 'rival-attempt-not-recorded',
+    from: '    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
+    to: '    if (before.attemptCount >= after.attemptCount) return before\n    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
+    invariants: [13],
+    needs: 'two workers at one attempt at once',
+  },
+  {
+    ...writes,
+    name: 'aborted-attempt-not-recorded',
+    from: '    tellAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })\n',
+    to: '',
+    invariants: [13],
+    needs: 'several events for a receiver that gives no answer',
+  },
+  {
+    ...delivery,
+    name: 'rival-failure-ends-a-delivery',
+    from: 'if (isSettled(delivery) || isRequested) return',
+    to: 'if (isRequested) return',
+    invariants: [17],
+    needs: 'two workers at one attempt at once, with different answers',
+  },
+  {
+    ...writes,
     name: 'old-message-tried-again',
-    area: 'retry',
-    file: 'shared/deliveries/attempt.ts',
     from: 'isSettled(record) || number !== record.attemptCount + 1',
     to: 'isSettled(record)',
     invariants: [15, 16, 17],

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
  */
 
 type Allowed = {
-  /** How many posts may have come twice, as a worker was lost between a post and its record. */
+  /** How many posts may have no record, as a worker was lost between a post and its record. */
   repeats?: number
   /** Attempts were asked for, or taken up again: no delay parts them. */
   unparted?: boolean
@@ -20,7 +20,7 @@ type Allowed = {
 }
 
 type Entry = { type: string; at: number }
-type Attempt = { number: number; at: string; responseCode: number | null }
+type Attempt = { id: string; number: number; at: string; responseCode: number | null }
 
 export const faultsOf = async (world: World, allowed: Allowed = {}): Promise<string[]> => {
   const items = await world.items()
@@ -145,17 +145,18 @@ const faultsOfAttempts = (record: Item, { before, sent, allowed }: Attempts): st
     .filter(Boolean)
     .toSorted((a, b) => a.number - b.number)
   const ids = sent.map(({ headers }) => String(headers['x-svc-delivery-id']))
-  const numbers = [...new Set(ids)].map((id) => Number(id.split('_').at(-1)))
   const isWhole = attempts.length === record.attemptCount
-  const known = new Set(attempts.map(({ number }) => number))
+  const known = new Set(attempts.map(({ id }) => id))
+  const lost = ids.filter((id) => !known.has(id))
   const unheard = attempts.filter(
-    ({ number, responseCode }) => responseCode !== null && !numbers.includes(number),
+    ({ id, responseCode }) => responseCode !== null && !ids.includes(id),
   )
   return [
     ...(isWhole ? [] : [`has ${attempts.length} of ${record.attemptCount} attempts on record`]),
-    ...numbers.flatMap((k) => (known.has(k) ? [] : [`has no record of attempt ${k}`])),
+    // A worker that is lost between a POST and its record makes another attempt.
+    ...(lost.length > (allowed.repeats ?? 0) ? [`has no record of ${lost}`] : []),
     ...unheard.map(({ number }) => `has attempt ${number} on record, which nobody saw`),
-    ...(ids.length - numbers.length > (allowed.repeats ?? 0) ? [`was posted as ${ids}`] : []),
+    ...(new Set(ids).size < ids.length ? [`was posted as ${ids}`] : []),
     ...(allowed.unparted
       ? []
       : attempts.slice(1).flatMap(({ at }, place) => {

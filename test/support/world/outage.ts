@@ -16,7 +16,7 @@ const failedDebit = (): Debit => {
   return granted(advance(pendingDebit(), { ...cause, to: 'failed', changes }))
 }
 
-const MADE = { at: NOON, milliseconds: 5, address: null, sentAs: '' }
+const MADE = { id: 'dlv_1_1', at: NOON, milliseconds: 5, address: null, sentAs: '' }
 
 const putAbandoned = async ({ facts, history }: Debit): Promise<void> => {
   const { reference, partner } = facts

@@ -112,14 +112,16 @@ const runtimeOf = (clock: Clock, seed: number): Runtime => {
   // DynamoDB Local knows the token of a transaction again, whatever the table: no id comes twice.
   const origin = randomUUID().slice(0, 8)
   let ids = 0
+  const random = draws(seed)
+  const bytes = draws(seed + 1)
   return {
     now: () => new Date(clock.now),
     newId: () => {
       ids += 1
       return `${origin}-0000-4000-8000-${String(ids).padStart(12, '0')}`
     },
-    random: draws(seed),
-    randomBytes: (count) => Buffer.alloc(count, 7),
+    random,
+    randomBytes: (count) => Buffer.from(Array.from({ length: count }, () => bytes() * 256)),
     pause,
   }
 }
