@@ -12,7 +12,7 @@ export default defineConfig({
     // A file of tests is a process of its own: the functions read their environment once.
     pool: 'forks',
     // Most of them wait for time to pass, not for a processor.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Those that run beside each other in one file start a process each.
     maxConcurrency: 2,
     // Generous: a busy machine is no reason to fail.

@@ -327,7 +327,7 @@ describe('webhook', () => {
         expect.objectContaining({ provider: 'told', health: 'healthy', events: null }),
       )
       return all
-    })
+    }, 10_000)
     expect(JSON.stringify(listed)).not.toContain(secret)
   })
 })

@@ -323,6 +323,7 @@ describe('a failed credential', () => {
   })
 })
 
+process.env.SEALING_KEY = 'a text for tests'
 const requestSecret = 'rs_of_twenty_letters'
 const signed = {
   requestSigning: { secret: await sealRequestSecret('demo' as PartnerId, requestSecret) },

@@ -175,7 +175,6 @@ describe('the key that seals the secrets of partners and banks', () => {
         'process-batch',
         'submit-to-bank',
         'sweep',
-        'test-webhook',
       ]).sort(),
     )
   })
