@@ -15,12 +15,13 @@ const START_MS = 20_000
 const POLL_MS = 50
 const TRIES = 3
 
-export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
+/** @param isShared false: each access key has tables of its own, which other keys do not slow down */
+export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<DynamoDbLocal> => {
   if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
     throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
   }
   for (let attempt = 1; ; attempt += 1) {
-    const started = await startOn(await freePort())
+    const started = await startOn(await freePort(), isShared)
     if (started) return started
     if (attempt === TRIES) throw new StartFailure('DynamoDB Local did not start')
   }
@@ -42,15 +43,18 @@ export const javaArguments = (): string[] => {
   const program = join(library, readdirSync(library)[0] ?? '')
   const runner = join(import.meta.dirname, 'java')
   return [
+    // It shares few cores with its callers, whom parallel collection delays.
+    '-XX:+UseSerialGC',
     `-Djava.library.path=${join(program, 'DynamoDBLocal_lib')}`,
     '-classpath',
     [runner, join(program, 'DynamoDBLocal.jar')].join(delimiter),
   ]
 }
 
-const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
+const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal | undefined> => {
   // In a group of its own: a Ctrl-C ends this process first, and this process ends Java.
-  const options = ['-inMemory', '-sharedDb', '-disableTelemetry', '-port', String(port)]
+  const options = ['-inMemory', '-disableTelemetry', '-port', String(port)]
+  if (isShared) options.push('-sharedDb')
   const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
     stdio: 'ignore',
     detached: true,

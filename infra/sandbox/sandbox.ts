@@ -26,7 +26,7 @@ export type SandboxOptions = {
   port: number
   timeScale: number
   print: Print
-  /** A DynamoDB that runs already; absent: DynamoDB Local is started. */
+  /** A running DynamoDB, with the credentials of the environment; absent: starts DynamoDB Local. */
   dynamoDbEndpoint?: string
   tableName?: string
   /** What runs already and speaks for DynamoDB, SQS and S3; absent: such parts are started. */
@@ -65,7 +65,7 @@ const start = async (
   stop: () => Promise<void>,
 ): Promise<Sandbox> => {
   const { print } = options
-  useLocalCredentials()
+  if (!options.dynamoDbEndpoint) useLocalCredentials()
   // First, so that a taken port is told before anything else is started.
   const gateway = await openGateway(options.port)
   stops.push(gateway.stop)

@@ -14,7 +14,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   })
-  const local = await startDynamoDbLocal()
+  const local = await startDynamoDbLocal({ isShared: false })
   project.provide('dynamoDbEndpoint', local.endpoint)
   return local.stop
 }

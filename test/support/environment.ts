@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
+
 /** What a function finds in its environment; set before any test imports one. */
 Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
-  AWS_ACCESS_KEY_ID: 'test',
+  // DynamoDB Local keeps the tables of each access key apart.
+  AWS_ACCESS_KEY_ID: `test${randomBytes(8).toString('hex')}`,
   AWS_SECRET_ACCESS_KEY: 'test',
   STAGE: 'sandbox',
   SANDBOX_BANK: 'true',
