@@ -23,6 +23,9 @@ const listed = ({ body }: Reply): string[] =>
   body.data.map(({ reference }: { reference: string }) => reference)
 
 beforeAll(async () => {
+  // More requests in a minute than the published limit.
+  const wide = { operation: 'list-debit-requests', 'per-minute': '1000' }
+  await service.operate('limit', 'set', { provider: 'demo', ...wide })
   for (const bank of ['GCB', 'ECO']) {
     await service.operate('customer', 'link', {
       phone,
