@@ -6,6 +6,7 @@ import {
   operations,
 } from '../../shared/api/operations.ts'
 import { type Details, type ErrorCode, errors, Refusal } from '../../shared/domain/refusal.ts'
+import { authorizationProblems } from '../../shared/domain/token.ts'
 import { gatewayResponses } from '../gateway-responses.ts'
 import { descriptionOf } from './descriptions.ts'
 import { NOON } from './example-debit.ts'
@@ -20,7 +21,7 @@ const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIM
 /** The gateway may give these before any function; the last ones come of faults and outages. */
 const anywhere = [
   new Refusal(1400),
-  new Refusal(1401),
+  ...Object.values(authorizationProblems).map((details) => new Refusal(1401, { details })),
   new Refusal(1403),
   overLimit(1453),
   new Refusal(1429),

@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
-import { isMistyped } from '../domain/token.ts'
+import { isMistyped, authorizationProblems as problems } from '../domain/token.ts'
 import { findCaller } from '../store/credentials.ts'
 import { type Guard, headerValues } from './exchange.ts'
 import { countFailure } from './failed-credentials.ts'
@@ -7,20 +7,15 @@ import type { Operation } from './operations.ts'
 
 const unauthorized = (details: string): Refusal => new Refusal(1401, { details })
 
-/** One text for all of these: the reply must not reveal which credentials exist. */
-const UNKNOWN = 'the credential is unknown, expired or of another kind of caller'
-
 /** Returns the token of the Authorization header, or 401/1401 with the problem of its form. */
 const presentedToken = (values: readonly string[]): string | Refusal => {
   const value = values.join()
-  if (value === '') return unauthorized('the Authorization header is missing')
-  if (values.length > 1) return unauthorized('the request has more than one Authorization header')
+  if (value === '') return unauthorized(problems.missing)
+  if (values.length > 1) return unauthorized(problems.repeated)
   // RFC 9110, 11.1: the scheme is case-insensitive.
-  if (!/^(?:Bearer|Token)(?: |$)/i.test(value)) {
-    return unauthorized('the scheme of the Authorization header must be Bearer or Token')
-  }
+  if (!/^(?:Bearer|Token)(?: |$)/i.test(value)) return unauthorized(problems.scheme)
   const [, token] = /^\w+ ([A-Za-z0-9._~+/=-]{1,200})$/.exec(value) ?? []
-  return token ?? unauthorized('the token is malformed')
+  return token ?? unauthorized(problems.malformed)
 }
 
 /** 401/1401 unless the request carries one credential of the operation's kind of caller. */
@@ -31,7 +26,8 @@ export const credentialGuard = (operation: Operation): Guard => ({
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
     const caller = isMistyped(token) ? undefined : await findCaller(token, exchange.at)
-    if (caller?.kind !== operation.caller) throw await countFailure(unauthorized(UNKNOWN), event)
+    if (caller?.kind !== operation.caller)
+      throw await countFailure(unauthorized(problems.unknown), event)
     exchange.caller = caller
     if (caller.suspended) throw await countFailure(new Refusal(1403), event)
   },

@@ -113,7 +113,7 @@ type AttemptWrite = {
 const RACES_MAX = 50
 
 /**
- * Writes an attempt; when another worker has changed the record meanwhile, as the next attempt.
+ * Writes an attempt; if another worker has changed the record since the read, as the next attempt.
  * @returns the record as it is now
  */
 const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {

@@ -56,3 +56,13 @@ export const isMistyped = (token: string): boolean => {
   const [, text, given] = ISSUED.exec(token) ?? []
   return text !== undefined && checksum(text) !== given
 }
+
+/** The `details` of 401/1401 (specification, Authentication). */
+export const authorizationProblems = {
+  missing: 'the Authorization header is missing',
+  repeated: 'the request has more than one Authorization header',
+  scheme: 'the scheme of the Authorization header must be Bearer or Token',
+  malformed: 'the token is malformed',
+  // One text for all of these: the reply must not reveal which credentials exist.
+  unknown: 'the credential is unknown, expired or of another kind of caller',
+} as const

@@ -128,7 +128,7 @@ export const readMerged = async (
   const upTo = left + limit
   const found = new Set<string>()
   let end: string | undefined
-  // One after the other: a debit that changes its list meanwhile is found in a later one.
+  // One after the other: a debit that changes its list during the read is found in a later one.
   for (const list of lists) {
     const read = await readPositions(list, upTo + 1, start)
     for (const position of read.positions) found.add(position)

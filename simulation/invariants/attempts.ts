@@ -59,7 +59,7 @@ export const isSpaced: Check = (books, complain) => {
       if (after.status !== 'failed') continue
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
       const { least, most } = delaysAfter(last.number, heardOf(posts, last)?.post.retryAfter ?? 0)
-      // Of two attempts at once the later time holds.
+      // The later time holds if two attempts end at once.
       const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
       if (seconds < least || (seconds > most && !isKept)) {
         complain(key, `waits ${seconds} s after attempt ${last.number}`)
@@ -163,7 +163,7 @@ const judgeAttempt = (
   if (!last) return
   const wanted = expected(before, after)
   const said = last.responseCode ?? last.cause
-  // What was requested during an attempt that failed is still due.
+  // A redelivery that was requested during a failed attempt is still due.
   const isStillDue =
     isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
   if (status !== wanted && !isStillDue) {
@@ -187,7 +187,7 @@ const judgeOther = (
 ): void => {
   const { before, after, by, sequence } = change
   if (!after || isTakenUp(change)) return
-  // What was never tried is put on record for its first attempt.
+  // An event without an attempt gets a record for its first attempt.
   if (!before && after.status === 'pending' && by?.name === 'sweep') return
   if (after.status === 'abandoned' && books.disabled.has(after.partner)) return
   complain(key, `change ${sequence} makes it ${after.status} without an attempt`)

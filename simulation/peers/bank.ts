@@ -71,7 +71,7 @@ const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
 const NONSENSE: readonly Answer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
-  // Of another debit, or of no debit that it names.
+  // The report names no debit, or another one.
   json(202, { status: 'accepted', bank_reference: 'B-1' }),
   json(202, {
     status: 'accepted',
