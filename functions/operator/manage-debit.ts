@@ -47,49 +47,55 @@ const listed = (debit: Debit) => {
 }
 
 export const manageDebit = (runtime: Runtime) =>
-  operatorHandler(debit, {
-    show: async ({ reference }) => {
-      const found = await findDebit(reference)
-      return found ? view(found) : unknown()
+  operatorHandler(
+    debit,
+    {
+      show: async ({ reference }) => {
+        const found = await findDebit(reference)
+        return found ? view(found) : unknown()
+      },
+      list: async ({ provider, status, limit }) => {
+        if (!(await findPartner(provider)))
+          return new Refusal(1404, { details: 'no such provider' })
+        const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
+        return debits.map(listed)
+      },
+      /** Reverses a completed debit. A debit that is reversed stays as it is. */
+      reverse: async ({ reference, reason }, author) => {
+        const found = await findDebit(reference)
+        if (!found) return unknown()
+        const by = `operator:${author.by}`
+        const cause = { at: runtime.now(), by, requestId: runtime.newId() }
+        const recording = { ...author, target: reference, provider: found.facts.partner }
+        const reversed = await moveDebit(
+          found,
+          (now) => {
+            const changes = { metadata: { reversal_reason: reason } }
+            const after = advance(now, { ...cause, to: 'reversed', changes })
+            return after instanceof Refusal ? notReversible(now) : after
+          },
+          runtime,
+          (before, after) =>
+            changeWrites(
+              recording,
+              { status: before.status },
+              { status: after.status, reversal_reason: reason },
+            ),
+        )
+        return reversed instanceof Refusal ? reversed : view(reversed)
+      },
+      /** Repeats what should have followed from the debits of a day and is missing. */
+      repair: async ({ provider, date }, author) => {
+        if (!(await findPartner(provider)))
+          return new Refusal(1404, { details: 'no such provider' })
+        await putChange({ ...author, target: provider, provider }, { date })
+        const end = runtime.now().getTime() + REPAIR_MS
+        const isOver = () => runtime.now().getTime() >= end
+        const { lookedAt, repaired, isDone } = await repairDay(provider, date, runtime, isOver)
+        return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
+      },
     },
-    list: async ({ provider, status, limit }) => {
-      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-      const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
-      return debits.map(listed)
-    },
-    /** Reverses a completed debit. A debit that is reversed stays as it is. */
-    reverse: async ({ reference, reason }, author) => {
-      const found = await findDebit(reference)
-      if (!found) return unknown()
-      const by = `operator:${author.by}`
-      const cause = { at: runtime.now(), by, requestId: runtime.newId() }
-      const recording = { ...author, target: reference, provider: found.facts.partner }
-      const reversed = await moveDebit(
-        found,
-        (now) => {
-          const changes = { metadata: { reversal_reason: reason } }
-          const after = advance(now, { ...cause, to: 'reversed', changes })
-          return after instanceof Refusal ? notReversible(now) : after
-        },
-        runtime,
-        (before, after) =>
-          changeWrites(
-            recording,
-            { status: before.status },
-            { status: after.status, reversal_reason: reason },
-          ),
-      )
-      return reversed instanceof Refusal ? reversed : view(reversed)
-    },
-    /** Repeats what should have followed from the debits of a day and is missing. */
-    repair: async ({ provider, date }, author) => {
-      if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
-      await putChange({ ...author, target: provider, provider }, { date })
-      const end = runtime.now().getTime() + REPAIR_MS
-      const isOver = () => runtime.now().getTime() >= end
-      const { lookedAt, repaired, isDone } = await repairDay(provider, date, runtime, isOver)
-      return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
-    },
-  })
+    runtime,
+  )
 
 export const handler = manageDebit(real)

@@ -64,7 +64,8 @@ export const handler = operatorHandler(exception, {
     if (found.length === 0) return unknown()
     const resolution = { note, resolvedBy: author.by, resolvedAt: real.now().toISOString() }
     for (const one of found.filter(({ resolvedAt }) => resolvedAt === undefined)) {
-      const recording = { ...author, target: reference, provider: one.provider }
+      const id = real.newId()
+      const recording = { ...author, id, target: reference, provider: one.provider }
       const record = changeWrites(recording, {}, { resolved: one.kind, note })
       await resolveException(one, resolution, record)
     }

@@ -2,10 +2,11 @@ import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
 import { log, wordsOf } from '../log.ts'
+import { type Runtime, real } from '../runtime.ts'
 import { explain, judgeCall, type Noun, type OperatorCall, type OperatorReply } from './verbs.ts'
 
-/** The operator and the verb: the beginning of the record of a change. */
-export type Author = { by: string; noun: string; verb: string }
+/** The operator, the verb and the call: the beginning of the record of a change. */
+export type Author = { id: string; at: Date; by: string; noun: string; verb: string }
 
 /** What a function does at each verb of its noun, with the options as their schema has parsed them. */
 type Deeds<N extends Noun> = {
@@ -22,7 +23,7 @@ type Called = Pick<Context, 'functionName' | 'awsRequestId'>
 
 /** The handler of one noun's verbs. What is refused is told in one line; a fault is thrown. */
 export const operatorHandler =
-  <N extends Noun>(noun: N, deeds: Deeds<N>) =>
+  <N extends Noun>(noun: N, deeds: Deeds<N>, runtime: Runtime = real) =>
   async (call: OperatorCall, called?: Called): Promise<OperatorReply> => {
     const judged = judgeCall(noun, call)
     // A verb that there is not is text like any other.
@@ -40,6 +41,8 @@ export const operatorHandler =
     }
     try {
       const result = await deeds[call.verb as keyof N['verbs']](judged.options as never, {
+        id: runtime.newId(),
+        at: runtime.now(),
         by,
         noun: noun.name,
         verb: call.verb,

@@ -1,14 +1,13 @@
 import { type Change, changedFields, type Fields } from '../domain/change.ts'
-import { real } from '../runtime.ts'
 import { keys, put, queryAll, readMany, tableName, type Write, withoutKeys } from './table.ts'
 
 /** The record of what operators change. It has no expiry. */
 
-/** Who changes what: from the call, and from the verb's options. */
-export type Recording = Pick<Change, 'by' | 'noun' | 'verb' | 'target' | 'provider' | 'bank'>
+/** Who changes what: from the call, and from the verb's options. A call that makes several changes gives each an id. */
+export type Recording = Omit<Change, 'changed'> & { id: string }
 
-const itemOf = ({ at, ...change }: Change) => {
-  const time = `${at.toISOString()}#${real.newId()}`
+const itemOf = ({ id, at, ...change }: Recording & Pick<Change, 'changed'>) => {
+  const time = `${at.toISOString()}#${id}`
   const owner = keys.changesOf(change)
   return {
     ...keys.change(time),
@@ -30,14 +29,14 @@ export const changeWrites = (
 ): Write[] => {
   const changed = changedFields(before, after)
   if (Object.keys(changed).length === 0) return []
-  const Item = itemOf({ ...recording, at: real.now(), changed })
+  const Item = itemOf({ ...recording, changed })
   return [{ Put: { TableName: tableName(), Item } }]
 }
 
 /** Records work that an operator starts, before it starts. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
-  const { pk, sk, entity, ...members } = itemOf({ ...recording, at: real.now(), changed })
+  const { pk, sk, entity, ...members } = itemOf({ ...recording, changed })
   await put({ pk, sk }, entity, members)
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { getDescription, getTitle } from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -178,21 +179,33 @@ describe('a stage on AWS', () => {
   const region = { AWS_REGION: 'eu-west-1' }
   const someone = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
 
-  /** The Lambda API as far as one call goes. */
-  const answering = async (status: number, headers: Record<string, string>, body: unknown) => {
+  const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult>
+    <Arn>arn:aws:iam::123456789012:user/ama</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
+
+  /** The APIs of STS and Lambda as far as one call goes. */
+  const answering = async (
+    status: number,
+    headers: Record<string, string>,
+    body: unknown,
+    sts = 200,
+  ) => {
     const paths: string[] = []
-    const server = createServer((request, response) => {
+    const calls: unknown[] = []
+    const server = createServer(async (request, response) => {
+      const sent = await text(request)
+      if (request.url === '/') {
+        response.writeHead(sts).end(sts === 200 ? identity : '')
+        return
+      }
       paths.push(`${request.method} ${request.url}`)
-      request
-        .resume()
-        .on('end', () => response.writeHead(status, headers).end(JSON.stringify(body)))
+      calls.push(JSON.parse(sent))
+      response.writeHead(status, headers).end(JSON.stringify(body))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const env = { ...someone, AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` }
-    const reply = await operator(list, env)
+    const reply = await operator(list, { ...someone, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` })
     server.close()
-    return { ...reply, paths }
+    return { ...reply, paths, calls }
   }
 
   test('is reached through the Lambda API, by the names that are deployed', async () => {
@@ -201,6 +214,13 @@ describe('a stage on AWS', () => {
     expect(paths).toEqual([
       'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations',
     ])
+  })
+
+  test('receives the ARN of the caller, or none when STS gives none', async () => {
+    const { calls } = await answering(200, {}, { result: [] })
+    expect(calls).toMatchObject([{ verb: 'list', actor: 'arn:aws:iam::123456789012:user/ama' }])
+    const refused = await answering(200, {}, { result: [] }, 403)
+    expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
   })
 
   test('no credentials, no region: what to set', async () => {

@@ -136,11 +136,16 @@ describe('the sandbox on an emulator that runs already', () => {
   })
   afterAll(() => fauxqs.stop())
 
+  // DynamoDB Local keeps the tables of each access key apart.
+  const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' }
+
   /** What the emulator has of a sandbox: its table, its queues, its bucket. */
   const left = async (name: string): Promise<string[]> => {
     const endpoint = fauxqs.endpoint
     const [tables, queues, buckets] = await Promise.all([
-      new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint') }).send(new ListTablesCommand()),
+      new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint'), credentials }).send(
+        new ListTablesCommand(),
+      ),
       new SQSClient({ endpoint }).send(new ListQueuesCommand()),
       new S3Client({ endpoint, forcePathStyle: true }).send(new ListBucketsCommand()),
     ])
