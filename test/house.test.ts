@@ -155,6 +155,7 @@ const doors: Record<string, string[]> = {
     'shared/domain/',
     'shared/api/address.ts',
     'shared/api/operations.ts',
+    'shared/runtime.ts',
     'shared/log.ts',
     'aws-lambda',
     'valibot',

@@ -227,6 +227,21 @@ describe('the sweep', () => {
     vi.useRealTimers()
   }
 
+  test('asks the bank before it fails a debit whose timers never fired', async () => {
+    const body = chargeBody({ bank_identifier: 'HTB' })
+    const { body: reply } = await service.send('POST', CHARGE, {
+      credential: 'sk_sandbox_demo',
+      body,
+    })
+    const { reference, response } = reply.data
+    const shown = async () => printed(await service.operate('debit', 'show', { reference }))
+    await vi.waitFor(async () => expect((await shown()).status).toBe('processing'), LONG)
+    bank.outcomes.set(response.uuid, { status: 'completed', bank_reference: 'HTB-LATE' })
+    await inAnHour()
+    const { status, history } = await shown()
+    expect({ status, by: history.at(-1).by }).toEqual({ status: 'completed', by: 'bank:HTB' })
+  })
+
   test('has a batch that was left built to its end, and a payment that was left asked for', async () => {
     const builder = await paidAt('left-building')
     const left = await leave({}, builder, 1)
