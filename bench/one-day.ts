@@ -13,8 +13,9 @@ import { debitLine } from '../shared/domain/settlement-line.ts'
 import type { Runtime } from '../shared/runtime.ts'
 import { toBatchItem, toLineItem } from '../shared/store/batch-item.ts'
 import { toDebitItem, workAfter } from '../shared/store/debit-item.ts'
+import { keys } from '../shared/store/keys.ts'
 import { LINES_PER_WRITE } from '../shared/store/settlement-lines.ts'
-import { keys, table, tableName } from '../shared/store/table.ts'
+import { table, tableName } from '../shared/store/table.ts'
 
 /** A day of a provider with completed debits, as they stand in the table, and its bare settlement. */
 

@@ -19,7 +19,8 @@ const FITTING = 60
 
 setEnvironment()
 const { charge } = await import('../../functions/provider/charge.ts')
-const { read, keys } = await import('../../shared/store/table.ts')
+const { keys } = await import('../../shared/store/keys.ts')
+const { read } = await import('../../shared/store/table.ts')
 
 const MIDNIGHT = new Date('2026-11-21T00:00:00.000Z')
 

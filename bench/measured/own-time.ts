@@ -54,7 +54,8 @@ type Command = { constructor: { name: string } }
 
 /** Each command is answered before anything is made of it. */
 const answerSends = async (reference: string): Promise<void> => {
-  const { read, keys } = await import('../../shared/store/table.ts')
+  const { keys } = await import('../../shared/store/keys.ts')
+  const { read } = await import('../../shared/store/table.ts')
   const Item = await read(keys.debit(reference as Parameters<typeof keys.debit>[0]))
   const replies: Record<string, unknown> = {
     GetCommand: { Item },

@@ -6,7 +6,7 @@ import { resourceAt } from '../../shared/api/resources.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { log } from '../../shared/log.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { sha256 } from '../../shared/store/table.ts'
+import { sha256 } from '../../shared/store/keys.ts'
 import { countRequest, untouched } from '../../shared/store/windows.ts'
 
 /** Requests per minute of one address that no operation matches (specification, Limits, General). */

@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
-import { sha256 } from '../store/table.ts'
+import { sha256 } from '../store/keys.ts'
 import { countRequest } from '../store/windows.ts'
 import { addressScope } from './address.ts'
 import type { ApiEvent, Guard } from './exchange.ts'

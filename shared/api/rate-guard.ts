@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
-import { sha256 } from '../store/table.ts'
+import { sha256 } from '../store/keys.ts'
 import { countRequest, type Rate } from '../store/windows.ts'
 import { effectiveLimit } from './effective-limit.ts'
 import type { ApiEvent, Exchange, Guard } from './exchange.ts'

@@ -2,9 +2,10 @@ import type { Bank, BankIdentifier, CustomerAccount } from '../domain/bank.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
+import { keys } from './keys.ts'
 import { remembered } from './remembered.ts'
 import { changeSettings, removeSettings, settingsIn } from './settings.ts'
-import { keys, read, readCollection, type Write } from './table.ts'
+import { read, readCollection, type Write } from './table.ts'
 
 /** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
 const fromBankItem = (item: Record<string, unknown>): Bank => {

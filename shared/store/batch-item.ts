@@ -1,6 +1,7 @@
 import { fromIso, iso } from '../domain/instant.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement.ts'
-import { keys, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { withoutKeys } from './table.ts'
 import { watched } from './watch.ts'
 
 /** How batches and their lines are written down: times as ISO text, amounts in pesewas. */

@@ -1,5 +1,6 @@
 import { type Change, changedFields, type Fields } from '../domain/change.ts'
-import { keys, put, queryAll, readMany, tableName, type Write, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { put, queryAll, readMany, tableName, type Write, withoutKeys } from './table.ts'
 
 /** The record of what operators change. It has no expiry. */
 

@@ -10,7 +10,8 @@ import type { Runtime } from '../runtime.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
 import { findDayTotal } from './day-totals.ts'
 import { toDebitItem } from './debit-item.ts'
-import { expiresAt, keys, read, sha256, table, tableName } from './table.ts'
+import { keys, sha256 } from './keys.ts'
+import { expiresAt, read, table, tableName } from './table.ts'
 
 /** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
 const DAY_TOTAL_SECONDS = 400 * 86_400

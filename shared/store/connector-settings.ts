@@ -1,6 +1,7 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
+import { keys } from './keys.ts'
 import { seal, unseal } from './sealing.ts'
-import { keys, read, tableName, withoutKeys } from './table.ts'
+import { read, tableName, withoutKeys } from './table.ts'
 
 /** Where a bank is reached; read afresh for every submission, so a change holds at once. */
 export const findConnectorSettings = async (

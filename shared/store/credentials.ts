@@ -5,19 +5,10 @@ import type { RequestLimits } from '../domain/request-limits.ts'
 import { environment, real } from '../runtime.ts'
 import { findBank } from './banks.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { keys, sha256 } from './keys.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
-import {
-  keys,
-  queryAll,
-  read,
-  readMany,
-  sha256,
-  table,
-  tableName,
-  type Write,
-  withoutKeys,
-} from './table.ts'
+import { queryAll, read, readMany, table, tableName, type Write, withoutKeys } from './table.ts'
 
 /** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
 export type Credential = (

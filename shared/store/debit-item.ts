@@ -7,7 +7,8 @@ import {
   stateAt,
 } from '../domain/debit.ts'
 import type { BatchId } from '../domain/settlement.ts'
-import { keys, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { withoutKeys } from './table.ts'
 import { watched } from './watch.ts'
 
 /**

@@ -9,7 +9,8 @@ import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
 import { findDebits } from './debits.ts'
 import { countEntries, cutAt, examine, type List, queryOf, readMerged } from './index-lists.ts'
-import { keys, queryPages } from './table.ts'
+import { keys } from './keys.ts'
+import { queryPages } from './table.ts'
 
 /**
  * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves

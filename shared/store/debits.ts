@@ -3,7 +3,8 @@ import { type Debit, type Facts, presume } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
 import { fromDebitItem } from './debit-item.ts'
-import { keys, read, readMany, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { read, readMany, withoutKeys } from './table.ts'
 
 /** The debit as it stands, strongly consistent. */
 export const findDebit = async (reference: Reference): Promise<Debit | undefined> => {

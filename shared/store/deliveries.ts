@@ -4,11 +4,11 @@ import type { Delivery } from '../domain/delivery.ts'
 import { fromIso, iso } from '../domain/instant.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
+import { keys } from './keys.ts'
 import {
   expiresAt,
   held,
   inCollection,
-  keys,
   put,
   queryAll,
   read,

@@ -2,7 +2,8 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { FeedEntry, FeedPosition } from '../domain/event-feed.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { expiresAt, held, keys, queryAll, queryPages, table, tableName } from './table.ts'
+import { keys } from './keys.ts'
+import { expiresAt, held, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
  * The feed of a partner's events: pages of a bounded length, each a list that only grows, so

@@ -3,8 +3,8 @@ import type { Reference } from '../domain/reference.ts'
 import type { ReportException } from '../domain/report-exception.ts'
 import { real } from '../runtime.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { keys } from './keys.ts'
 import {
-  keys,
   put,
   queryPages,
   readCollection,

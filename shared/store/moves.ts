@@ -10,7 +10,8 @@ import type { Runtime } from '../runtime.ts'
 import { failedConditions, heldTogether, withConflictRetries } from './conflicts.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
-import { keys, table, tableName, type Write } from './table.ts'
+import { keys } from './keys.ts'
+import { table, tableName, type Write } from './table.ts'
 
 /** Rivals for one debit are few: its bank, its clocks, an operator. */
 const RACES_MAX = 5

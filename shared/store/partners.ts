@@ -1,9 +1,10 @@
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { environment } from '../runtime.ts'
+import { keys } from './keys.ts'
 import { remembered } from './remembered.ts'
 import { changeSettings, settingsIn } from './settings.ts'
-import { keys, queryAll, read, readMany, type Write } from './table.ts'
+import { queryAll, read, readMany, type Write } from './table.ts'
 
 export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
   const item = await read<Record<string, unknown>>(keys.partner(id))

@@ -1,7 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Recovery } from '../domain/recovery.ts'
-import { expiresAt, held, keys, read, table, tableName, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { expiresAt, held, read, table, tableName, withoutKeys } from './table.ts'
 import { watched } from './watch.ts'
 
 const KEPT_SECONDS = 90 * 86_400

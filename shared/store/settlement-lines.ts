@@ -6,8 +6,9 @@ import type { Batch, BatchId, Line } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { keys } from './keys.ts'
 import type { Building } from './settlements.ts'
-import { keys, queryPages, readMany, table, tableName } from './table.ts'
+import { queryPages, readMany, table, tableName } from './table.ts'
 import { watched } from './watch.ts'
 
 /** A line, and the debit that it is about as it was read. */

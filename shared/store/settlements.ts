@@ -12,7 +12,8 @@ import {
 import type { Runtime } from '../runtime.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
-import { held, keys, queryAll, read, readMany, sha256, table, tableName } from './table.ts'
+import { keys, sha256 } from './keys.ts'
+import { held, queryAll, read, readMany, table, tableName } from './table.ts'
 
 export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   const item = await read<Record<string, unknown>>(keys.batch(id))

@@ -1,5 +1,6 @@
 import type { PartnerId } from '../domain/partner.ts'
-import { keys, put, read, withoutKeys } from './table.ts'
+import { keys } from './keys.ts'
+import { put, read, withoutKeys } from './table.ts'
 
 /** How far the sweep has looked through what was completed. */
 export type SweepProgress = {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
@@ -10,18 +9,10 @@ import {
   type QueryCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb'
-import type { BankIdentifier } from '../domain/bank.ts'
-import type { Status } from '../domain/lifecycle.ts'
-import type { PartnerId } from '../domain/partner.ts'
-import type { PhoneNumber } from '../domain/phone.ts'
-import type { Reference, Uuid } from '../domain/reference.ts'
-import type { BatchId, Line } from '../domain/settlement.ts'
 import { environment } from '../runtime.ts'
+import type { Key } from './keys.ts'
 
-/**
- * The one table: its client, and every key that anything is kept under. Text of users enters a key
- * only as a hash, so no text can name another item.
- */
+/** The one table: its client, and the reads and writes that every store is made of. */
 
 // Bounds for one call, far inside the handler's own deadline: a lost connection costs a second
 // try, never the whole request.
@@ -42,118 +33,8 @@ export const table = DynamoDBDocumentClient.from(
 
 export const tableName = (): string => environment.tableName
 
-export type Key = { pk: string; sk: string }
 /** One write of a transaction. */
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
-/** The items of one partition whose sort keys begin alike. */
-export type Collection = { pk: string; prefix: string }
-
-export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
-
-const number = (n: number, digits = 2): string => String(n).padStart(digits, '0')
-
-export const keys = {
-  debit: (reference: Reference): Key => ({ pk: `DEBIT#${reference}`, sk: 'DEBIT' }),
-  delivery: (reference: Reference, n: number): Key => ({
-    pk: `DEBIT#${reference}`,
-    sk: `DELIVERY#${number(n)}`,
-  }),
-  /** An attempt that was followed by another one. Redeliveries set no end to their number. */
-  attempt: (reference: Reference, n: number, attempt: number): Key => ({
-    pk: `DEBIT#${reference}`,
-    sk: `ATTEMPT#${number(n)}#${number(attempt, 6)}`,
-  }),
-  attempts: (reference: Reference, n: number): Collection => ({
-    pk: `DEBIT#${reference}`,
-    prefix: `ATTEMPT#${number(n)}#`,
-  }),
-  /** In the index by-status: the debits of a partner in one status, by their time. */
-  byStatus: (partner: PartnerId, status: Status): string => `${partner}#${status}`,
-  /** In the index by-status: the deliveries of a partner that were never received, by their event. */
-  undelivered: (partner: PartnerId): string => `${partner}#undelivered`,
-  /** In the index by-customer: the debits of a phone number at one bank, by their time. */
-  byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
-  /** Sorts by creation; the reference makes it unique and is read back from it. */
-  byTime: (createdAt: Date, reference: Reference): string =>
-    `${createdAt.toISOString()}#${reference}`,
-  /** In the index work: what somebody must look at when it is due, in a few shards. */
-  watch: (shard: number): string => `WATCH#${shard}`,
-  /** In the index work: the completed debits of a partner that are not settled yet. */
-  unsettled: (partner: PartnerId): string => `SETTLE#${partner}`,
-  deliveries: (reference: Reference): Collection => ({
-    pk: `DEBIT#${reference}`,
-    prefix: 'DELIVERY#',
-  }),
-  /** A bank report that was rejected; a bank that repeats it makes another record. */
-  exception: (reference: Reference, requestId: string): Key => ({
-    pk: `DEBIT#${reference}`,
-    sk: `EXCEPTION#${requestId}`,
-  }),
-  exceptionsOf: (reference: Reference): Collection => ({
-    pk: `DEBIT#${reference}`,
-    prefix: 'EXCEPTION#',
-  }),
-  uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
-  partnerReference: (partner: PartnerId, partnerReference: string): Key => ({
-    pk: `PARTNER#${partner}#${sha256(partnerReference)}`,
-    sk: 'PARTNER_REFERENCE',
-  }),
-  dayTotal: (partner: PartnerId, day: string): Key => ({
-    pk: `PARTNER#${partner}`,
-    sk: `DAY#${day}`,
-  }),
-  /** In the index by-status: open and resolved exceptions, by the time of the report. */
-  exceptions: (status: 'open' | 'resolved'): string => `EXCEPTIONS#${status}`,
-  changes: 'CHANGES',
-  change: (time: string): Key => ({ pk: 'CHANGES', sk: time }),
-  /** In the index by-status: the changes of one provider or bank; undefined for all others. */
-  changesOf: ({ provider, bank }: { provider?: string; bank?: string }): string | undefined => {
-    if (provider) return `CHANGES#provider#${provider}`
-    return bank && `CHANGES#bank#${bank}`
-  },
-  /** In the index by-status: every partner, by its id. */
-  partners: 'PARTNERS',
-  /** How far the sweep has looked through what was completed. */
-  sweep: { pk: 'SWEEP', sk: 'SWEEP' },
-  partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),
-  webhook: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK' }),
-  webhookHealth: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK_HEALTH' }),
-  recovery: (partner: PartnerId, id: string): Key => ({
-    pk: `PARTNER#${partner}`,
-    sk: `RECOVERY#${id}`,
-  }),
-  batch: (id: BatchId): Key => ({ pk: `BATCH#${id}`, sk: 'BATCH' }),
-  /** A debit has one line of each type at most, as its own key says. */
-  line: (id: BatchId, type: Line['type'], reference: Reference): Key => ({
-    pk: `BATCH#${id}`,
-    sk: `${type.toUpperCase()}#${reference}`,
-  }),
-  /** In the index by-status: the batches of a partner, by their day. */
-  batches: (partner: PartnerId): string => `${partner}#settlements`,
-  /** In the index work: sealed batches, by the day on which they are to be paid. */
-  payable: 'PAY',
-  /** In the index work: the batches of a partner whose net is below zero. */
-  belowZero: (partner: PartnerId): string => `BELOW_ZERO#${partner}`,
-  /** The feed of a partner's events is a row of pages, each a list of events. */
-  feedPage: (partner: PartnerId, page: number): Key => ({
-    pk: `FEED#${partner}`,
-    sk: number(page, 10),
-  }),
-  credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
-  credentialHash: (pk: string): string => pk.slice('CREDENTIAL#'.length),
-  /** In the index by-status: the credentials of one owner, by when they were issued. */
-  credentials: ({ kind, owner }: { kind: string; owner: string }): string =>
-    `CREDENTIALS#${kind}#${owner}`,
-  bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
-  banks: { pk: 'BANKS' },
-  /** Beside the banks, not among them: their list is read by every charge and holds no secret. */
-  connector: (bank: string): Key => ({ pk: `BANK#${bank}`, sk: 'CONNECTOR' }),
-  account: (phone: string, bank: string): Key => ({
-    pk: `CUSTOMER#${phone}`,
-    sk: `ACCOUNT#${bank}`,
-  }),
-  window: (scope: string, start: number): Key => ({ pk: `WINDOW#${scope}#${start}`, sk: 'WINDOW' }),
-} as const
 
 /** Epoch seconds for the attribute that lets DynamoDB clean up; nothing reads it as a truth. */
 export const expiresAt = (at: Date, seconds: number): number =>

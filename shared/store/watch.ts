@@ -2,7 +2,8 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { BatchId } from '../domain/settlement.ts'
-import { held, type Key, keys, queryAll, queryPages, table, tableName } from './table.ts'
+import { type Key, keys } from './keys.ts'
+import { held, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
  * The index `work`: items that somebody must look at once they are due, because a message or a

@@ -1,9 +1,10 @@
 import type { PartnerId } from '../domain/partner.ts'
 import type { WebhookHealth } from '../domain/webhook-health.ts'
 import { environment } from '../runtime.ts'
+import { keys } from './keys.ts'
 import { remembered } from './remembered.ts'
 import { putWith } from './settings.ts'
-import { keys, read, tableName, type Write, withoutKeys } from './table.ts'
+import { read, tableName, type Write, withoutKeys } from './table.ts'
 
 type Item = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 

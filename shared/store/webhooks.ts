@@ -1,7 +1,8 @@
 import type { PartnerId, Webhook } from '../domain/partner.ts'
+import { keys } from './keys.ts'
 import { seal, unseal } from './sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from './settings.ts'
-import { keys, read, type Write } from './table.ts'
+import { read, type Write } from './table.ts'
 
 /** A webhook as it is kept: its secrets sealed, and times as text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {

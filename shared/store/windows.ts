@@ -1,5 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { expiresAt, keys, table, tableName } from './table.ts'
+import { keys } from './keys.ts'
+import { expiresAt, table, tableName } from './table.ts'
 
 const WINDOW_SECONDS = 60
 

@@ -1,6 +1,6 @@
 import type { Context, SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { keys } from '../../shared/store/table.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'

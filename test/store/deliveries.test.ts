@@ -21,7 +21,8 @@ import {
   listUndelivered,
   replaceDelivery,
 } from '../../shared/store/deliveries.ts'
-import { keys, table, tableName } from '../../shared/store/table.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import { NOON, partnerId, pendingDebit } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 

@@ -12,7 +12,8 @@ import {
   readFeed,
   readNewest,
 } from '../../shared/store/event-feed.ts'
-import { keys, table, tableName } from '../../shared/store/table.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import { NOON, partnerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 

@@ -10,8 +10,9 @@ import { advance, type Debit } from '../../shared/domain/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { openDebit } from '../../shared/store/charges.ts'
 import { toDebitItem } from '../../shared/store/debit-item.ts'
+import { sha256 } from '../../shared/store/keys.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
-import { sha256, table } from '../../shared/store/table.ts'
+import { table } from '../../shared/store/table.ts'
 import { NOON, pendingDebit, still } from '../support/examples.ts'
 
 /** What no emulator does: conflicts, throttles, and answers that are lost after the commit. */

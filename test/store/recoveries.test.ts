@@ -1,8 +1,9 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { afterPage, askedRecovery, automaticRecovery } from '../../shared/domain/recovery.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { findRecovery, openRecovery, putPage } from '../../shared/store/recoveries.ts'
-import { keys, table, tableName } from '../../shared/store/table.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import { NOON, partnerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 

@@ -9,9 +9,10 @@ import { automaticRecovery } from '../../shared/domain/recovery.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
 import { openDebit } from '../../shared/store/charges.ts'
 import { replaceDelivery } from '../../shared/store/deliveries.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { openRecovery } from '../../shared/store/recoveries.ts'
-import { keys, table, tableName } from '../../shared/store/table.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import {
   GRACE_SECONDS,
   listDue,

@@ -153,7 +153,7 @@ export const idempotency: readonly Fault[] = [
   {
     name: 'exceptions-of-a-debit-in-one-record',
     area: 'idempotency',
-    file: 'shared/store/table.ts',
+    file: 'shared/store/keys.ts',
     from: 'sk: `EXCEPTION#${requestId}`,',
     to: "sk: 'EXCEPTION#1',",
     invariants: [31],

@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts'
 /** What is one partner's or one bank's, and nobody else's. */
 
 const debits = { area: 'tenancy', file: 'shared/store/debits.ts' } as const
-const table = { area: 'tenancy', file: 'shared/store/table.ts' } as const
+const table = { area: 'tenancy', file: 'shared/store/keys.ts' } as const
 
 export const tenancy: readonly Fault[] = [
   {
