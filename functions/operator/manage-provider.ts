@@ -8,12 +8,12 @@ import {
   replaced,
 } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { feeScheduleView } from '../../shared/domain/settlement-view.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
-  feeScheduleView,
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
@@ -73,7 +73,7 @@ const view = (partner: Partner) => ({
   allow_list: partner.allowedAddresses ?? null,
   signs_requests: partner.requestSigning !== undefined,
   previous_request_secret_until: previousUntil(partner),
-  fee_schedule: feeScheduleView(partner),
+  fee_schedule: feeScheduleView(partner.feeSchedule),
   settlement_account: settlementAccountView(partner),
 })
 

@@ -1,5 +1,4 @@
 import { type Debit, stateAt } from '../domain/debit.ts'
-import type { FeeSchedule } from '../domain/fee-schedule.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { type BatchId, type Day, isOpenBatch, type Line, startOf } from '../domain/settlement.ts'
@@ -28,6 +27,8 @@ import { finishBatch } from './finish.ts'
 
 type Wanted = { partner: PartnerId; date: Day }
 
+type Place = Parameters<typeof findOpenBatch>[0] & { before: Date }
+
 /** Its batches, and whether nothing was left when its time was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
 
@@ -43,16 +44,16 @@ export const buildBatch = async (
   isOver: () => boolean,
 ): Promise<Built> => {
   const before = startOf(date)
-  const schedule = (await findPartner(partner))?.feeSchedule
+  const feeSchedule = (await findPartner(partner))?.feeSchedule ?? null
+  const place = { partner, date, before, feeSchedule }
   const batches = new Set<BatchId>()
-  let building = await findOpenBatch(partner, date, runtime)
+  let building = await findOpenBatch(place, runtime)
   const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
   for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
     for (let n = 0; n < candidates.length; n += LINES_PER_WRITE) {
       const some = candidates.slice(n, n + LINES_PER_WRITE)
-      const entries = entriesFor(building, some, { before, schedule })
-      building = await addAll(building, entries, { partner, date }, runtime)
+      building = await addAll(building, some, place, runtime)
     }
     if (!building.isNew) batches.add(building.batch.id)
     if (isOver()) {
@@ -91,18 +92,14 @@ const candidatesOf = async (references: readonly Reference[]): Promise<Candidate
   return debits.map((debit) => ({ debit, settled: lines.get(debit.facts.reference) }))
 }
 
-type Terms = { before: Date; schedule: FeeSchedule | undefined }
-
 /** What an index shows late, or another run has done, has no line to be written. */
-const entriesFor = (
-  { batch }: Building,
-  candidates: readonly Candidate[],
-  { before, schedule }: Terms,
-): Entry[] =>
+const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date): Entry[] =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []
-    if (status === 'completed' && !settledIn) return [{ debit, line: debitLine(debit, schedule) }]
+    if (status === 'completed' && !settledIn) {
+      return [{ debit, line: debitLine(debit, batch.feeSchedule) }]
+    }
     // Only a later batch takes back what this one gives.
     const isReversal = status === 'reversed' && settled && !adjustedIn && settledIn !== batch.id
     return isReversal ? [{ debit, line: adjustmentLine(settled) }] : []
@@ -110,20 +107,21 @@ const entriesFor = (
 
 const addAll = async (
   building: Building,
-  entries: readonly Entry[],
-  { partner, date }: Wanted,
+  candidates: readonly Candidate[],
+  place: Place,
   runtime: Runtime,
 ): Promise<Building> => {
   let into = building
-  let left = entries
+  let left = entriesFor(into, candidates, place.before)
   while (left.length > 0) {
     const added = await addLines(into, left, runtime)
     switch (added.kind) {
       case 'added':
         return { ...into, isNew: false }
       case 'not open':
-        into = await findOpenBatch(partner, date, runtime)
-        left = left.filter(({ debit }) => debit.settledIn !== into.batch.id)
+        into = await findOpenBatch(place, runtime)
+        // Lines follow the schedule of their batch.
+        left = entriesFor(into, candidates, place.before)
         break
       case 'changed': {
         const changed = new Set(added.references)

@@ -1,4 +1,5 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import type { FeeSchedule } from '../domain/fee-schedule.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import {
   BATCH_PREFIX,
@@ -48,10 +49,14 @@ const idOf = (partner: PartnerId, date: Day, n: number, salt: number): BatchId =
 /** A batch that takes lines; a new one comes to be with its first. */
 export type Building = { batch: Batch; isNew: boolean }
 
-/** The batch of a partner and a day that takes lines, or the place for one. */
+type Place = { partner: PartnerId; date: Day; feeSchedule: FeeSchedule | null }
+
+/**
+ * Returns the batch of a provider and a day that takes lines, or the place for one.
+ * @param feeSchedule the provider's, for a new batch
+ */
 export const findOpenBatch = async (
-  partner: PartnerId,
-  date: Day,
+  { partner, date, feeSchedule }: Place,
   runtime: Pick<Runtime, 'now' | 'newId'>,
 ): Promise<Building> => {
   for (let n = 1, salt = 0; ; ) {
@@ -59,7 +64,8 @@ export const findOpenBatch = async (
     const found = await findBatch(id)
     if (!found) {
       const uuid = runtime.newId() as Batch['uuid']
-      const batch = openBatch({ id, uuid, partner, date, n, createdAt: runtime.now() })
+      const createdAt = runtime.now()
+      const batch = openBatch({ id, uuid, partner, date, n, createdAt, feeSchedule })
       return { batch, isNew: true }
     }
     if (found.partner !== partner || found.n !== n) salt += 1

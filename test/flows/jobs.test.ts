@@ -214,6 +214,7 @@ describe('the sweep', () => {
         date: TODAY,
         n: 1,
         createdAt: new Date(),
+        feeSchedule: null,
       }),
       ...given,
     }

@@ -11,8 +11,7 @@ import {
   type BatchId,
   Day,
   openBatch,
-  totalsOf,
-  withTotals,
+  withSums,
 } from '../../shared/domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement-line.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -129,7 +128,7 @@ export const settled = async (
     return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
   })
   const partner = now[0]?.facts.partner ?? demo
-  const building = await findOpenBatch(partner, day, runtime)
+  const building = await findOpenBatch({ partner, date: day, feeSchedule: null }, runtime)
   await addLines(building, entries, runtime)
   await finished(building.batch.id, at(day, '00:00:20'))
   return building.batch.id
@@ -139,7 +138,7 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
   if (!batch) throw new Error(`There is no batch ${id}`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
-  await replaceBatch(batch, withTotals(sealed, await totalsOf(linesOf(id))), still())
+  await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }
 
 export const putProviders = async (): Promise<void> => {
@@ -266,4 +265,5 @@ export const batchOf = (date: Day): Batch =>
     date,
     n: 9,
     createdAt: at(date, '00:00:01'),
+    feeSchedule: null,
   })

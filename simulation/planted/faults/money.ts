@@ -125,7 +125,7 @@ export const money: readonly Fault[] = [
     name: 'schedule-before-the-fee-of-the-bank',
     area: 'money',
     file: 'shared/domain/settlement-line.ts',
-    from: '...split(amount, fee ?? schedule),',
+    from: '...split(amount, fee ?? schedule ?? undefined),',
     to: '...split(amount, schedule ?? fee ?? undefined),',
     invariants: [29],
     needs: 'a bank that reports a fee, for a partner with a schedule',
