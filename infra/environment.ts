@@ -7,6 +7,7 @@ export type StageSettings = {
   stage: string
   referencePrefix: string
   hasSandboxBank: boolean
+  payoutsWaitForFunding: boolean
   /** Where the API itself answers, and no webhook may go. */
   ownHosts: readonly string[]
 }
@@ -28,18 +29,21 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { items, sends = [], sealingKey, reports = [], schedulesInto } = permissions
+  const { items, sends = [], sealingKey, reports = [], journals = [], schedulesInto } = permissions
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
     OWN_HOSTS: settings.ownHosts.join(','),
     ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
+    ...(settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
+      ? { PAYOUTS_WAIT_FOR_FUNDING: 'true' }
+      : {}),
     ...(items ? { TABLE_NAME: addresses.tableName } : {}),
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
     ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
-    ...(reports.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
+    ...(reports.length + journals.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
     ...(schedulesInto
       ? {
           SCHEDULE_GROUP: addresses.scheduleGroup,

@@ -28,10 +28,12 @@ const operators = {
   'manage-webhook': API_TIMEOUT_SECONDS,
   'manage-delivery': API_TIMEOUT_SECONDS,
   'manage-exception': API_TIMEOUT_SECONDS,
+  'manage-funding': API_TIMEOUT_SECONDS,
   'manage-change': API_TIMEOUT_SECONDS,
   // A day is looked through from end to end.
   'manage-debit': 900,
   'manage-reconciliation': 900,
+  'manage-ledger': 900,
   'manage-settlement': 60,
 } as const satisfies Record<string, number>
 

@@ -63,9 +63,10 @@ export const buildsBatches: Permissions = {
 
 export const paysBatches: Permissions = {
   items: {
-    GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*'],
+    GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*', 'FUNDS'],
     BatchGetItem: ['BATCH#*'],
     PutItem: ['BATCH#*'],
+    UpdateItem: ['FUNDS'],
   },
   lists: { work: ['BELOW_ZERO#*'] },
   sealingKey: true,
@@ -73,14 +74,24 @@ export const paysBatches: Permissions = {
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 
-export const reconciles: Permissions = {
+/** Derives the ledger from what is stored, and stores its balances at the end of a day. */
+export const derivesLedger: Permissions = {
   items: {
-    GetItem: ['PARTNER#*'],
-    BatchGetItem: ['DEBIT#*', 'BATCH#*', 'UUID#*', 'PARTNER#*#*'],
-    Query: ['FEED#*', 'BATCH#*'],
+    BatchGetItem: ['DEBIT#*', 'BATCH#*'],
+    Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],
+    PutItem: ['LEDGER'],
   },
   lists: {
-    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
+    'by-status': ['*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
     work: ['SETTLE#*'],
   },
 }
+
+export const reconciles = allOf(derivesLedger, {
+  items: {
+    GetItem: ['PARTNER#*', 'FUNDS'],
+    BatchGetItem: ['UUID#*', 'PARTNER#*#*'],
+    Query: ['FEED#*'],
+  },
+  lists: { 'by-status': byStatus },
+})

@@ -19,6 +19,9 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 type Partition =
   | 'BANKS'
   | 'CHANGES'
+  | 'FUNDING'
+  | 'FUNDS'
+  | 'LEDGER'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
@@ -39,6 +42,8 @@ export type Permissions = {
   sealingKey?: true
   /** The reports of batches. */
   reports?: readonly ('read' | 'write')[]
+  /** The journals of the ledger. */
+  journals?: readonly ('read' | 'write')[]
 }
 
 /** Lists under the same name in one. */
@@ -63,4 +68,5 @@ export const allOf = (...parts: readonly Permissions[]): Permissions => ({
   lists: together(parts.map(({ lists }) => lists)),
   sends: unique(parts.flatMap(({ sends = [] }) => sends)),
   reports: unique(parts.flatMap(({ reports = [] }) => reports)),
+  journals: unique(parts.flatMap(({ journals = [] }) => journals)),
 })

@@ -8,6 +8,7 @@ import {
   byStatus,
   caller,
   delivers,
+  derivesLedger,
   expires,
   moves,
   movesAndFails,
@@ -140,6 +141,18 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['CHANGES#*'] },
   },
   'manage-reconciliation': reconciles,
+  'manage-ledger': allOf(derivesLedger, { journals: ['read', 'write'] }),
+  'manage-funding': {
+    items: {
+      GetItem: ['BANKS', 'FUNDING'],
+      BatchGetItem: ['BATCH#*'],
+      Query: ['FUNDING'],
+      PutItem: ['CHANGES', 'FUNDING'],
+      UpdateItem: ['FUNDS'],
+    },
+    lists: { work: ['PAY'] },
+    sends: ['payments'],
+  },
   'manage-settlement': allOf(buildsBatches, paysBatches, {
     items: { PutItem: ['CHANGES'] },
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },

@@ -64,6 +64,7 @@ const acceptWildcards = (role: Role, { data }: Reached): void => {
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn)) as ImportedValue
   const spelled = {
     'reports/settlements/*/STL-*': `${bucket['Fn::ImportValue']}/settlements/*/STL-*`,
+    'reports/ledger/*': `${bucket['Fn::ImportValue']}/ledger/*`,
     'schedules/*':
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
   } as const satisfies Partial<Record<Resource, string>>

@@ -101,6 +101,7 @@ export class ServiceStack extends Stack {
           stage: stage.name,
           referencePrefix: stage.referencePrefix,
           hasSandboxBank: stage.hasSandboxBank,
+          payoutsWaitForFunding: stage.payoutsWaitForFunding,
           ownHosts: [ownHost(this, stage.domain, api)],
         },
         {

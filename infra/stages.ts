@@ -20,6 +20,8 @@ export type Stage = {
   workersMax?: number
   /** Whether the sandbox's bank may play one here. */
   hasSandboxBank: boolean
+  /** Whether a payout begins only when the cash that banks have remitted covers it. */
+  payoutsWaitForFunding: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
@@ -54,6 +56,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     // Nothing reserved: a new account may have no more than ten workers in all.
     workersMax: 5,
     hasSandboxBank: true,
+    payoutsWaitForFunding: false,
     recordsInvocations: false,
     keepsData: false,
     logRetention: RetentionDays.ONE_MONTH,
@@ -71,6 +74,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
       'debit-callback': 50,
     },
     hasSandboxBank: false,
+    payoutsWaitForFunding: false,
     recordsInvocations: true,
     keepsData: true,
     logRetention: RetentionDays.ONE_YEAR,

@@ -16,6 +16,7 @@ export type Resource =
   | 'schedule-role'
   | 'sealing-key'
   | 'reports/settlements/*/STL-*'
+  | 'reports/ledger/*'
   | 'key'
   | 'log'
 
@@ -36,6 +37,7 @@ export const wildcards: Partial<Record<Resource, string>> = {
     'A schedule is named by the uuid of its debit; nothing but clocks of debits is in the group',
   'reports/settlements/*/STL-*':
     'A report is kept under its partner and its batch, which only a run can know',
+  'reports/ledger/*': 'A journal is named by its day',
   log: 'Lambda names the streams of the log group that is the function’s own',
 }
 
@@ -73,10 +75,15 @@ export const calledFor = (name: FunctionName, permissions = permissionsOf(name))
 ]
 
 /** What the services that keep things ask of the key in the name of their caller. */
-const encryptionStatements = ({ items, reports, sealingKey }: Permissions): Statement[] => {
+const encryptionStatements = ({
+  items,
+  reports = [],
+  journals = [],
+  sealingKey,
+}: Permissions): Statement[] => {
   const via = [
     ...(items ? ['dynamodb'] : []),
-    ...(reports ? ['s3'] : []),
+    ...(reports.length + journals.length > 0 ? ['s3'] : []),
     ...(sealingKey ? ['secretsmanager'] : []),
   ]
   return via.length > 0 ? [{ actions: KEY_ACTIONS, resource: 'key', via }] : []
@@ -144,11 +151,15 @@ const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
   sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
 
 /** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
-const reportStatements = ({ reports = [] }: Permissions): Statement[] =>
-  reports.map((use) => ({
-    actions: use === 'read' ? ['s3:GetObject'] : ['s3:PutObject', 's3:AbortMultipartUpload'],
-    resource: 'reports/settlements/*/STL-*',
-  }))
+const reportStatements = ({ reports = [], journals = [] }: Permissions): Statement[] => [
+  ...reports.map((use) => bucketStatement(use, 'reports/settlements/*/STL-*')),
+  ...journals.map((use) => bucketStatement(use, 'reports/ledger/*')),
+]
+
+const bucketStatement = (use: 'read' | 'write', resource: Resource): Statement => ({
+  actions: use === 'read' ? ['s3:GetObject'] : ['s3:PutObject', 's3:AbortMultipartUpload'],
+  resource,
+})
 
 /** An action on a resource, or on the items of one partition key: the least that can be allowed. */
 export type Permission = { action: string; resource: string; key?: string }

@@ -5,7 +5,13 @@ export const tableDefinition = {
   timeToLive: 'expiresAt',
   /** Lists: an entry holds the keys and the projected attributes, the base item holds the rest. */
   indexes: [
-    { name: 'by-status', partitionKey: 'byStatus', sortKey: 'byTime', projected: [] },
+    // The ledger selects batches by their times without reading each.
+    {
+      name: 'by-status',
+      partitionKey: 'byStatus',
+      sortKey: 'byTime',
+      projected: ['sealedAt', 'completedAt', 'completedFrom'],
+    },
     // A bank filters by status and sums amounts without reading the debits.
     {
       name: 'by-customer',

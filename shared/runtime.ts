@@ -63,6 +63,10 @@ export const environment = {
   get timeScale(): number {
     return number('TIME_SCALE', 1)
   },
+  /** Whether a payout begins only when the cash that banks have remitted covers it. */
+  get payoutsWaitForFunding(): boolean {
+    return process.env.PAYOUTS_WAIT_FOR_FUNDING === 'true'
+  },
   get reportsBucket(): string {
     return required('REPORTS_BUCKET')
   },

@@ -117,12 +117,14 @@ const doors: Record<string, string[]> = {
   ],
   'shared/reconciliation/': [
     'shared/reconciliation/',
+    'shared/ledger/',
     'shared/domain/',
     'shared/store/',
     'shared/runtime.ts',
     'shared/log.ts',
     'shared/metrics.ts',
   ],
+  'shared/ledger/': ['shared/ledger/', 'shared/domain/', 'shared/store/', 'shared/reports/csv.ts'],
   'shared/timeouts/': [
     'shared/timeouts/',
     'shared/banks/',

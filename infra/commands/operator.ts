@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { judgeCall } from '../../shared/operator/verbs.ts'
 import {
@@ -19,6 +20,7 @@ import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, secretsOf } from './operato
 /** Words of their own, and the noun and the verb that each stands for. */
 const words: Record<string, [noun: string, verb: string]> = {
   reconcile: ['reconciliation', 'run'],
+  ledger: ['ledger', 'show'],
 }
 
 const HELP = /^(?:--help|-h)$/
@@ -71,8 +73,22 @@ const print = (text: string): never => {
   process.exit(0)
 }
 
+/** A result that is too large for a reply is downloaded from an address that the function signs. */
+const isDownload = (result: unknown): result is { download: string } =>
+  typeof result === 'object' && result !== null && 'download' in result
+
+const printFile = async (address: string): Promise<void> => {
+  const { ok, status, body } = await fetch(address).catch(() =>
+    fail('The file cannot be downloaded: its address does not answer'),
+  )
+  if (!ok || !body) return fail(`The file cannot be downloaded: S3 answers ${status}`)
+  await pipeline(body, process.stdout, { end: false })
+}
+
 const [first = '', ...others] = process.argv.slice(2)
-const short = Object.hasOwn(words, first) ? words[first] : undefined
+// A word may be a noun as well: a verb after it says so.
+const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
+const short = Object.hasOwn(words, first) && !isNoun ? words[first] : undefined
 const [noun = '', verb = '', ...given] = [...(short ?? [first]), ...others]
 if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help tells more`)
 if (HELP.test(noun)) print(helpOfAll(words))
@@ -94,8 +110,12 @@ try {
   const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
   const { result, error } = reply as { result?: unknown; error?: string }
   if (error !== undefined) fail(error)
+  if (isDownload(result)) await printFile(result.download)
   // A file, as it stands, or a document.
-  process.stdout.write(typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`)
+  else
+    process.stdout.write(
+      typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`,
+    )
 } catch (error) {
   if (!(error instanceof InvocationFailure)) throw error
   fail(error.message)

@@ -125,6 +125,7 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
     stage: 'sandbox',
     referencePrefix: 'DCS',
     hasSandboxBank: true,
+    payoutsWaitForFunding: false,
     ownHosts: [host],
   }
   for (const row of functionRows)

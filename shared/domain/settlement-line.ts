@@ -8,13 +8,15 @@ import type { Line } from './settlement.ts'
 
 /** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
 export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined): Line => {
-  const { reference, partnerReference, amount, bankReference, completedAt, fee } = stateAt(debit)
+  const { reference, partnerReference, amount, bankReference, completedAt, fee, bank } =
+    stateAt(debit)
   if (!completedAt) throw new Error(`Debit ${reference} was never completed`)
   return {
     type: 'debit',
     reference,
     partnerReference,
     bankReference,
+    bank: bank.identifier,
     completedAt,
     gross: amount,
     ...split(amount, fee ?? schedule ?? undefined),

@@ -106,6 +106,8 @@ export type Line = {
   reference: Reference
   partnerReference: string
   bankReference: string | null
+  /** The bank that debited the customer. */
+  bank: BankIdentifier
   completedAt: Date
   gross: Pesewas
   fee: Pesewas

@@ -6,6 +6,8 @@ import { customer } from './nouns/customer.ts'
 import { debit } from './nouns/debit.ts'
 import { delivery } from './nouns/delivery.ts'
 import { exception } from './nouns/exception.ts'
+import { funding } from './nouns/funding.ts'
+import { ledger } from './nouns/ledger.ts'
 import { limit } from './nouns/limit.ts'
 import { provider } from './nouns/provider.ts'
 import { reconciliation } from './nouns/reconciliation.ts'
@@ -27,5 +29,7 @@ export const nouns: Record<string, Noun> = {
   exception,
   settlement,
   reconciliation,
+  ledger,
+  funding,
   change,
 }

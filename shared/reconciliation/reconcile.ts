@@ -21,6 +21,7 @@ import { isCounted, shareOf } from './day-total.ts'
 import { debitChecks } from './debit-checks.ts'
 import { isOfItsDebit } from './exceptions.ts'
 import { nothing, verdict } from './invariants.ts'
+import { checkLedger } from './ledger-checks.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
 import { createdOnDay, linePages, readDebits, seeDebits, seeLines, toldOnDay } from './read.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
@@ -54,6 +55,7 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
     await lookAtWaiting(partner, terms, tally)
     await lookAtBatches(partner, terms, tally)
   }
+  await checkLedger(terms, tally)
   const invariants = tally.findings()
   const differences = invariants.reduce((sum, one) => sum + one.differences, 0)
   return { date, checkedAt: terms.now, invariants, money, differences }

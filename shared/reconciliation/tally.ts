@@ -4,7 +4,10 @@ import { type Invariant, invariants, type Verdict } from './invariants.ts'
 /** Collects what the looks came to; however much is wrong, it stays small. */
 
 /** What is wrong with what. */
-export type Example = { provider: PartnerId; subject: string; difference: string }
+export type Example = Of & { difference: string }
+
+/** No provider: what is wrong is of all of them. */
+type Of = { provider?: PartnerId; subject: string }
 
 export type Finding = {
   number: Invariant
@@ -17,7 +20,7 @@ export type Finding = {
 const EXAMPLES_MAX = 100
 
 export type Tally = {
-  add: (number: Invariant, of: { provider: PartnerId; subject: string }, verdict: Verdict) => void
+  add: (number: Invariant, of: Of, verdict: Verdict) => void
   findings: () => Finding[]
 }
 

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { Batch } from '../domain/settlement.ts'
+import type { Batch, Day } from '../domain/settlement.ts'
 import { environment } from '../runtime.ts'
 import type { ReportFormat } from './render.ts'
 
-/** Where the reports of batches are kept, each under its partner. */
+/** Where reports are kept: of batches, each under its partner, and of days of the ledger. */
 
 /** What is larger is fetched from S3 itself: a function may answer with 6 MB, and quotes grow. */
 const TEXT_MAX_BYTES = 4 * 1024 * 1024
@@ -35,16 +35,18 @@ const s3 = (): S3Client => {
   return client
 }
 
-type Named = Pick<Batch, 'id' | 'partner'>
+type Named = Pick<Batch, 'id' | 'partner'> | { journal: Day }
 
-const placeOf = ({ id, partner }: Named, format: ReportFormat) => ({
-  Bucket: environment.reportsBucket,
-  Key: `settlements/${partner}/${id}.${format}`,
-})
+const nameOf = (report: Named): string => ('journal' in report ? report.journal : report.id)
+
+const placeOf = (report: Named, format: ReportFormat) => {
+  const folder = 'journal' in report ? 'ledger' : `settlements/${report.partner}`
+  return { Bucket: environment.reportsBucket, Key: `${folder}/${nameOf(report)}.${format}` }
+}
 
 /** Writes a report, in place of an earlier one, as its text comes; one that breaks off is not kept. */
 export const writeReport = async (
-  batch: Named,
+  report: Named,
   format: ReportFormat,
   chunks: AsyncIterable<string>,
 ): Promise<void> => {
@@ -52,10 +54,10 @@ export const writeReport = async (
     client: s3(),
     queueSize: PARTS_AT_ONCE,
     params: {
-      ...placeOf(batch, format),
+      ...placeOf(report, format),
       Body: Readable.from(chunks),
       ContentType: contentTypes[format],
-      ContentDisposition: `attachment; filename="${batch.id}.${format}"`,
+      ContentDisposition: `attachment; filename="${nameOf(report)}.${format}"`,
     },
   })
   await upload.done()
@@ -63,13 +65,14 @@ export const writeReport = async (
 
 /** A report as text, or where to fetch it for the next 15 minutes; undefined: there is none. */
 export const readReport = async (
-  batch: Named,
+  report: Named,
   format: ReportFormat,
+  textMaxBytes = TEXT_MAX_BYTES,
 ): Promise<{ text: string } | { url: string } | undefined> => {
-  const place = placeOf(batch, format)
+  const place = placeOf(report, format)
   try {
     const { Body, ContentLength = 0 } = await s3().send(new GetObjectCommand(place))
-    if (ContentLength <= TEXT_MAX_BYTES) return { text: (await Body?.transformToString()) ?? '' }
+    if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
     // Nobody reads it here; its connection goes with it.
     if (Body instanceof Readable) Body.destroy()
     return {

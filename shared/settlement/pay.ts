@@ -1,6 +1,7 @@
 import type { SettlementConnector } from '../banks/settlement.ts'
 import type { ConnectorName } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
+import { formatAmount, pesewas } from '../domain/money.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Batch, BatchId, SettlementAccount } from '../domain/settlement.ts'
 import {
@@ -11,8 +12,9 @@ import {
 } from '../domain/settlement-payment.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
-import type { Runtime } from '../runtime.ts'
+import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks.ts'
+import { findFunds } from '../store/funding.ts'
 import { findPartner } from '../store/partners.ts'
 import {
   findBatch,
@@ -20,6 +22,7 @@ import {
   listBelowZero,
   replaceBatch,
   replaceBatches,
+  type Written,
 } from '../store/settlements.ts'
 
 /**
@@ -52,8 +55,8 @@ export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refus
   }
 }
 
-/** A transaction takes a hundred writes. */
-const OTHERS_MAX = 99
+/** A transaction takes a hundred writes: the batch, the cash for payouts, and these. */
+const OTHERS_MAX = 98
 
 const begin = async (batch: Batch, world: World): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
@@ -63,9 +66,19 @@ const begin = async (batch: Batch, world: World): Promise<Batch | Refusal> => {
   const waiting = await listBelowZero(batch.partner, batch.createdAt)
   const belowZero = waiting.filter(isOutstanding).slice(0, OTHERS_MAX)
   const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now() })
-  const written = await writeTogether(batch, belowZero, begun, world)
-  if (!written) return payBatch(batch.id, world)
+  const needed = begun.batch.paid ?? 0
+  const cash = { change: -needed, isCovered: environment.payoutsWaitForFunding }
+  const written = await writeTogether(batch, belowZero, begun, { cash, world })
+  if (written === 'changed') return payBatch(batch.id, world)
+  if (written === 'not covered') return notCovered(needed)
   return written.status === 'processing' ? instruct(written, { repeated: false }, world) : written
+}
+
+const notCovered = async (needed: number): Promise<Refusal> => {
+  const cash = formatAmount(await findFunds())
+  return notPayable(
+    `the batch needs ${formatAmount(pesewas(needed))} of the cash that banks have remitted, and ${cash} is left`,
+  )
 }
 
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
@@ -113,26 +126,31 @@ const end = async (batch: Batch, result: LastWord, world: World): Promise<Batch 
     result.kind === 'paid'
       ? endPayment(batch, { bankReference: result.bankReference, at }, others)
       : failPayment(batch, { failure: result.message, at }, others)
-  const written = await writeTogether(batch, others, ended, world)
+  // A payout that fails gives its cash back.
+  const change = ended.batch.status === 'failed' ? (batch.paid ?? 0) : 0
+  const cash = { change, isCovered: false }
+  const written = await writeTogether(batch, others, ended, { cash, world })
   // Another worker was first: what it wrote is asked for, under the same uuid.
-  if (!written) return payBatch(batch.id, world)
+  if (typeof written === 'string') return payBatch(batch.id, world)
   measure({ [written.status === 'completed' ? 'SettlementPaid' : 'SettlementFailed']: 1 })
   return written
 }
 
-/** @returns the batch as it was written; undefined when one of them stands otherwise by now */
+type Alongside = { cash: Parameters<typeof replaceBatches>[1]; world: World }
+
+/** @returns the batch as it was written, or why nothing was */
 const writeTogether = async (
   batch: Batch,
   others: readonly Batch[],
   after: { batch: Batch; others: readonly Batch[] },
-  { runtime }: World,
-): Promise<Batch | undefined> => {
+  { cash, world }: Alongside,
+): Promise<Batch | Exclude<Written, 'written'>> => {
   const pairs = [
     { before: batch, after: after.batch },
     ...others.map((before, n) => ({ before, after: after.others[n] ?? before })),
   ]
-  const isWritten = await replaceBatches(pairs, runtime)
-  return isWritten ? { ...after.batch, version: batch.version + 1 } : undefined
+  const written = await replaceBatches(pairs, cash, world.runtime)
+  return written === 'written' ? { ...after.batch, version: batch.version + 1 } : written
 }
 
 /** Has a batch that failed paid after all, by another instruction. */

@@ -1,6 +1,6 @@
 import { type Change, changedFields, type Fields } from '../domain/change.ts'
 import { keys } from './keys.ts'
-import { put, queryAll, readMany, tableName, type Write, withoutKeys } from './table.ts'
+import { put, queryAll, queryPages, readMany, tableName, type Write, withoutKeys } from './table.ts'
 
 /** The record of what operators change. It has no expiry. */
 
@@ -46,6 +46,26 @@ const fromItem = (item: Record<string, unknown>): Change => {
     Omit<Change, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
   >(item)
   return { ...change, at: new Date(at) }
+}
+
+/** The changes of a span of time, oldest first, strongly consistent. */
+export async function* changesWithin({
+  from,
+  before,
+}: {
+  from: Date
+  before: Date
+}): AsyncGenerator<Change> {
+  const pages = queryPages({
+    KeyConditionExpression: 'pk = :changes AND sk BETWEEN :from AND :before',
+    ExpressionAttributeValues: {
+      ':changes': keys.changes,
+      ':from': from.toISOString(),
+      ':before': before.toISOString(),
+    },
+    ConsistentRead: true,
+  })
+  for await (const page of pages) yield* page.map(fromItem)
 }
 
 /** The newest changes, newest first: of all, or of one provider or bank. */

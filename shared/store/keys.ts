@@ -81,6 +81,16 @@ export const keys = {
     if (provider) return `CHANGES#provider#${provider}`
     return bank && `CHANGES#bank#${bank}`
   },
+  /** What banks have remitted; a bank's own reference names it once. */
+  fundings: { pk: 'FUNDING' },
+  funding: (bank: BankIdentifier, reference: string): Key => ({
+    pk: 'FUNDING',
+    sk: `${bank}#${sha256(reference)}`,
+  }),
+  /** The cash that banks have remitted, less the payouts that were begun. */
+  funds: { pk: 'FUNDS', sk: 'FUNDS' },
+  /** Balances of the ledger at the end of a day. */
+  ledger: (day: string): Key => ({ pk: 'LEDGER', sk: day }),
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
   /** How far the sweep has looked through what was completed. */

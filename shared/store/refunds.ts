@@ -62,6 +62,10 @@ export const findRefund = async (reference: Reference): Promise<Refund | undefin
   return item && fromRefundItem(item)
 }
 
+/** The refunds of many debits, in no order. */
+export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
+  (await readMany(references.map(keys.refund))).map(fromRefundItem)
+
 /** Returns the write that creates a refund, for the transaction of its cause. */
 export const refundCreation = (refund: Refund): Write => ({
   Put: {

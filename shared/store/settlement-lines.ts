@@ -8,7 +8,7 @@ import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
 import { keys } from './keys.ts'
 import type { Building } from './settlements.ts'
-import { queryPages, readMany, table, tableName } from './table.ts'
+import { queryPages, readCollection, readMany, table, tableName } from './table.ts'
 import { watched } from './watch.ts'
 
 /** A line, and the debit that it is about as it was read. */
@@ -122,6 +122,10 @@ export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
   })
   for await (const page of pages) yield* page.map(fromLineItem)
 }
+
+/** The adjustment lines of a batch, strongly consistent. */
+export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
+  (await readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
 
 /** The lines that debits have in the batches they were settled in, by reference. */
 export const findLines = async (

@@ -1,5 +1,7 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { FeeSchedule } from '../domain/fee-schedule.ts'
+import { fromIso } from '../domain/instant.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import {
   BATCH_PREFIX,
@@ -12,9 +14,10 @@ import {
 } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { fundsChange } from './funding.ts'
 import { keys, sha256 } from './keys.ts'
-import { held, queryAll, read, readMany, table, tableName } from './table.ts'
+import { held, queryAll, read, readMany, table, tableName, type Write } from './table.ts'
 
 export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   const item = await read<Record<string, unknown>>(keys.batch(id))
@@ -97,16 +100,32 @@ const replacement = (before: Batch, next: Batch) => ({
   ExpressionAttributeValues: { ':before': before.version },
 })
 
-/** The same for batches that go together: all or none. At most a hundred. */
+/** Whether batches were written, or why not. */
+export type Written = 'written' | 'changed' | 'not covered'
+
+/**
+ * The same for batches that go together: all or none. At most 99.
+ * @param cash what the payout takes from the cash that banks have remitted, or gives back
+ */
 export const replaceBatches = async (
   pairs: readonly { before: Batch; after: Batch }[],
+  cash: { change: number; isCovered: boolean },
   runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<boolean> => {
-  const TransactItems = pairs.map(({ before, after }) => ({
+): Promise<Written> => {
+  const TransactItems: Write[] = pairs.map(({ before, after }) => ({
     Put: replacement(before, { ...after, version: before.version + 1 }),
   }))
-  const write = () => table.send(new TransactWriteCommand({ TransactItems }))
-  return heldTogether(withConflictRetries(runtime, write))
+  if (cash.change !== 0) TransactItems.push(fundsChange(cash.change, cash))
+  try {
+    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(runtime, write)
+    return 'written'
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error
+    const failed = failedConditions(error)
+    if (!failed.includes(true)) throw error
+    return failed.slice(0, pairs.length).includes(true) ? 'changed' : 'not covered'
+  }
 }
 
 /** The batches of a partner, the newest first; from an index, so a new one shows a little late. */
@@ -136,6 +155,27 @@ export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<B
   })
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
+
+/** A batch by its times, as an index shows it, which may be late. */
+export type BatchTimes = Pick<Batch, 'id' | 'date' | 'completedFrom' | 'sealedAt' | 'completedAt'>
+
+/** Every batch of a provider, the oldest first, without reading their headers. */
+export const listBatchTimes = async (provider: PartnerId): Promise<BatchTimes[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :list',
+    ExpressionAttributeValues: { ':list': keys.batches(provider) },
+  })
+  return found.map(({ pk, byTime, completedFrom, sealedAt, completedAt }) => ({
+    id: idFrom(pk),
+    date: String(byTime).slice(0, DAY_LENGTH) as Day,
+    completedFrom: (completedFrom as Day | undefined) ?? null,
+    sealedAt: fromIso((sealedAt ?? null) as string | null),
+    completedAt: fromIso((completedAt ?? null) as string | null),
+  }))
+}
+
+const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { BankIdentifier } from '../../shared/domain/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { PartnerId } from '../../shared/domain/partner.ts'
 import { Reference, Uuid } from '../../shared/domain/reference.ts'
@@ -22,6 +23,7 @@ export const line = (given: Partial<Line> = {}): Line => ({
   reference,
   partnerReference: 'order-1001',
   bankReference: 'GCB-78',
+  bank: v.parse(BankIdentifier, 'GCB'),
   completedAt: new Date('2026-11-21T10:01:00.000Z'),
   gross: pesewas(100_00),
   fee: pesewas(1_50),

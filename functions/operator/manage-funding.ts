@@ -1,0 +1,60 @@
+import { type Funding, isSameFunding } from '../../shared/domain/funding.ts'
+import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { dayOf, startOf } from '../../shared/domain/settlement.ts'
+import { operatorHandler } from '../../shared/operator/handler.ts'
+import { funding } from '../../shared/operator/nouns/funding.ts'
+import { payment } from '../../shared/queues/outbox.ts'
+import { sendEvery } from '../../shared/queues/send.ts'
+import { environment, real } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
+import { findFunding, listFundings, putFunding } from '../../shared/store/funding.ts'
+import { findBatches, listPayable } from '../../shared/store/settlements.ts'
+
+const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding) => ({
+  bank,
+  reference,
+  amount: formatAmount(amount),
+  currency: CURRENCY,
+  date,
+  recorded_at: recordedAt.toISOString(),
+  recorded_by: recordedBy,
+})
+
+/** Payouts that waited for cash are tried at once; the next night tries the others. */
+const payWaiting = async (): Promise<void> => {
+  if (!environment.payoutsWaitForFunding) return
+  const due = await findBatches(await listPayable(startOf(dayOf(real.now()))))
+  await sendEvery(due.map(({ id, partner }) => payment(id, partner)))
+}
+
+const newestFirst = (one: Funding, other: Funding): number =>
+  other.date.localeCompare(one.date) || other.recordedAt.getTime() - one.recordedAt.getTime()
+
+export const handler = operatorHandler(funding, {
+  record: async ({ bank, amount, reference, date }, author) => {
+    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
+    if (environment.limits === 'production' && date > dayOf(real.now())) {
+      return invalid({ date: ['must not be in the future'] })
+    }
+    const { at, by } = author
+    const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
+    const record = changeWrites(
+      { ...author, target: reference, bank },
+      {},
+      { amount: formatAmount(amount), date },
+    )
+    await putFunding(funding, real, record)
+    const recorded = await findFunding(bank, reference)
+    if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
+    if (!isSameFunding(recorded, funding)) {
+      const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
+      return new Refusal(1409, { details })
+    }
+    await payWaiting()
+    return view(recorded)
+  },
+  list: async ({ bank, limit }) =>
+    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
+})

@@ -1,0 +1,71 @@
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { PartnerId } from '../domain/partner.ts'
+
+/** Double entries: each debits one account and credits another with the same amount. */
+
+export type Account =
+  /** What a bank has collected for the service and has not remitted. */
+  | `bank_receivable:${BankIdentifier}`
+  /** What banks have remitted, less what was paid out. */
+  | 'cash'
+  /** What the service owes a provider. */
+  | `provider_payable:${PartnerId}`
+  | 'fee_income'
+  /** What the service owes customers. */
+  | 'refunds_payable'
+  /** Money of late completions that no operator has decided about. */
+  | 'exceptions'
+
+export type EntryType =
+  | 'completion'
+  | 'fees'
+  | 'reversal'
+  | 'late_completion'
+  | 'resolution'
+  | 'refund_opened'
+  | 'refund'
+  | 'repayment'
+  | 'payout'
+  | 'funding'
+
+export type LedgerEntry = {
+  at: Date
+  type: EntryType
+  /** The stored fact that the entry follows from. */
+  source: { type: 'debit' | 'batch' | 'refund' | 'exception' | 'funding'; id: string } & Record<
+    string,
+    string
+  >
+  debit: Account
+  credit: Account
+  /** Pesewas, above zero. */
+  amount: number
+}
+
+export const receivable = (bank: BankIdentifier): Account => `bank_receivable:${bank}`
+export const payable = (provider: PartnerId): Account => `provider_payable:${provider}`
+
+/** Pesewas by account; debit balances are above zero, credit balances below. */
+export type Balances = Map<Account, number>
+
+const add = (balances: Balances, account: Account, amount: number): void => {
+  balances.set(account, balanceOf(balances, account) + amount)
+}
+
+export const balanceOf = (balances: Balances, account: Account): number =>
+  balances.get(account) ?? 0
+
+/** Adds an entry to the balances of its two accounts. */
+export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry): void => {
+  add(balances, debit, amount)
+  add(balances, credit, -amount)
+}
+
+/** Returns the sum of all balances: zero, or the books are wrong. */
+export const trialBalance = (balances: Balances): number =>
+  [...balances.values()].reduce((sum, balance) => sum + balance, 0)
+
+/** A span of time; its end is outside. */
+export type Span = { from: Date; before: Date }
+
+export const isWithin = (at: Date, { from, before }: Span): boolean => at >= from && at < before

@@ -1,0 +1,109 @@
+import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
+import type { Day } from '../domain/settlement.ts'
+import { csvRecord, guarded } from '../reports/csv.ts'
+import type { LedgerDay } from './day.ts'
+import {
+  type Account,
+  balanceOf,
+  type EntryType,
+  type LedgerEntry,
+  post,
+  trialBalance,
+} from './entry.ts'
+
+/** The journal of a day as text, piece by piece: an entry is read when its text is asked for. */
+
+export const journalFormats = ['json', 'csv'] as const
+export type JournalFormat = (typeof journalFormats)[number]
+
+export const renderJournal = (
+  format: JournalFormat,
+  date: Day,
+  day: LedgerDay,
+): AsyncGenerator<string, void, undefined> => (format === 'json' ? json(date, day) : csv(day))
+
+const descriptions: Record<EntryType, string> = {
+  completion: 'The bank debited the customer',
+  fees: 'Fees of a sealed batch',
+  reversal: 'An operator reversed the debit',
+  late_completion: 'The bank debited the customer after the debit had failed',
+  resolution: 'An operator resolved the late completion by a note',
+  refund_opened: 'The customer of a late completion is refunded',
+  refund: 'The bank refunded the customer',
+  repayment: 'The customer was repaid by hand after a failed refund',
+  payout: 'The provider was paid',
+  funding: 'The bank remitted cash',
+}
+
+const amountOf = (amount: number): string => formatAmount(pesewas(amount))
+const NOTHING = amountOf(0)
+
+const linesOf = ({ debit, credit, amount }: LedgerEntry) => [
+  { account: debit, debit: amountOf(amount), credit: NOTHING },
+  { account: credit, debit: NOTHING, credit: amountOf(amount) },
+]
+
+export const entryView = (entry: LedgerEntry) => ({
+  time: entry.at.toISOString(),
+  type: entry.type,
+  source: entry.source,
+  description: descriptions[entry.type],
+  lines: linesOf(entry),
+})
+
+/** One line of text for each entry, then the accounts. */
+async function* json(
+  date: Day,
+  { opening, entries }: LedgerDay,
+): AsyncGenerator<string, void, undefined> {
+  const closing = new Map(opening)
+  const moved = { debit: new Map<Account, number>(), credit: new Map<Account, number>() }
+  yield `{\n"date": "${date}",\n"currency": "${CURRENCY}",\n"entries": [`
+  let separator = ''
+  for await (const entry of entries) {
+    post(closing, entry)
+    for (const side of ['debit', 'credit'] as const) {
+      moved[side].set(entry[side], (moved[side].get(entry[side]) ?? 0) + entry.amount)
+    }
+    yield `${separator}\n${JSON.stringify(entryView(entry))}`
+    separator = ','
+  }
+  const accounts = [...closing.keys()].sort().map((account) => ({
+    account,
+    opening: amountOf(balanceOf(opening, account)),
+    debit: amountOf(moved.debit.get(account) ?? 0),
+    credit: amountOf(moved.credit.get(account) ?? 0),
+    closing: amountOf(balanceOf(closing, account)),
+  }))
+  yield `\n],\n"accounts": ${JSON.stringify(accounts)},\n`
+  yield `"trial_balance": "${amountOf(trialBalance(closing))}"\n}\n`
+}
+
+const COLUMNS = [
+  'entry',
+  'time',
+  'type',
+  'source_type',
+  'source_id',
+  'reference',
+  'account',
+  'debit',
+  'credit',
+  'currency',
+  'description',
+]
+
+/** A header, then a record for each line of each entry. */
+async function* csv({ entries }: LedgerDay): AsyncGenerator<string, void, undefined> {
+  yield csvRecord(COLUMNS)
+  let number = 0
+  for await (const entry of entries) {
+    number += 1
+    const { time, type, source, description, lines } = entryView(entry)
+    const { type: kind, id, reference = '' } = source
+    const first = [String(number), time, type, kind, guarded(id), reference]
+    for (const { account, debit, credit } of lines) {
+      yield csvRecord([...first, account, debit, credit, CURRENCY, description])
+    }
+  }
+}

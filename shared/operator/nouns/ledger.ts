@@ -1,0 +1,18 @@
+import * as v from 'valibot'
+import { Day } from '../../domain/settlement.ts'
+import { choice, option, options } from '../options.ts'
+import type { Noun } from '../verbs.ts'
+
+export const ledger = {
+  name: 'ledger',
+  summary: 'the double-entry journal, derived from debits, batches, refunds and funding',
+  verbs: {
+    show: {
+      summary: 'prints the entries of a day and the balances of its accounts',
+      options: options({
+        date: option('YYYY-MM-DD', 'the UTC day', Day),
+        format: v.optional(choice('json by default', { options: ['json', 'csv'] }), 'json'),
+      }),
+    },
+  },
+} as const satisfies Noun
