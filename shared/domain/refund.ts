@@ -8,7 +8,8 @@ import type { AmountForm } from './transaction.ts'
 
 /** The return of a debited amount to the customer, by the bank that debited it. */
 
-export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed'
+export const refundStatuses = ['pending', 'processing', 'completed', 'failed'] as const
+export type RefundStatus = (typeof refundStatuses)[number]
 
 export type Refund = {
   /** The bank recognizes a repeated instruction by it. A retry after a rejection has another one. */

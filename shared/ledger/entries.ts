@@ -133,7 +133,7 @@ const openingOf = (refund: Refund, one: Case): LedgerEntry => {
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   if (refund?.status !== 'failed') return undefined
   const exception = exceptions.find(
-    ({ kind, requestId }) => (kind as string) === 'refund' && requestId === refund.uuid,
+    ({ kind, requestId }) => kind === 'refund' && requestId === refund.uuid,
   )
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }

@@ -1,4 +1,5 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import type { Debit } from '../domain/debit.ts'
 import { fromIso, iso } from '../domain/instant.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Refund } from '../domain/refund.ts'
@@ -65,6 +66,10 @@ export const findRefund = async (reference: Reference): Promise<Refund | undefin
 /** The refunds of many debits, in no order. */
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await readMany(references.map(keys.refund))).map(fromRefundItem)
+
+/** Returns the refund of a debit; only reversed and failed debits can have one. */
+export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
+  status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
 
 /** Returns the write that creates a refund, for the transaction of its cause. */
 export const refundCreation = (refund: Refund): Write => ({
