@@ -51,7 +51,7 @@ export const appendsToFeed: Permissions = {
 
 export const buildsBatches: Permissions = {
   items: {
-    GetItem: ['PARTNER#*', 'BATCH#*'],
+    GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     Query: ['BATCH#*'],
     PutItem: ['BATCH#*'],

@@ -14,6 +14,7 @@ import {
   listBatchesOfDay,
   replaceBatch,
 } from '../store/settlements.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'
@@ -27,7 +28,7 @@ import { finishBatch } from './finish.ts'
 
 type Wanted = { partner: PartnerId; date: Day }
 
-type Place = Parameters<typeof findOpenBatch>[0] & { before: Date }
+type Place = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
 
 /** Its batches, and whether nothing was left when its time was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
@@ -44,8 +45,14 @@ export const buildBatch = async (
   isOver: () => boolean,
 ): Promise<Built> => {
   const before = startOf(date)
-  const feeSchedule = (await findPartner(partner))?.feeSchedule ?? null
-  const place = { partner, date, before, feeSchedule }
+  const [provider, progress] = await Promise.all([findPartner(partner), findSweepProgress()])
+  const place = {
+    partner,
+    date,
+    before,
+    feeSchedule: provider?.feeSchedule ?? null,
+    sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
+  }
   const batches = new Set<BatchId>()
   let building = await findOpenBatch(place, runtime)
   const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
@@ -114,7 +121,7 @@ const addAll = async (
   let into = building
   let left = entriesFor(into, candidates, place.before)
   while (left.length > 0) {
-    const added = await addLines(into, left, runtime)
+    const added = await addLines(into, { entries: left, sweptBefore: place.sweptBefore }, runtime)
     switch (added.kind) {
       case 'added':
         return { ...into, isNew: false }
