@@ -20,7 +20,7 @@ export type Job = {
 export const jobs = {
   relay: {
     from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'exception'],
+      stream: ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception'],
       batchSize: 100,
     },
     timeoutSeconds: 60,

@@ -6,6 +6,7 @@ import type { Batch, BatchId, Line } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { examine } from './index-lists.ts'
 import { keys } from './keys.ts'
 import type { Building } from './settlements.ts'
 import { queryPages, readMany, table, tableName } from './table.ts'
@@ -107,15 +108,24 @@ const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => 
   }
 }
 
+/** Counts the lines of a batch, strongly consistent. */
+export const countLines = async (id: BatchId): Promise<number> => {
+  let sum = 0
+  const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
+  for await (const { count } of pages) sum += count
+  return sum
+}
+
+const linesQuery = (id: BatchId) => ({
+  KeyConditionExpression: 'pk = :pk',
+  FilterExpression: 'entity = :line',
+  ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
+  ConsistentRead: true,
+})
+
 /** The lines of a batch, strongly consistent; the adjustments come first. */
 export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
-  const pages = queryPages({
-    KeyConditionExpression: 'pk = :pk',
-    FilterExpression: 'entity = :line',
-    ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
-    ConsistentRead: true,
-  })
-  for await (const page of pages) yield* page.map(fromLineItem)
+  for await (const page of queryPages(linesQuery(id))) yield* page.map(fromLineItem)
 }
 
 /** The lines that debits have in the batches they were settled in, by reference. */
