@@ -128,7 +128,8 @@ const rows: Record<FunctionName, Permissions> = {
   }),
   'manage-exception': {
     items: {
-      PutItem: ['CHANGES'],
+      GetItem: ['DEBIT#*'],
+      PutItem: ['CHANGES', 'DEBIT#*'],
       Query: ['DEBIT#*'],
       BatchGetItem: ['DEBIT#*'],
       UpdateItem: ['DEBIT#*'],
@@ -157,6 +158,7 @@ const rows: Record<FunctionName, Permissions> = {
       'webhooks-low',
       'webhooks-sidelined',
       'recoveries',
+      'refunds',
       // Of a run that left the rest to another; of a payment no other is left anything.
       'settlements',
     ],
@@ -185,6 +187,10 @@ const rows: Record<FunctionName, Permissions> = {
   },
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
+  'refund-customer': {
+    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*'], PutItem: ['DEBIT#*'] },
+    sealingKey: true,
+  },
   'reconcile-day': reconciles,
   sweep: allOf(expires, appendsToFeed, {
     items: {
@@ -202,6 +208,7 @@ const rows: Record<FunctionName, Permissions> = {
       'recoveries',
       'settlements',
       'payments',
+      'refunds',
     ],
   }),
 }

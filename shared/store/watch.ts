@@ -36,6 +36,7 @@ type About =
   | { kind: 'recovery'; partner: PartnerId; id: string }
   | { kind: 'batch'; id: BatchId }
   | { kind: 'build'; partner: PartnerId; date: Day }
+  | { kind: 'refund'; reference: Reference }
 
 const aboutOf = ({ pk, sk }: Key): About => {
   const [, owner = ''] = pk.split('#')
@@ -47,6 +48,8 @@ const aboutOf = ({ pk, sk }: Key): About => {
       return { kind: 'delivery', reference: owner as Reference, n: Number(id) }
     case 'RECOVERY':
       return { kind: 'recovery', partner: owner as PartnerId, id }
+    case 'REFUND':
+      return { kind: 'refund', reference: owner as Reference }
     case 'BATCH':
       return { kind: 'batch', id: owner as BatchId }
     case 'BUILD':

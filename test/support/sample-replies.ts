@@ -46,5 +46,6 @@ export const sampleReplies: Record<string, object> = {
   'open-settlement': { batchItemFailures: [] },
   'build-batch': { batchItemFailures: [] },
   'process-batch': { batchItemFailures: [] },
+  'refund-customer': { batchItemFailures: [] },
   'manage-settlement': { result: [] },
 }
