@@ -51,11 +51,12 @@ export const appendsToFeed: Permissions = {
 
 export const buildsBatches: Permissions = {
   items: {
-    GetItem: ['PARTNER#*', 'BATCH#*'],
+    GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     Query: ['BATCH#*'],
     PutItem: ['BATCH#*'],
-    UpdateItem: ['DEBIT#*'],
+    UpdateItem: ['DEBIT#*', 'BUILD#*'],
+    DeleteItem: ['BUILD#*'],
     ConditionCheckItem: ['BATCH#*'],
   },
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },

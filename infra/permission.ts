@@ -23,7 +23,7 @@ type Partition =
   | 'FUNDS'
   | 'LEDGER'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
   | 'PARTNER#*#*'
   | `WINDOW#${string}#*`

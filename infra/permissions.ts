@@ -207,10 +207,10 @@ const rows: Record<FunctionName, Permissions> = {
   'reconcile-day': reconciles,
   sweep: allOf(expires, appendsToFeed, {
     items: {
-      GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
+      GetItem: ['PARTNER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],
       PutItem: ['SWEEP', 'DEBIT#*'],
-      UpdateItem: ['BATCH#*'],
+      UpdateItem: ['BATCH#*', 'BUILD#*'],
     },
     lists: { 'by-status': ['PARTNERS'], work: ['WATCH#*', 'SETTLE#*'] },
     sends: [

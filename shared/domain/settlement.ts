@@ -94,8 +94,6 @@ export type Batch = {
   outstanding: Pesewas
   /** The batch that made good the last of it. */
   madeGoodBy: BatchId | null
-  /** How often its building was left to another run, as the time of one was over. */
-  runs: number
   /** Counts its writes, but for those of its lines. */
   version: number
 }
@@ -158,7 +156,6 @@ export const openBatch = (opening: Opening): Batch => ({
   makesGood: [],
   outstanding: pesewas(0),
   madeGoodBy: null,
-  runs: 0,
   version: 1,
 })
 

@@ -1,83 +1,103 @@
 import { type Debit, stateAt } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { type BatchId, type Day, isOpenBatch, type Line, startOf } from '../domain/settlement.ts'
+import { type BatchId, type Day, type Line, startOf } from '../domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
-import { addLines, type Entry, findLines, LINES_PER_WRITE } from '../store/settlement-lines.ts'
 import {
-  type Building,
-  findBatch,
-  findOpenBatch,
-  listBatchesOfDay,
-  replaceBatch,
-} from '../store/settlements.ts'
+  addLines,
+  countLines,
+  type Entry,
+  findLines,
+  LINES_PER_WRITE,
+} from '../store/settlement-lines.ts'
+import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlements.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'
 
 /**
- * Builds the batch of a partner for a day: every completed debit of the days before that has no
- * line, and the taking back of those that were reversed after their settlement. A debit's own mark
- * is written with its line, so a second run, or two at once, settle nothing twice; a run that was
- * cut off is taken up by the next.
+ * Builds the batches of a provider for a day: every completed debit of the days before that has no
+ * line, and an adjustment for each one that was reversed after its settlement. A debit is marked
+ * in the write of its line, so a second run, or two at once, settle nothing twice. The next run
+ * continues one that was cut off.
  */
 
-type Wanted = { partner: PartnerId; date: Day }
+type BuildRequest = { partner: PartnerId; date: Day; linesMax?: number }
 
-type Place = Parameters<typeof findOpenBatch>[0] & { before: Date }
-
-/** Its batches, and whether nothing was left when its time was over. */
+/** Ids of the batches, and whether nothing was left when the time of the run was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
 
 /** A read of many items takes a hundred. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
 
+/**
+ * The lines of one batch. The sums and the reports of so many take about half a minute, far inside
+ * the time that a function has left after its run; a larger day has several batches.
+ */
+const LINES_MAX = 200_000
+
 /** Nothing was completed before. */
 const BEGINNING = new Date(0)
 
 export const buildBatch = async (
-  { partner, date }: Wanted,
+  { partner, date, linesMax = LINES_MAX }: BuildRequest,
   runtime: Runtime,
   isOver: () => boolean,
 ): Promise<Built> => {
   const before = startOf(date)
-  const feeSchedule = (await findPartner(partner))?.feeSchedule ?? null
-  const place = { partner, date, before, feeSchedule }
+  const [provider, progress] = await Promise.all([findPartner(partner), findSweepProgress()])
+  const place = {
+    partner,
+    date,
+    before,
+    feeSchedule: provider?.feeSchedule ?? null,
+    sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
+  }
   const batches = new Set<BatchId>()
-  let building = await findOpenBatch(place, runtime)
+  const state = (isDone: boolean): Built => ({ batches: [...batches], isDone })
+  let open = await findOpen(place, runtime)
   const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
   for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
-    for (let n = 0; n < candidates.length; n += LINES_PER_WRITE) {
-      const some = candidates.slice(n, n + LINES_PER_WRITE)
-      building = await addAll(building, some, place, runtime)
+    for (let n = 0; n < candidates.length; ) {
+      const room = Math.max(0, Math.min(LINES_PER_WRITE, linesMax - open.count))
+      open = await addAll(open, candidates.slice(n, n + room), place, runtime)
+      n += room
+      if (!open.isNew) batches.add(open.batch.id)
+      if (open.count < linesMax) continue
+      await finishBatch(open.batch.id, runtime)
+      open = await findOpen(place, runtime)
     }
-    if (!building.isNew) batches.add(building.batch.id)
-    if (isOver()) {
-      await leaveToAnother(building, runtime)
-      return { batches: [...batches], isDone: false }
-    }
+    if (isOver()) return state(false)
   }
-  if (!building.isNew) batches.add(building.batch.id)
-  for (const id of await findUnfinished({ partner, date })) batches.add(id)
-  for (const id of batches) await finishBatch(id, runtime)
-  return { batches: [...batches], isDone: true }
+  if (!open.isNew) batches.add(open.batch.id)
+  for (const id of await findUnfinished(partner, date)) batches.add(id)
+  for (const id of batches) {
+    await finishBatch(id, runtime)
+    if (isOver()) return state(false)
+  }
+  return state(true)
 }
 
 /** A run that ended after it had sealed a batch has left it to be summed and reported. */
-const findUnfinished = async ({ partner, date }: Wanted): Promise<BatchId[]> => {
+const findUnfinished = async (partner: PartnerId, date: Day): Promise<BatchId[]> => {
   const batches = await listBatchesOfDay(partner, date)
   return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 
-/** The table's stream has it taken up again; should that be lost, the sweep does. */
-const leaveToAnother = async ({ batch, isNew }: Building, runtime: Runtime): Promise<void> => {
-  if (isNew) return
-  const now = await findBatch(batch.id)
-  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 }, runtime)
+type Place = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
+
+/** The batch that takes lines, and how many it has. */
+type Open = Building & { count: number }
+
+/** Lines are counted where a run begins or continues, so no line costs another write. */
+const findOpen = async (place: Place, runtime: Runtime): Promise<Open> => {
+  const building = await findOpenBatch(place, runtime)
+  return { ...building, count: building.isNew ? 0 : await countLines(building.batch.id) }
 }
 
 /** A debit that waits, and its line where it is settled already. */
@@ -106,26 +126,27 @@ const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], befor
   })
 
 const addAll = async (
-  building: Building,
+  open: Open,
   candidates: readonly Candidate[],
   place: Place,
   runtime: Runtime,
-): Promise<Building> => {
-  let into = building
-  let left = entriesFor(into, candidates, place.before)
-  while (left.length > 0) {
-    const added = await addLines(into, left, runtime)
+): Promise<Open> => {
+  let into = open
+  let entries = entriesFor(into, candidates, place.before)
+  while (entries.length > 0) {
+    const { sweptBefore } = place
+    const added = await addLines(into, { entries, sweptBefore }, runtime)
     switch (added.kind) {
       case 'added':
-        return { ...into, isNew: false }
+        return { ...into, isNew: false, count: into.count + entries.length }
       case 'not open':
-        into = await findOpenBatch(place, runtime)
+        into = await findOpen(place, runtime)
         // Lines follow the schedule of their batch.
-        left = entriesFor(into, candidates, place.before)
+        entries = entriesFor(into, candidates, place.before)
         break
       case 'changed': {
         const changed = new Set(added.references)
-        left = left.filter(({ line }) => !changed.has(line.reference))
+        entries = entries.filter(({ line }) => !changed.has(line.reference))
       }
     }
   }

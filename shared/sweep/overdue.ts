@@ -4,9 +4,10 @@ import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Batch } from '../domain/settlement.ts'
 import { log } from '../log.ts'
-import { nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
+import { building, nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
+import { findBuild } from '../store/build-turns.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { findRecovery } from '../store/recoveries.ts'
@@ -147,6 +148,11 @@ const expectedOf = async (
       return recovery?.status === 'running'
         ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
         : undefined
+    }
+    case 'build': {
+      const { partner, date } = about
+      const isLeft = await findBuild(partner, date)
+      return isLeft && { outgoing: [building(partner, date)], at: now }
     }
     case 'refund': {
       const refund = await findRefund(about.reference)

@@ -171,7 +171,8 @@ const brokenOff = async (provider: Payee): Promise<BatchId> => {
   if (!debit) throw new Error(`${reference} is gone`)
   const place = { partner: partnerId(provider.id), date: nightAfter(5), feeSchedule: null }
   const building = await findOpenBatch(place, real)
-  await addLines(building, [{ debit, line: debitLine(debit, undefined) }], real)
+  const entries = [{ debit, line: debitLine(debit, undefined) }]
+  await addLines(building, { entries, sweptBefore: real.now() }, real)
   return building.batch.id
 }
 

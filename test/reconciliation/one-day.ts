@@ -138,7 +138,7 @@ export const settled = async (
   })
   const partner = now[0]?.facts.partner ?? demo
   const building = await findOpenBatch({ partner, date: day, feeSchedule: null }, runtime)
-  await addLines(building, entries, runtime)
+  await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
   await finished(building.batch.id, at(day, '00:00:20'))
   return building.batch.id
 }

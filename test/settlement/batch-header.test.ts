@@ -1,9 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../shared/domain/money.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { changePartner } from '../../shared/store/partners.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlements.ts'
-import { still } from '../support/examples.ts'
+import { read } from '../../shared/store/table.ts'
+import { NOON, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, complete, completedDebits, dayAt, newProvider, openedDebit } from './one-provider.ts'
 import { readBooks } from './raw-items.ts'
@@ -53,4 +55,13 @@ test('all lines of a batch follow the schedule of its opening; the next batch fo
   ])
   const { lines } = await readBooks([partner])
   expect(lines.map(({ fee }) => fee).sort()).toEqual([100n, 100n, 500n])
+})
+
+test('a completion that a slow clock dates before its debit waits where settlement looks for it', async () => {
+  const partner = await newProvider()
+  const debit = await openedDebit(partner, 10_00)
+  // The debit was created at noon of the day before, by the clock of the charge.
+  await complete(debit, new Date(NOON.getTime() - 1_000))
+  const item = await read<{ due: string }>(keys.debit(debit.facts.reference))
+  expect(item?.due).toBe(NOON.toISOString())
 })
