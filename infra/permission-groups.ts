@@ -75,12 +75,11 @@ export const paysBatches: Permissions = {
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 
-/** Derives the ledger from what is stored, and stores its balances at the end of a day. */
+/** Derives the ledger of a day from what is stored. */
 export const derivesLedger: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],
-    PutItem: ['LEDGER'],
   },
   lists: {
     'by-status': ['*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
@@ -93,6 +92,7 @@ export const reconciles = allOf(derivesLedger, {
     GetItem: ['PARTNER#*', 'FUNDS'],
     BatchGetItem: ['UUID#*', 'PARTNER#*#*'],
     Query: ['FEED#*'],
+    PutItem: ['LEDGER'],
   },
   lists: { 'by-status': byStatus },
 })

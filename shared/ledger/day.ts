@@ -1,4 +1,3 @@
-import type { Funding } from '../domain/funding.ts'
 import { type Day, dayAfter, startOf } from '../domain/settlement.ts'
 import { listFundings } from '../store/funding.ts'
 import { findClosing, putClosing } from '../store/ledger-days.ts'
@@ -7,8 +6,9 @@ import { type Account, type Balances, type LedgerEntry, post, type Span } from '
 import { entriesWithin } from './facts.ts'
 
 /**
- * The ledger of one UTC day. Balances at the end of a day that is over are stored, so the next day
- * needs no history. They hold no fundings: an operator may record one for any earlier day.
+ * The ledger of one UTC day. Reconciliation stores the balances at the end of each day that it finds
+ * right, so the next day needs no history. They hold no fundings: an operator may record one for any
+ * earlier day.
  */
 
 /** By then no write of the day is in progress. */
@@ -21,45 +21,47 @@ export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf
 
 export type LedgerDay = {
   opening: Balances
-  /** Read once, and to the end: then the closing balances are stored. */
+  /** Read once. */
   entries: AsyncGenerator<LedgerEntry>
+  /** Stores the closing balances of a day that is over, after all its entries were read. */
+  close: () => Promise<void>
 }
 
 /** Returns the opening balances of a day and its entries. */
 export const openDay = async (day: Day, now: Date): Promise<LedgerDay> => {
-  const [carried, fundings] = await Promise.all([carriedInto(day, now), listFundings()])
+  const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)
   for (const one of fundings) if (one.date < day) post(opening, fundingEntry(one))
-  return { opening, entries: entriesOf(day, { now, carried, fundings }) }
+  const funded = fundings.filter(({ date }) => date === day).map(fundingEntry)
+  return {
+    opening,
+    entries: entriesOf(day, carried, funded),
+    close: async () => {
+      if (isClosed(day, now)) await putClosing({ day, balances: Object.fromEntries(carried) })
+    },
+  }
 }
 
-type Known = { now: Date; carried: Balances; fundings: readonly Funding[] }
-
+/** Adds what it reads to the balances that were carried into the day. */
 async function* entriesOf(
   day: Day,
-  { now, carried, fundings }: Known,
+  carried: Balances,
+  funded: readonly LedgerEntry[],
 ): AsyncGenerator<LedgerEntry> {
-  for (const one of fundings) if (one.date === day) yield fundingEntry(one)
-  const closing = new Map(carried)
+  yield* funded
   for await (const entry of entriesWithin(spanOf(day))) {
-    post(closing, entry)
+    post(carried, entry)
     yield entry
   }
-  await store(day, closing, now)
-}
-
-const store = async (day: Day, closing: Balances, now: Date): Promise<void> => {
-  if (isClosed(day, now)) await putClosing({ day, balances: Object.fromEntries(closing) })
 }
 
 /** Returns the balances without fundings at the beginning of a day. */
-const carriedInto = async (day: Day, now: Date): Promise<Balances> => {
-  const before = dayAfter(day, -1)
-  const stored = await findClosing(before)
+const carriedInto = async (day: Day): Promise<Balances> => {
+  const stored = await findClosing(dayAfter(day, -1))
   const carried = new Map(Object.entries(stored?.balances ?? {}) as [Account, number][])
-  if (stored?.day === before) return carried
   const from = stored ? startOf(dayAfter(stored.day)) : new Date(0)
-  for await (const entry of entriesWithin({ from, before: startOf(day) })) post(carried, entry)
-  await store(before, carried, now)
+  const before = startOf(day)
+  if (from >= before) return carried
+  for await (const entry of entriesWithin({ from, before })) post(carried, entry)
   return carried
 }

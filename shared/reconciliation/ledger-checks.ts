@@ -41,44 +41,50 @@ export const checkLedger = async (terms: Terms, tally: Tally): Promise<void> => 
 
 const compare = async (terms: Terms, tally: Tally): Promise<void> => {
   const { date, before: end, now } = terms
+  let isRight = true
+  const add = (of: Parameters<Tally['add']>[1], found: Verdict) => {
+    isRight &&= found.wrong.length === 0
+    tally.add(40, of, found)
+  }
+  const all = { subject: date }
   const fundsBefore = await findFunds()
-  const { opening, entries } = await openDay(date, now)
+  const { opening, entries, close } = await openDay(date, now)
   const closing = new Map(opening)
   const moved: Balances = new Map()
   const paidOut: Balances = new Map()
   for await (const entry of entries) {
-    tally.add(40, { subject: `${entry.type} ${entry.source.id}` }, isEntry(entry))
+    add({ subject: `${entry.type} ${entry.source.id}` }, isEntry(entry))
     post(closing, entry)
     post(moved, entry)
     if (entry.type === 'payout') post(paidOut, entry)
   }
-  const add = (provider: PartnerId | undefined, found: Verdict) =>
-    tally.add(40, { ...(provider ? { provider } : {}), subject: date }, found)
-  add(undefined, isBalanced(opening, 'opening'))
-  add(undefined, isBalanced(closing, 'closing'))
+  add(all, isBalanced(opening, 'opening'))
+  add(all, isBalanced(closing, 'closing'))
   const cases = await casesAt(end)
-  add(undefined, agrees('refunds_payable', closing, -refundsOwed(cases, end)))
-  add(undefined, agrees('exceptions', closing, -undecided(cases, end)))
+  add(all, agrees('refunds_payable', closing, -refundsOwed(cases, end)))
+  add(all, agrees('exceptions', closing, -undecided(cases, end)))
   const reversed = await reversedSince(cases, end)
   let fees = 0n
   let paidSince = 0n
   for (const provider of await listPartners()) {
     const state = await stateOf(provider, end)
     const owed = state.owed + (reversed.get(provider) ?? 0n)
-    add(provider, agrees(payable(provider), closing, -owed))
+    add({ provider, subject: date }, agrees(payable(provider), closing, -owed))
     const day = await batchesOfDay(provider, terms)
-    add(provider, isPaidOut(provider, paidOut, day.paid))
+    add({ provider, subject: date }, isPaidOut(provider, paidOut, day.paid))
     fees += day.fees
     paidSince += state.paidSince
   }
-  add(undefined, agrees('fee_income', moved, -fees, 'changed by'))
+  add(all, agrees('fee_income', moved, -fees, 'changed by'))
   const later = (await listFundings()).filter((one) => one.date > date)
   const funded = later.reduce((all, { amount }) => all + whole(amount), 0n)
   const funds = await findFunds()
   // A payout or a funding in between is no difference.
   if (funds === fundsBefore) {
-    add(undefined, agrees('cash', closing, whole(funds) - funded + paidSince))
+    add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
   }
+  // What is repaired later must not stay in the balances.
+  if (isRight) await close()
 }
 
 const isEntry = ({ amount, debit, credit }: LedgerEntry): Verdict =>

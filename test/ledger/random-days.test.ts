@@ -99,6 +99,7 @@ test(
         await live(plan, async (now) => {
           const yesterday = dayAfter(dayOf(now), -1)
           expect(await differing(yesterday, now)).toEqual([])
+          expect(await findClosing(yesterday)).toMatchObject({ day: yesterday })
           nightly.set(yesterday, (await told(yesterday, now)).entries)
         })
         const end = at('12:00:00', LAST_DAY + 2)

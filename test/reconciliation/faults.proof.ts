@@ -10,7 +10,7 @@ import { putException } from '../../shared/store/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { changePartner } from '../../shared/store/partners.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
-import { demoPartner, NOON } from '../support/examples.ts'
+import { demoPartner, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   type ADay,
@@ -288,10 +288,26 @@ const faults: Fault[] = [
       ),
     { now: at(DAY_AFTER, '12:00:00') },
   ],
+  [
+    40,
+    'a funding that the cash for payouts does not have',
+    () =>
+      put(keys.funding(gcb.identifier, 'R-1'), 'funding', {
+        bank: 'GCB',
+        reference: 'R-1',
+        amount: 100,
+        date: TODAY,
+        recordedAt: NOON.toISOString(),
+        recordedBy: 'local:ama',
+      }),
+  ],
 ]
 
+/** All but the balances that reconciliation stores itself. */
 const everything = async () =>
-  (await table.send(new ScanCommand({ TableName: tableName(), ConsistentRead: true }))).Items
+  (
+    await table.send(new ScanCommand({ TableName: tableName(), ConsistentRead: true }))
+  ).Items?.filter(({ entity }) => entity !== 'ledger')
 
 /** Ends what was charged, so that its clocks are no fault. */
 const end = (debit: Debit) => moved(debit, 'failed', at(TODAY, '12:02:00'))
@@ -299,11 +315,14 @@ const end = (debit: Debit) => moved(debit, 'failed', at(TODAY, '12:02:00'))
 describe('a fault in the table is found', () => {
   test.each(faults)('by invariant %i: %s', async (number, _what, plant, looked = {}) => {
     await plant(await aDay())
-    const found = await differences(looked.date ?? TODAY, looked.now)
+    // The ledger adds up what the others check one by one.
+    const found = (await differences(looked.date ?? TODAY, looked.now)).filter(
+      (one) => one.number === number || one.number !== 40,
+    )
     expect(found.map((one) => one.number)).toEqual([number])
     const [example] = found[0]?.examples ?? []
     expect(example).toMatchObject({
-      provider: expect.stringMatching(/^(?:demo|other)$/),
+      ...(number === 40 ? {} : { provider: expect.stringMatching(/^(?:demo|other)$/) }),
       subject: expect.stringMatching(/^(?:DCS|STL)-|^2026-11-/),
       difference: expect.not.stringContaining('undefined'),
     })
