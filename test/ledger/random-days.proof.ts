@@ -90,7 +90,7 @@ beforeEach(useFreshTable)
 
 test(
   'every entry balances, days follow one another, and the table agrees, with and without stored balances',
-  { timeout: 600_000 },
+  { timeout: numRuns * 120_000 },
   () =>
     fc.assert(
       fc.asyncProperty(aPlan, async (plan) => {

@@ -1,0 +1,328 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { actingAs } from '../../infra/sandbox/authorizer.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import {
+  type BatchId,
+  type Day,
+  dayAfter,
+  dayOf,
+  withSums,
+} from '../../shared/domain/settlement.ts'
+import { toBatchItem, toLineItem } from '../../shared/store/batch-item.ts'
+import { toDebitItem } from '../../shared/store/debit-item.ts'
+import { findFunds } from '../../shared/store/funding.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { putClosing } from '../../shared/store/ledger-days.ts'
+import { put } from '../../shared/store/table.ts'
+import { batch, nth } from '../reports/one-batch.ts'
+import { complete } from '../settlement/one-provider.ts'
+import { partnerId, pendingDebit } from '../support/examples.ts'
+import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { FAILS_AT_ONCE, printed, type Shown } from '../support/provider.ts'
+import { CHARGE, chargeBody, sampleEvent, useService } from '../support/running-service.ts'
+
+/** The double-entry journal of a day, and the cash that banks have remitted. */
+
+const service = useService()
+
+const today = dayOf(new Date())
+const yesterday = dayAfter(today, -1)
+const earlier = dayAfter(today, -2)
+const LONG = { timeout: 30_000, interval: 50 }
+
+const operate = async (noun: string, verb: string, options: Record<string, string> = {}) =>
+  printed(await service.operate(noun, verb, options))
+
+const ledger = (date: Day): Promise<Shown> => operate('ledger', 'show', { date })
+
+const refusal = async (noun: string, verb: string, options: Record<string, string>) => {
+  const reply = await service.operate(noun, verb, options)
+  return 'error' in reply ? reply.error : undefined
+}
+
+const fund = (reference: string, options: Record<string, string> = {}) => ({
+  bank: 'GCB',
+  amount: '500.00',
+  reference,
+  date: today,
+  ...options,
+})
+
+const noon = (day: Day): Date => new Date(`${day}T12:00:00.000Z`)
+
+/** A debit that was charged and completed on a day that is over. */
+const completedOn = async (day: Day, provider: string, amount: number): Promise<string> => {
+  const debit = pendingDebit({ partner: partnerId(provider), amount: pesewas(amount) }, noon(day))
+  await put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))
+  await complete(debit, noon(day))
+  return debit.facts.reference
+}
+
+/** A debit that failed at once, and that its bank reports as completed. */
+const lateCompletion = async ({ credential }: Payee): Promise<string> => {
+  const body = chargeBody({ phone_number: FAILS_AT_ONCE, amount: '7.00' })
+  const charged = await service.send('POST', CHARGE, { credential, body })
+  const { reference, response } = charged.body.data
+  const failed = async () =>
+    expect((await operate('debit', 'show', { reference })).status).toBe('failed')
+  await vi.waitFor(failed, LONG)
+  const path = `/api/v1/banks/debit-transactions/${response.uuid}/callback`
+  const report = { status: 'completed', bank_reference: 'GCB-L', approval_method: 'ussd' }
+  const sent = { credential: 'bt_sandbox_gcb', body: report }
+  expect((await service.send('POST', path, sent)).status).toBe(422)
+  return reference
+}
+
+const refunded = async (reference: string): Promise<void> => {
+  const done = async () => {
+    const { refund } = await operate('debit', 'show', { reference })
+    expect(refund?.status).toBe('completed')
+  }
+  await vi.waitFor(done, LONG)
+}
+
+const entriesOf = ({ entries }: Shown, type: string): Shown[] =>
+  entries.filter((entry: Shown) => entry.type === type)
+
+const account = ({ accounts }: Shown, name: string): Shown =>
+  accounts.find((one: Shown) => one.account === name)
+
+let payee: Payee
+let old: string
+let settledOld: Shown
+let reversed: string
+let late: string
+let noted: string
+
+beforeAll(async () => {
+  payee = await createPayee(service, 'booked')
+  old = await completedOn(earlier, 'booked', 40_00)
+  settledOld = (await payee.run(yesterday)).built[0]
+  ;[reversed = ''] = await payee.complete('100.00')
+  await payee.run(nightAfter(0))
+  await payee.reverse(reversed)
+  late = await lateCompletion(payee)
+  await operate('exception', 'refund', { reference: late })
+  noted = await lateCompletion(payee)
+  await operate('exception', 'resolve', { reference: noted, note: 'Not debited after all' })
+  await Promise.all([refunded(reversed), refunded(late)])
+  await operate('funding', 'record', fund('R-BEFORE', { date: earlier, amount: '10.00' }))
+  await payee.run(nightAfter(1))
+})
+
+describe('manage-ledger', () => {
+  test('shows a day that is over: each entry with its source, and the accounts', async () => {
+    const day = await ledger(earlier)
+    expect(day).toMatchObject({ date: earlier, currency: 'GHS', trial_balance: '0.00' })
+    expect(entriesOf(day, 'completion')).toEqual([
+      {
+        time: `${earlier}T12:00:00.000Z`,
+        type: 'completion',
+        source: { type: 'debit', id: old },
+        description: 'The bank debited the customer',
+        lines: [
+          { account: 'bank_receivable:GCB', debit: '40.00', credit: '0.00' },
+          { account: 'provider_payable:booked', debit: '0.00', credit: '40.00' },
+        ],
+      },
+    ])
+    expect(account(day, 'bank_receivable:GCB')).toEqual({
+      account: 'bank_receivable:GCB',
+      opening: '0.00',
+      debit: '40.00',
+      credit: '10.00',
+      closing: '30.00',
+    })
+    expect(account(day, 'cash')).toMatchObject({ debit: '10.00', closing: '10.00' })
+  })
+
+  test('opens a day with what the day before has closed with', async () => {
+    const [first, second, third] = [
+      await ledger(earlier),
+      await ledger(yesterday),
+      await ledger(today),
+    ]
+    const closing = (day: Shown) =>
+      Object.fromEntries(day.accounts.map((one: Shown) => [one.account, one.closing]))
+    for (const [before, day] of [
+      [first, second],
+      [second, third],
+    ]) {
+      for (const { account: name, opening } of day.accounts) {
+        expect(opening, name).toBe(closing(before)[name] ?? '0.00')
+      }
+    }
+    expect(second.entries).toEqual([])
+  })
+
+  test('shows fees, a payout, a reversal, refunds and late completions of today', async () => {
+    const day = await ledger(today)
+    expect(day.trial_balance).toBe('0.00')
+    const sides = (type: string, id?: string) =>
+      entriesOf(day, type)
+        .filter(({ source }) => id === undefined || Object.values(source).includes(id))
+        .map(({ lines: [debit, credit] }) => [debit.account, credit.account, debit.debit])
+    const [owed, bank] = ['provider_payable:booked', 'bank_receivable:GCB']
+    expect(sides('completion', reversed)).toEqual([[bank, owed, '100.00']])
+    expect(sides('fees', settledOld.id)).toEqual([[owed, 'fee_income', '0.60']])
+    // The batch that takes the reversed debit back returns its fee.
+    expect(sides('fees')).toContainEqual(['fee_income', owed, '1.50'])
+    expect(sides('payout', settledOld.id)).toEqual([[owed, 'cash', '39.40']])
+    expect(sides('payout')).toContainEqual([owed, 'cash', '98.50'])
+    expect(sides('reversal', reversed)).toEqual([[owed, 'refunds_payable', '100.00']])
+    expect(sides('refund', reversed)).toEqual([['refunds_payable', bank, '100.00']])
+    expect(sides('late_completion', late)).toEqual([[bank, 'exceptions', '7.00']])
+    expect(sides('refund_opened', late)).toEqual([['exceptions', 'refunds_payable', '7.00']])
+    expect(sides('refund', late)).toEqual([['refunds_payable', bank, '7.00']])
+    expect(sides('resolution', noted)).toEqual([['exceptions', bank, '7.00']])
+    for (const name of ['exceptions', 'refunds_payable']) {
+      expect(account(day, name).closing, name).toBe('0.00')
+    }
+    // It was paid before its customer was refunded, and a later batch makes that good.
+    expect(account(day, owed).closing).toBe('98.50')
+  })
+
+  test('prints one record for each line as CSV', async () => {
+    const text = await operate('ledger', 'show', { date: earlier, format: 'csv' })
+    expect(text.split('\r\n').slice(0, 2)).toEqual([
+      'entry,time,type,source_type,source_id,reference,account,debit,credit,currency,description',
+      `1,${earlier}T00:00:00.000Z,funding,funding,R-BEFORE,,cash,10.00,0.00,GHS,The bank remitted cash`,
+    ])
+  })
+})
+
+describe('manage-funding', () => {
+  test('records a remittance once, and lists the newest first', async () => {
+    const before = await findFunds()
+    const recorded = await operate('funding', 'record', fund('R-1'))
+    expect(recorded).toMatchObject({ bank: 'GCB', reference: 'R-1', amount: '500.00', date: today })
+    expect(await operate('funding', 'record', fund('R-1'))).toEqual(recorded)
+    expect((await findFunds()) - before).toBe(500_00)
+    expect((await operate('funding', 'list', { bank: 'GCB', limit: '1' }))[0]).toEqual(recorded)
+    expect((await operate('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
+    const [change] = await operate('change', 'list', { bank: 'GCB', limit: '1' })
+    expect(change).toMatchObject({ noun: 'funding', verb: 'record', target: 'R-1' })
+  })
+
+  test.each([
+    ['another amount', { amount: '500.01' }],
+    ['another day', { date: yesterday }],
+  ])('refuses a known reference with %s', async (_what, options) => {
+    await operate('funding', 'record', fund('R-2'))
+    const before = await findFunds()
+    expect(await refusal('funding', 'record', fund('R-2', options))).toBe(
+      `GCB R-2 is recorded with 500.00 on ${today}`,
+    )
+    expect(await findFunds()).toBe(before)
+  })
+
+  test('refuses an unknown bank and an amount of nothing', async () => {
+    expect(await refusal('funding', 'record', fund('R-3', { bank: 'NOB' }))).toBe('no such bank')
+    expect(await refusal('funding', 'record', fund('R-3', { amount: '0.00' }))).toContain('amount')
+  })
+
+  test('refuses a day in the future in production alone', async () => {
+    const tomorrow = fund('R-4', { date: dayAfter(today) })
+    vi.stubEnv('STAGE', 'production')
+    expect(await refusal('funding', 'record', tomorrow)).toBe('--date: must not be in the future')
+    vi.unstubAllEnvs()
+    expect(await refusal('funding', 'record', tomorrow)).toBeUndefined()
+  })
+})
+
+describe('payouts that wait for funding', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  const dueBatch = async (id: string, amount: number): Promise<BatchId> => {
+    const provider = await createPayee(service, id)
+    await completedOn(dayAfter(today, -4), id, amount)
+    const { built } = await provider.run(dayAfter(today, -3))
+    return built[0].id
+  }
+
+  test('begin when a remittance covers them', async () => {
+    const batch = await dueBatch('waiting', 9_000_00)
+    const show = () => operate('settlement', 'show', { batch })
+    vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true')
+    const left = await findFunds()
+    expect(left).toBeLessThan(8_865_00)
+    expect(await refusal('settlement', 'process', { batch })).toMatch(
+      /^the batch needs 8865\.00 of the cash that banks have remitted, and -?[0-9]+\.[0-9]{2} is left$/,
+    )
+    expect(await service.invoke('process-batch', await paymentOf(batch))).toEqual({
+      batchItemFailures: [],
+    })
+    expect((await show()).status).toBe('pending')
+    await operate('funding', 'record', fund('R-COVERS', { amount: '8865.00' }))
+    await vi.waitFor(async () => expect((await show()).status).toBe('completed'), LONG)
+    expect(await findFunds()).toBe(left)
+  })
+})
+
+const paymentOf = async (batch: string) => {
+  const event = (await sampleEvent('process-batch')) as { Records: [{ body: string }] }
+  const [record] = event.Records
+  const body = { ...JSON.parse(record.body), batch, partner: 'waiting' }
+  return { Records: [{ ...record, body: JSON.stringify(body) }] }
+}
+
+describe('reconciliation', () => {
+  test('finds no difference between the ledger and the table', async () => {
+    for (const date of [earlier, yesterday]) {
+      const { invariants } = await operate('reconciliation', 'run', { date })
+      const found = invariants.find(({ number }: Shown) => number === 40)
+      expect(found, date).toMatchObject({ differences: 0, examples: [] })
+      expect(found.checked).toBeGreaterThan(0)
+    }
+    expect(await service.invoke('reconcile-day', await sampleEvent('reconcile-day'))).toEqual({
+      batchItemFailures: [],
+    })
+  })
+
+  test('stores the balances of a day that is over', async () => {
+    const closing = { day: '2026-01-01' as Day, balances: {} }
+    await actingAs('reconcile-day', () => putClosing(closing))
+  })
+})
+
+describe('a journal that is larger than a reply', () => {
+  const COUNT = 4_000
+
+  /** A sealed batch with as many lines, as settlement leaves it. */
+  const plantBatch = async (): Promise<Day> => {
+    const { id } = await createPayee(service, 'many')
+    const day = dayAfter(today, -5)
+    const lines = Array.from({ length: COUNT }, (_, n) => ({ ...nth(n), completedAt: noon(day) }))
+    const sealedAt = noon(dayAfter(day))
+    const header = { ...batch(), partner: partnerId(id), date: dayAfter(day), sealedAt }
+    const sealed = await withSums({ ...header, reportedAt: sealedAt }, lines)
+    await put(keys.batch(sealed.id), 'batch', toBatchItem(sealed))
+    for (let n = 0; n < COUNT; n += 50) {
+      const some = lines.slice(n, n + 50).map((line) => toLineItem(sealed.id, line))
+      await Promise.all(some.map(({ pk, sk, entity, ...line }) => put({ pk, sk }, entity, line)))
+    }
+    return day
+  }
+
+  test('is downloaded and printed whole by the command, in either format', async () => {
+    const date = await plantBatch()
+    const { download } = await operate('ledger', 'show', { date })
+    expect(new URL(download).searchParams.get('X-Amz-Expires')).toBe('900')
+    const file = JSON.parse(await command('ledger', '--date', date))
+    expect(file.entries).toHaveLength(COUNT)
+    expect(file.trial_balance).toBe('0.00')
+    expect(account(file, 'bank_receivable:GCB')).toMatchObject({ debit: `${COUNT * 100}.00` })
+    const csv = await command('ledger', 'show', '--date', date, '--format=csv')
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * COUNT)
+  })
+})
+
+/** What `npm run operator` prints. */
+const command = async (...words: string[]): Promise<string> => {
+  const { port } = new URL(service.sandbox().address)
+  const args = ['infra/commands/operator.ts', ...words, '--port', port]
+  const options = { maxBuffer: 16 * 1024 * 1024 }
+  return (await promisify(execFile)(process.execPath, args, options)).stdout
+}

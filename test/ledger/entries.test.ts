@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { pesewas } from '../../shared/domain/money.ts'
+import {
+  completeRefund,
+  failRefund,
+  newRefund,
+  type Refund,
+  retryRefund,
+} from '../../shared/domain/refund.ts'
+import type { ReportException } from '../../shared/domain/report-exception.ts'
+import { adjustmentLine } from '../../shared/domain/settlement-line.ts'
+import { type Case, caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
+import {
+  type Account,
+  balanceOf,
+  type LedgerEntry,
+  post,
+  trialBalance,
+} from '../../shared/ledger/entry.ts'
+import { batch, line, sealed } from '../reports/one-batch.ts'
+import { NOON, pendingDebit } from '../support/examples.ts'
+
+/** What each fact does to the accounts. */
+
+const debit = pendingDebit({ amount: pesewas(80_00) })
+const { partner, bank } = debit.facts
+const owed: Account = `provider_payable:${partner}`
+const collected: Account = `bank_receivable:${bank.identifier}`
+
+const at = (minutes: number): Date => new Date(NOON.getTime() + minutes * 60_000)
+
+const exception = (given: Partial<ReportException>): ReportException => ({
+  reference: debit.facts.reference,
+  kind: 'late_completion',
+  at: at(0),
+  provider: partner,
+  bank: bank.identifier,
+  amount: debit.facts.amount,
+  by: 'bank:GCB',
+  requestId: 'report-1',
+  report: '{}',
+  ...given,
+})
+
+const refund = (origin: Refund['origin'], minutes = 10): Refund =>
+  newRefund(debit, { origin, reason: 'Dispute', at: at(minutes) })
+
+const failed = (one: Refund, minutes = 20) =>
+  failRefund(one, { failure: 'No account', at: at(minutes) })
+
+const completed = (one: Refund, minutes = 30) =>
+  completeRefund(one, { bankReference: 'B-1', at: at(minutes) })
+
+const failure = (one: Refund, given: Partial<ReportException> = {}) =>
+  exception({ kind: 'refund', requestId: one.uuid, at: at(20), ...given })
+
+const shown = (entries: readonly LedgerEntry[]) =>
+  entries.map((entry) => [
+    (entry.at.getTime() - NOON.getTime()) / 60_000,
+    entry.type,
+    entry.debit,
+    entry.credit,
+  ])
+
+const resolvedAt = (minutes: number) => ({ resolvedAt: at(minutes).toISOString(), note: 'By hand' })
+
+const cases: [what: string, one: Case, entries: unknown[]][] = [
+  [
+    'a reversal whose refund is completed',
+    { refund: completed(refund('reversal')), exceptions: [] },
+    [
+      [10, 'reversal', owed, 'refunds_payable'],
+      [30, 'refund', 'refunds_payable', collected],
+    ],
+  ],
+  [
+    'a refund that is rejected, retried and completed',
+    {
+      refund: completed(retryRefund(failed(refund('reversal')))),
+      exceptions: [failure(refund('reversal'), resolvedAt(25))],
+    },
+    [
+      [10, 'reversal', owed, 'refunds_payable'],
+      [30, 'refund', 'refunds_payable', collected],
+    ],
+  ],
+  [
+    'a rejected refund that nobody has decided about',
+    { refund: failed(refund('reversal')), exceptions: [failure(refund('reversal'))] },
+    [[10, 'reversal', owed, 'refunds_payable']],
+  ],
+  [
+    'a rejected refund whose customer was repaid by hand',
+    {
+      refund: failed(refund('reversal')),
+      exceptions: [failure(refund('reversal'), resolvedAt(25))],
+    },
+    [
+      [10, 'reversal', owed, 'refunds_payable'],
+      [25, 'repayment', 'refunds_payable', collected],
+    ],
+  ],
+  [
+    'a late completion that is reported twice',
+    { refund: undefined, exceptions: [exception({ at: at(5) }), exception({})] },
+    [[0, 'late_completion', collected, 'exceptions']],
+  ],
+  [
+    'a late completion that is resolved by a note',
+    { refund: undefined, exceptions: [exception(resolvedAt(7))] },
+    [
+      [0, 'late_completion', collected, 'exceptions'],
+      [7, 'resolution', 'exceptions', collected],
+    ],
+  ],
+  [
+    'a late completion whose refund resolves it',
+    { refund: completed(refund('late_completion')), exceptions: [exception(resolvedAt(11))] },
+    [
+      [0, 'late_completion', collected, 'exceptions'],
+      [10, 'refund_opened', 'exceptions', 'refunds_payable'],
+      [30, 'refund', 'refunds_payable', collected],
+    ],
+  ],
+  [
+    'a late completion that is refunded after a note, when it is reported again',
+    {
+      refund: refund('late_completion'),
+      exceptions: [exception(resolvedAt(7)), exception({ at: at(8), ...resolvedAt(11) })],
+    },
+    [
+      [0, 'late_completion', collected, 'exceptions'],
+      [7, 'resolution', 'exceptions', collected],
+      [10, 'refund_opened', collected, 'refunds_payable'],
+    ],
+  ],
+  [
+    'another rejected report',
+    { refund: undefined, exceptions: [exception({ kind: 'contradiction', ...resolvedAt(7) })] },
+    [],
+  ],
+]
+
+describe('late completions and refunds', () => {
+  test.each(cases)('%s', (_what, one, entries) => {
+    expect(shown(caseEntries(one))).toEqual(entries)
+  })
+
+  test('the entry of a retried refund keeps the id of its first instruction', () => {
+    const one = refund('reversal')
+    const [entry] = caseEntries({ refund: retryRefund(failed(one)), exceptions: [] })
+    expect(entry?.source).toMatchObject({ id: one.uuid, reference: debit.facts.reference })
+  })
+
+  test('whatever happens in whatever order, the books balance and owe what is open', () => {
+    const minutes = fc.nat(100)
+    const aReport = fc.record({ from: minutes, resolved: fc.option(minutes, { nil: undefined }) })
+    const aCase = fc.record({
+      reports: fc.array(aReport, { minLength: 1, maxLength: 3 }),
+      refunded: fc.option(minutes, { nil: undefined }),
+      end: fc.constantFrom('open', 'completed', 'failed', 'repaid'),
+    })
+    fc.assert(
+      fc.property(aCase, ({ reports, refunded, end }) => {
+        const opened = refunded === undefined ? undefined : refund('late_completion', refunded)
+        const ends = { open: opened, completed: opened && completed(opened, 200) }
+        const last =
+          end === 'open' || end === 'completed' ? ends[end] : opened && failed(opened, 200)
+        const late = reports.map(({ from, resolved }) =>
+          exception({
+            at: at(from),
+            ...(resolved === undefined ? {} : resolvedAt(from + resolved)),
+          }),
+        )
+        const noted = opened && end === 'repaid' ? [failure(opened, resolvedAt(300))] : []
+        const balances = new Map<Account, number>()
+        const all = caseEntries({ refund: last, exceptions: [...late, ...noted] })
+        for (const entry of all) post(balances, entry)
+        expect(trialBalance(balances)).toBe(0)
+        const isOwed = opened && (end === 'open' || end === 'failed')
+        expect(balanceOf(balances, 'refunds_payable') || 0).toBe(isOwed ? -80_00 : 0)
+        const isUndecided = !opened && late.every((one) => !one.resolvedAt)
+        expect(balanceOf(balances, 'exceptions') || 0).toBe(isUndecided ? -80_00 : 0)
+      }),
+    )
+  })
+})
+
+describe('batches', () => {
+  const takenBack = adjustmentLine(line())
+
+  test('a sealed batch earns the fees of its debits, less those of its adjustments', () => {
+    const given = line({ fee: pesewas(2_00), net: pesewas(98_00) })
+    expect(feeEntries(sealed([given]), [])).toMatchObject([
+      { debit: owed, credit: 'fee_income', amount: 2_00 },
+    ])
+    expect(feeEntries(sealed([given, takenBack]), [takenBack])).toMatchObject([
+      { debit: owed, credit: 'fee_income', amount: 50 },
+    ])
+    expect(feeEntries(sealed([takenBack]), [takenBack])).toMatchObject([
+      { debit: 'fee_income', credit: owed, amount: 1_50 },
+    ])
+    expect(feeEntries(sealed([line(), takenBack]), [takenBack])).toEqual([])
+  })
+
+  test('a batch that is being built earns nothing', () => {
+    expect(feeEntries(batch({ sealedAt: null }), [])).toEqual([])
+  })
+
+  test('a payout takes from the cash what was paid, when it is completed', () => {
+    const paid = batch({ paid: pesewas(98_00), processedAt: at(1) })
+    expect(payoutEntries(paid)).toEqual([])
+    expect(payoutEntries({ ...paid, completedAt: at(2) })).toMatchObject([
+      { at: at(2), debit: owed, credit: 'cash', amount: 98_00 },
+    ])
+    // Others of the provider were made good with its net.
+    expect(payoutEntries({ ...paid, completedAt: at(2), paid: pesewas(0) })).toEqual([])
+  })
+})
