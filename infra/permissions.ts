@@ -14,6 +14,7 @@ import {
   paysBatches,
   reconciles,
   redelivers,
+  requestsApprovals,
 } from './permission-groups.ts'
 
 /**
@@ -69,24 +70,24 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['PARTNERS'] },
   },
-  'manage-connector': {
+  'manage-connector': allOf(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
-      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
+      PutItem: ['BANKS', 'BANK#*'],
       DeleteItem: ['BANK#*'],
     },
     sealingKey: true,
-  },
-  'manage-provider': {
+  }),
+  'manage-provider': allOf(requestsApprovals, {
     items: {
       GetItem: ['PARTNER#*', 'BANKS'],
       BatchGetItem: ['PARTNER#*'],
-      PutItem: ['CHANGES', 'PARTNER#*'],
+      PutItem: ['PARTNER#*'],
     },
     lists: { 'by-status': ['PARTNERS'] },
     sealingKey: true,
-  },
+  }),
   'manage-credential': {
     items: {
       GetItem: ['PARTNER#*', 'BANKS', 'CREDENTIAL#*'],
@@ -96,14 +97,14 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['CREDENTIALS#*'] },
   },
-  'manage-bank': {
+  'manage-bank': allOf(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
-      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
+      PutItem: ['BANKS', 'BANK#*'],
     },
     sealingKey: true,
-  },
+  }),
   'manage-customer': {
     items: {
       GetItem: ['BANKS', 'CUSTOMER#*'],
@@ -121,8 +122,8 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
-  'manage-debit': allOf(moves, appendsToFeed, {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['CHANGES', 'DEBIT#*'] },
+  'manage-debit': allOf(moves, appendsToFeed, requestsApprovals, {
+    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
@@ -139,9 +140,24 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['CHANGES'], BatchGetItem: ['CHANGES'] },
     lists: { 'by-status': ['CHANGES#*'] },
   },
+  'manage-approval': {
+    items: {
+      GetItem: ['APPROVALS'],
+      Query: ['APPROVALS'],
+      PutItem: ['CHANGES'],
+      UpdateItem: ['APPROVALS'],
+    },
+    // Each function with a verb that needs an approval.
+    invokes: [
+      'manage-bank',
+      'manage-connector',
+      'manage-debit',
+      'manage-provider',
+      'manage-settlement',
+    ],
+  },
   'manage-reconciliation': reconciles,
-  'manage-settlement': allOf(buildsBatches, paysBatches, {
-    items: { PutItem: ['CHANGES'] },
+  'manage-settlement': allOf(buildsBatches, paysBatches, requestsApprovals, {
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],

@@ -4,6 +4,7 @@ import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import {
   type Partner,
   type PartnerId,
+  payoutsHeldUntil,
   type RequestSigning,
   replaced,
 } from '../../shared/domain/partner.ts'
@@ -17,7 +18,7 @@ import {
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
-import { real } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
@@ -41,6 +42,9 @@ const changed = async (partner: Partner, settings: Settings): Promise<Partner | 
       requestSigning: await signingAfter(partner, settings['request-secret']),
       feeSchedule,
       settlementAccount,
+      payoutsHeldUntil: environment.approvals
+        ? payoutsHeldUntil(partner, settlementAccount, real.now())
+        : partner.payoutsHeldUntil,
       requestLimits: partner.requestLimits,
     }),
   }
@@ -64,6 +68,9 @@ const previousUntil = ({ requestSigning }: Partner): string | null => {
   return until && real.now() < new Date(until) ? until : null
 }
 
+const heldUntil = ({ payoutsHeldUntil: until }: Partner): string | null =>
+  until && real.now() < new Date(until) ? until : null
+
 const view = (partner: Partner) => ({
   id: partner.id,
   name: partner.name,
@@ -75,6 +82,7 @@ const view = (partner: Partner) => ({
   previous_request_secret_until: previousUntil(partner),
   fee_schedule: feeScheduleView(partner),
   settlement_account: settlementAccountView(partner),
+  payouts_held_until: heldUntil(partner),
 })
 
 /** What the record of a change shows: the view, without the digits of the account. */
