@@ -33,6 +33,11 @@ type Deeds<N extends Noun> = {
 }
 type Deed = (options: unknown, author: Author) => Promise<unknown>
 
+/** Judges a call that needs an approval as the object is now; it changes nothing. */
+type Checks<N extends Noun> = {
+  [V in keyof N['verbs']]?: (options: v.InferOutput<N['verbs'][V]['options']>) => Promise<unknown>
+}
+
 /** The form of an ARN or a local user; other text does not reach the table or the log. */
 const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 
@@ -49,13 +54,16 @@ const refused = (error: string): Outcome => ({ outcome: 'refused', reply: { erro
 /**
  * The handler of one noun's verbs. A refusal is one line; a fault is thrown. A call that needs an
  * approval is stored as a request; a granted request is carried out as the requester's call.
+ * @param checks by verb; all other calls that need an approval are checked by `show`
  */
 export const operatorHandler = <N extends Noun>(
   noun: N,
   deeds: Deeds<N>,
   runtime: Runtime = real,
+  checks: Checks<N> = {},
 ) => {
   const deedOf = (verb: string) => (deeds as Record<string, Deed>)[verb]
+  const checkOf = (verb: string) => (checks as Record<string, Deed>)[verb] ?? deedOf('show')
 
   const perform = async (call: OperatorCall, author: Author): Promise<Outcome> => {
     const judged = judgeCall(noun, call)
@@ -66,12 +74,13 @@ export const operatorHandler = <N extends Noun>(
       : { outcome: 'done', reply: { result } }
   }
 
-  /** An object that does not exist is refused at once: no operator has to approve that. */
+  /** A call that is certain to be refused is refused at once: no operator has to approve it. */
   const request = async (call: OperatorCall, author: Author): Promise<Outcome> => {
     const judged = judgeCall(noun, call)
     if ('error' in judged) return refused(judged.error)
-    const found = call.verb === 'create' || (await deedOf('show')?.(judged.options, author))
-    const requested = found instanceof Refusal ? found : await requestApproval(noun, call, author)
+    const checked = await checkOf(call.verb)?.(judged.options, author)
+    const requested =
+      checked instanceof Refusal ? checked : await requestApproval(noun, call, author)
     return requested instanceof Refusal
       ? refused(explain(requested))
       : { outcome: 'requested', reply: { result: requested } }

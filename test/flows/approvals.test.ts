@@ -244,6 +244,18 @@ describe('a request', () => {
         { provider: 'demo', 'settlement-account': 'x' },
         '--settlement-account',
       ],
+      ['provider', 'update', { provider: 'demo', 'settlement-bank': 'GCB' }, 'is required'],
+      [
+        'provider',
+        'update',
+        { provider: 'demo', ...account('1041008004'), 'settlement-bank': 'XXX' },
+        'no such bank',
+      ],
+      ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'exists already'],
+      ['bank', 'update', { bank: 'GCB', connector: 'http' }, '--connector-url: is required'],
+      ['connector', 'set', { bank: 'XXX', connector: 'none' }, 'no such bank'],
+      ['connector', 'set', { bank: 'GCB', 'connector-url': 'https://x.test/' }, 'is for connector'],
+      ['connector', 'remove', { bank: 'XXX' }, 'no such bank'],
     ]
     const count = async () => (await operate(ama, 'approval', 'list')).length
     const before = await count()
@@ -257,15 +269,16 @@ describe('a request', () => {
     }
   })
 
-  test('whose call is refused is done, and tells why', async () => {
-    const id = await request('provider', 'update', {
-      provider: 'requested',
-      'settlement-bank': 'GCB',
+  test('whose call is refused is done, and shows the reason', async () => {
+    const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
+    const [first, second] = [await create(), await create()]
+    printed(await grant(kofi, first))
+    expect(await errorOf(grant(kofi, second))).toBe('this bank exists already')
+    expect(await show(second)).toMatchObject({
+      status: 'granted',
+      refusal: 'this bank exists already',
     })
-    const refusal = await errorOf(grant(kofi, id))
-    expect(refusal).toContain('--settlement-account: is required')
-    expect(await show(id)).toMatchObject({ status: 'granted', refusal })
-    expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
+    expect(await errorOf(grant(kofi, second))).toContain('was carried out at')
   })
 
   test('is carried out by its own function only once it is granted', async () => {
