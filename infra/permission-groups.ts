@@ -89,7 +89,7 @@ export const reconciles: Permissions = {
     Query: ['FEED#*', 'BATCH#*'],
   },
   lists: {
-    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
+    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
     work: ['SETTLE#*'],
   },
 }

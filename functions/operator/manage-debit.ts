@@ -2,6 +2,7 @@ import { statusView } from '../../shared/api/debit-view.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
 import { eventTypes } from '../../shared/domain/event-type.ts'
 import { maskPhone } from '../../shared/domain/phone.ts'
+import { type Refund, reversalRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
@@ -11,12 +12,13 @@ import { listDebits } from '../../shared/store/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { findPartner } from '../../shared/store/partners.ts'
+import { findRefundOf, refundCreation } from '../../shared/store/refunds.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 
-const view = (debit: Debit) => {
+const view = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   // An operator sees no name, and the phone number masked.
-  const { response: _response, customer: _customer, ...summary } = statusView(debit)
+  const { response: _response, customer: _customer, ...summary } = statusView(debit, refund)
   return {
     ...summary,
     provider: state.partner,
@@ -42,7 +44,12 @@ const REPAIR_MS = 780_000
 const unknown = () => new Refusal(3404, { details: 'no such debit' })
 
 const listed = (debit: Debit) => {
-  const { history: _history, metadata: _metadata, ...summary } = view(debit)
+  const {
+    history: _history,
+    metadata: _metadata,
+    refund: _refund,
+    ...summary
+  } = view(debit, undefined)
   return summary
 }
 
@@ -52,7 +59,7 @@ export const manageDebit = (runtime: Runtime) =>
     {
       show: async ({ reference }) => {
         const found = await findDebit(reference)
-        return found ? view(found) : unknown()
+        return found ? view(found, await findRefundOf(found)) : unknown()
       },
       list: async ({ provider, status, limit }) => {
         if (!(await findPartner(provider)))
@@ -60,7 +67,7 @@ export const manageDebit = (runtime: Runtime) =>
         const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
         return debits.map(listed)
       },
-      /** Reverses a completed debit. A debit that is reversed stays as it is. */
+      /** Reverses a completed debit and opens its refund. A debit that is reversed stays as it is. */
       reverse: async ({ reference, reason }, author) => {
         const found = await findDebit(reference)
         if (!found) return unknown()
@@ -75,14 +82,16 @@ export const manageDebit = (runtime: Runtime) =>
             return after instanceof Refusal ? notReversible(now) : after
           },
           runtime,
-          (before, after) =>
-            changeWrites(
+          (before, after) => [
+            refundCreation(reversalRefund(after)),
+            ...changeWrites(
               recording,
               { status: before.status },
               { status: after.status, reversal_reason: reason },
             ),
+          ],
         )
-        return reversed instanceof Refusal ? reversed : view(reversed)
+        return reversed instanceof Refusal ? reversed : view(reversed, await findRefundOf(reversed))
       },
       /** Repeats what should have followed from the debits of a day and is missing. */
       repair: async ({ provider, date }, author) => {

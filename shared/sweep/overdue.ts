@@ -4,12 +4,13 @@ import { clocks } from '../domain/lifecycle.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Batch } from '../domain/settlement.ts'
 import { log } from '../log.ts'
-import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
+import { nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { findRecovery } from '../store/recoveries.ts'
+import { findRefund } from '../store/refunds.ts'
 import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
 import { expire } from '../timeouts/expire.ts'
@@ -111,7 +112,7 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
   return looks.sort((a, b) => a.getTime() - b.getTime())[0]
 }
 
-/** Has made what is overdue of an attempt, a recovery or a batch. */
+/** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
 const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void> => {
   const { about } = watched
   if (about.kind === 'debit') return
@@ -126,7 +127,8 @@ const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void>
 }
 
 /** A payment begins a day after its batch was opened, and its bank is not to be asked so late. */
-const begunAt = ({ processedAt, createdAt }: Batch): Date => processedAt ?? createdAt
+const begunAt = ({ processedAt, createdAt }: Pick<Batch, 'processedAt' | 'createdAt'>): Date =>
+  processedAt ?? createdAt
 
 type Expected = { outgoing: Outgoing[]; at: Date }
 
@@ -145,6 +147,11 @@ const expectedOf = async (
       return recovery?.status === 'running'
         ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
         : undefined
+    }
+    case 'refund': {
+      const refund = await findRefund(about.reference)
+      const outgoing = refund ? refunding(refund) : []
+      return refund && outgoing.length > 0 ? { outgoing, at: begunAt(refund) } : undefined
     }
     case 'batch': {
       const batch = await findBatch(about.id)
