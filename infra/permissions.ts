@@ -127,16 +127,16 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
-  'manage-exception': {
+  'manage-exception': allOf(requestsApprovals, {
     items: {
       GetItem: ['DEBIT#*'],
-      PutItem: ['CHANGES', 'DEBIT#*'],
+      PutItem: ['DEBIT#*'],
       Query: ['DEBIT#*'],
       BatchGetItem: ['DEBIT#*'],
       UpdateItem: ['DEBIT#*'],
     },
     lists: { 'by-status': ['EXCEPTIONS#*'] },
-  },
+  }),
   'manage-change': {
     items: { Query: ['CHANGES'], BatchGetItem: ['CHANGES'] },
     lists: { 'by-status': ['CHANGES#*'] },
@@ -153,6 +153,7 @@ const rows: Record<FunctionName, Permissions> = {
       'manage-bank',
       'manage-connector',
       'manage-debit',
+      'manage-exception',
       'manage-provider',
       'manage-settlement',
     ],

@@ -11,7 +11,7 @@ import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
 import { createProvider, printed, type Shown } from '../support/provider.ts'
-import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
+import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
 
 /** A call that a second operator must approve: requested, decided, and carried out once. */
 
@@ -69,19 +69,32 @@ const account = (digits: string): Options => ({
 const changeAccount = (provider: string, digits = '1041008001') =>
   request('provider', 'update', { provider, ...account(digits) })
 
-const completedDebit = async (): Promise<string> => {
+const debitThatIs = async (wanted: string, phone: string) => {
   const { body } = await service.send('POST', CHARGE, {
     credential: 'sk_sandbox_demo',
-    body: chargeBody(),
+    body: chargeBody({ phone_number: phone }),
   })
-  const { reference } = body.data
+  const { reference, response } = body.data
   await vi.waitFor(
     async () => {
       const { status } = await operate(ama, 'debit', 'show', { reference })
-      if (status !== 'completed') throw new Error(status)
+      if (status !== wanted) throw new Error(status)
     },
     { timeout: 15_000, interval: 50 },
   )
+  return { reference, uuid: response.uuid }
+}
+
+const completedDebit = async (): Promise<string> =>
+  (await debitThatIs('completed', '+233241234567')).reference
+
+const lateCompletion = async (): Promise<string> => {
+  const { reference, uuid } = await debitThatIs('failed', '+233241111111')
+  const { status } = await service.send('POST', updatePath(uuid), {
+    credential: 'bt_sandbox_gcb',
+    body: { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' },
+  })
+  expect(status).toBe(422)
   return reference
 }
 
@@ -104,6 +117,7 @@ const rows: [noun: string, verb: string, options: () => Options | Promise<Option
   ],
   ['connector', 'remove', () => ({ bank: 'SCB' })],
   ['debit', 'reverse', async () => ({ reference: await completedDebit(), reason: 'Dispute' })],
+  ['exception', 'refund', async () => ({ reference: await lateCompletion() })],
   ['provider', 'update', () => ({ provider: 'other', ...account('1041008002') })],
   ['settlement', 'retry', async () => ({ batch: await rejectedBatch() })],
 ]
@@ -161,10 +175,10 @@ describe('every verb that needs an approval', () => {
         },
       ])
 
-      const after = await state()
+      const changes = await changesOf(target)
       expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
       expect(await errorOf(grant(esi, id))).toBe(`${kofi} has granted the request already`)
-      expect(await state()).toEqual(after)
+      expect(await changesOf(target)).toEqual(changes)
     },
   )
 })
