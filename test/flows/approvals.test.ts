@@ -233,6 +233,11 @@ describe('a request', () => {
     })
     expect(printed(listed).map((one: Shown) => one.id)).toContain(id)
     expect(printed(await decide('show', later(86_340_000)))).toMatchObject({ status: 'pending' })
+    // Nor is it carried out, if it was granted in time and the grant was lost.
+    const decision = { decision: 'granted', by: kofi, at: new Date() } as const
+    expect(await decideApproval(id as ApprovalId, decision, [])).toBe(true)
+    expect(await errorOf(decide('grant'))).toContain('the request expired at')
+    expect(printed(await decide('show'))).toMatchObject({ status: 'expired', done_at: null })
   })
 
   test('needs operators who are known by name', async () => {
