@@ -8,6 +8,8 @@ export type StageSettings = {
   referencePrefix: string
   hasSandboxBank: boolean
   payoutsWaitForFunding: boolean
+  /** Whether a second operator must approve some calls. */
+  approvals: boolean
   /** Where the API itself answers, and no webhook may go. */
   ownHosts: readonly string[]
 }
@@ -21,6 +23,8 @@ export type Addresses = {
   scheduleRoleArn: string
   sealingKeyArn: string
   reportsBucket: string
+  /** Starts the names of all functions. */
+  functionPrefix: string
 }
 
 /** The environment of one function, the same in a stack and in the sandbox. */
@@ -30,6 +34,7 @@ export const environmentOf = (
   addresses: Addresses,
 ): Record<string, string> => {
   const { items, sends = [], sealingKey, reports = [], journals = [], schedulesInto } = permissions
+  const { invokes = [] } = permissions
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
@@ -38,11 +43,13 @@ export const environmentOf = (
     ...(settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
       ? { PAYOUTS_WAIT_FOR_FUNDING: 'true' }
       : {}),
+    ...(settings.approvals ? { APPROVALS: 'true' } : {}),
     ...(items ? { TABLE_NAME: addresses.tableName } : {}),
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
     ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
+    ...(invokes.length > 0 ? { FUNCTION_PREFIX: addresses.functionPrefix } : {}),
     ...(reports.length + journals.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
     ...(schedulesInto
       ? {

@@ -30,6 +30,8 @@ const operators = {
   'manage-exception': API_TIMEOUT_SECONDS,
   'manage-funding': API_TIMEOUT_SECONDS,
   'manage-change': API_TIMEOUT_SECONDS,
+  // Waits for the function that carries out what it grants.
+  'manage-approval': 75,
   // A day is looked through from end to end.
   'manage-debit': 900,
   'manage-reconciliation': 900,

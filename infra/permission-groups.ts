@@ -14,6 +14,15 @@ export const caller = (name: OperationName): Permissions => ({
 
 export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
 
+/** Stores calls that need an approval, and carries out granted ones. */
+export const requestsApprovals: Permissions = {
+  items: {
+    GetItem: ['APPROVALS'],
+    PutItem: ['APPROVALS', 'CHANGES'],
+    UpdateItem: ['APPROVALS'],
+  },
+}
+
 /** One that fails gives its amount back to its day. */
 export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
 

@@ -17,6 +17,7 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 
 /** Partition keys of the table, as `dynamodb:LeadingKeys` is held against them. */
 type Partition =
+  | 'APPROVALS'
   | 'BANKS'
   | 'CHANGES'
   | 'FUNDING'
@@ -40,6 +41,8 @@ export type Permissions = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   sealingKey?: true
+  /** Functions of the operator command that it invokes. */
+  invokes?: readonly `manage-${string}`[]
   /** The reports of batches. */
   reports?: readonly ('read' | 'write')[]
   /** The journals of the ledger. */
@@ -69,4 +72,5 @@ export const allOf = (...parts: readonly Permissions[]): Permissions => ({
   sends: unique(parts.flatMap(({ sends = [] }) => sends)),
   reports: unique(parts.flatMap(({ reports = [] }) => reports)),
   journals: unique(parts.flatMap(({ journals = [] }) => journals)),
+  invokes: unique(parts.flatMap(({ invokes = [] }) => invokes)),
 })

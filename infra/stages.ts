@@ -22,6 +22,8 @@ export type Stage = {
   hasSandboxBank: boolean
   /** Whether a payout begins only when the cash that banks have remitted covers it. */
   payoutsWaitForFunding: boolean
+  /** Whether a second operator must approve calls that can move money elsewhere (docs/operations.md). */
+  approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
@@ -57,6 +59,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     workersMax: 5,
     hasSandboxBank: true,
     payoutsWaitForFunding: false,
+    approvals: false,
     recordsInvocations: false,
     keepsData: false,
     logRetention: RetentionDays.ONE_MONTH,
@@ -75,6 +78,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     },
     hasSandboxBank: false,
     payoutsWaitForFunding: false,
+    approvals: true,
     recordsInvocations: true,
     keepsData: true,
     logRetention: RetentionDays.ONE_YEAR,

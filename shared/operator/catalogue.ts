@@ -1,3 +1,4 @@
+import { approval } from './nouns/approval.ts'
 import { bank } from './nouns/bank.ts'
 import { change } from './nouns/change.ts'
 import { connector } from './nouns/connector.ts'
@@ -31,5 +32,6 @@ export const nouns: Record<string, Noun> = {
   reconciliation,
   ledger,
   funding,
+  approval,
   change,
 }

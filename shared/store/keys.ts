@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { ApprovalId } from '../domain/approval.ts'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -91,6 +92,9 @@ export const keys = {
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string): Key => ({ pk: 'LEDGER', sk: day }),
+  approvals: 'APPROVALS',
+  /** One partition for all requests, so that their list is complete at once. */
+  approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
   /** How far the sweep has looked through what was completed. */

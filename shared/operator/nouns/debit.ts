@@ -26,6 +26,7 @@ export const debit = {
         reference,
         reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),
       }),
+      approval: 'always',
     },
     repair: {
       summary: "has all done that should have followed from a day's debits, and did not",

@@ -33,6 +33,10 @@ export const settlement = {
       }),
     },
     process: { summary: 'pays a batch at once, before its day', options: one },
-    retry: { summary: 'pays a batch again that its bank rejected', options: one },
+    retry: {
+      summary: 'pays a batch again that its bank rejected',
+      options: one,
+      approval: 'always',
+    },
   },
 } as const satisfies Noun
