@@ -113,11 +113,12 @@ describe('a report that breaks off', () => {
     throw new Error('The lines do not come to the batch')
   }
 
-  test.each(['build-batch', 'manage-settlement'] as const)(
-    '%s takes back the parts that it has written',
-    async (name) => {
-      const writing = actingAs(name, () => writeReport(batch(), 'csv', breakingOff()))
-      await expect(writing).rejects.toThrow('do not come to the batch')
-    },
-  )
+  test.each([
+    ['build-batch', batch()],
+    ['manage-settlement', batch()],
+    ['manage-ledger', { journal: batch().date }],
+  ] as const)('%s takes back the parts that it has written', async (name, report) => {
+    const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
+    await expect(writing).rejects.toThrow('do not come to the batch')
+  })
 })

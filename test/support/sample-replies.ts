@@ -37,6 +37,8 @@ export const sampleReplies: Record<string, object> = {
   'manage-webhook': { result: { secret: expect.stringMatching(/^whsec_/) } },
   'manage-delivery': { result: [] },
   'manage-reconciliation': { result: { date: '2026-11-21', differences: expect.any(Number) } },
+  'manage-ledger': { result: { date: '2026-11-21', trial_balance: '0.00' } },
+  'manage-funding': { result: [] },
   'manage-exception': { result: [] },
   'manage-change': { result: expect.any(Array) },
   'manage-approval': { result: [] },
