@@ -82,6 +82,26 @@ describe('the data stack', () => {
   })
 })
 
+test('payouts wait for funding where the stage says so, in the functions that change the cash', () => {
+  const waiting = ({ payoutsWaitForFunding }: { payoutsWaitForFunding: boolean }) =>
+    Object.values(
+      templatesOf({ ...production, payoutsWaitForFunding }).service.findResources(
+        'AWS::Lambda::Function',
+      ),
+    )
+      .filter(
+        ({ Properties }) => Properties.Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true',
+      )
+      .map(({ Properties }) => Properties.FunctionName)
+      .sort()
+  expect(waiting({ payoutsWaitForFunding: true })).toEqual(
+    ['manage-funding', 'manage-settlement', 'process-batch'].map(
+      (name) => `debit-collection-production-${name}`,
+    ),
+  )
+  expect(waiting({ payoutsWaitForFunding: false })).toEqual([])
+})
+
 describe('a stage whose table was restored from a backup', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })
