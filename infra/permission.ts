@@ -19,6 +19,7 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 type Partition =
   | 'BANKS'
   | 'CHANGES'
+  | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */

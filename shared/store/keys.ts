@@ -80,6 +80,8 @@ export const keys = {
   },
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
+  /** The last restore of the table. */
+  restore: { pk: 'RESTORE', sk: 'RESTORE' },
   /** How far the sweep has looked through what was completed. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),
