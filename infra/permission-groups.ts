@@ -12,7 +12,12 @@ export const caller = (name: OperationName): Permissions => ({
   ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
-export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
+/** Reads the generation of what is written, and what is held. */
+const restored: Permissions = { items: { GetItem: ['RESTORE'] } }
+
+const moves = allOf(restored, {
+  items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
+})
 
 /** One that fails gives its amount back to its day. */
 export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
@@ -45,11 +50,11 @@ export const redelivers: Permissions = {
   },
 }
 
-export const appendsToFeed: Permissions = {
+export const appendsToFeed = allOf(restored, {
   items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
-}
+})
 
-export const buildsBatches: Permissions = {
+export const buildsBatches = allOf(restored, {
   items: {
     GetItem: ['PARTNER#*', 'BATCH#*'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -59,9 +64,9 @@ export const buildsBatches: Permissions = {
     ConditionCheckItem: ['BATCH#*'],
   },
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
-}
+})
 
-export const paysBatches: Permissions = {
+export const paysBatches = allOf(restored, {
   items: {
     GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*'],
     BatchGetItem: ['BATCH#*'],
@@ -69,7 +74,7 @@ export const paysBatches: Permissions = {
   },
   lists: { work: ['BELOW_ZERO#*'] },
   sealingKey: true,
-}
+})
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 

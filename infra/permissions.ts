@@ -9,7 +9,6 @@ import {
   caller,
   delivers,
   expires,
-  moves,
   movesAndFails,
   paysBatches,
   reconciles,
@@ -26,7 +25,7 @@ import {
 const rows: Record<FunctionName, Permissions> = {
   charge: {
     items: {
-      GetItem: ['DEBIT#*'],
+      GetItem: ['DEBIT#*', 'RESTORE'],
       Query: ['BANKS'],
       PutItem: ['DEBIT#*', 'PARTNER#*#*', 'UUID#*'],
       UpdateItem: ['PARTNER#*'],
@@ -121,7 +120,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
-  'manage-debit': allOf(moves, appendsToFeed, {
+  'manage-debit': allOf(movesAndFails, appendsToFeed, {
     items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['CHANGES', 'DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],

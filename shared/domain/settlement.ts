@@ -56,8 +56,14 @@ export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
 export type Batch = {
   id: BatchId
-  /** The bank knows a repeated instruction by it. */
+  /** The bank knows a repeated instruction by it: a function of the id and the attempt. */
   uuid: Uuid
+  /** Counts the payouts that were begun, from 1: an operator's retry is another one. */
+  attempt: number
+  /** The table's generation when it was opened (restore.ts). Absent: 1. */
+  generation?: number | undefined
+  /** The generation of its event, which says that it was paid. Absent: 1. */
+  completedGeneration?: number | undefined
   partner: PartnerId
   currency: 'GHS'
   /** The day whose run opened it: its debits were completed before that day began. */
@@ -130,13 +136,14 @@ export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayA
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
-type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'createdAt'>
+type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt'>
 
 /** A batch before its first line. */
 export const openBatch = (opening: Opening): Batch => ({
   ...opening,
   currency: CURRENCY,
   status: 'pending',
+  attempt: 1,
   sealedAt: null,
   totals: null,
   reportedAt: null,

@@ -1,5 +1,6 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
+import type { Uuid } from '../domain/reference.ts'
 import {
   BATCH_PREFIX,
   type Batch,
@@ -13,7 +14,8 @@ import type { Runtime } from '../runtime.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { keys, sha256 } from './keys.ts'
-import { held, queryAll, read, readMany, table, tableName } from './table.ts'
+import { currentGeneration } from './restores.ts'
+import { held, queryAll, read, readMany, table, tableName, type Write } from './table.ts'
 
 export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   const item = await read<Record<string, unknown>>(keys.batch(id))
@@ -32,17 +34,55 @@ export const findPartnerBatch = async (
 
 const ID_LENGTH = 6
 
+const hexOf = (text: string): string => Buffer.from(sha256(text), 'base64url').toString('hex')
+
+type Place = { partner: PartnerId; date: Day; n: number; generation: number }
+
 /**
  * The id of a place for a batch: a function of partner, day and number, so that two runs at once
- * find the same one.
+ * find the same one; and of the generation, so that no batch of a restored table takes the id of
+ * one that was lost.
  * @param salt tells it from the place of another partner that happens to have the same
  */
-const idOf = (partner: PartnerId, date: Day, n: number, salt: number): BatchId => {
-  const digits = BigInt(
-    `0x${Buffer.from(sha256(`${partner}#${date}#${n}#${salt}`), 'base64url').toString('hex')}`,
-  )
+const idOf = ({ partner, date, n, generation }: Place, salt: number): BatchId => {
+  const suffixed = generation > 1 ? `#${generation}` : ''
+  const digits = BigInt(`0x${hexOf(`${partner}#${date}#${n}#${salt}${suffixed}`)}`)
   const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
   return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
+}
+
+/**
+ * Returns the uuid of a payout, v4 in form. A function of the batch and the attempt: a payout that
+ * is repeated after a restore is one that the bank knows.
+ */
+export const payoutUuid = (id: BatchId, attempt: number): Uuid => {
+  const hex = hexOf(`${id}#${attempt}`)
+  const variant = ((Number.parseInt(hex.charAt(16), 16) % 4) + 8).toString(16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-') as Uuid
+}
+
+/** The batch that has a place, or the id for a new one. */
+const findAt = async (place: Place): Promise<Batch | BatchId> => {
+  for (let salt = 0; ; salt += 1) {
+    const id = idOf(place, salt)
+    const found = await findBatch(id)
+    if (!found) return id
+    if (found.partner === place.partner && found.n === place.n) return found
+  }
+}
+
+/** The batch of a number, of whatever generation; else the id for a new one in the last of them. */
+const findNumbered = async (place: Place): Promise<Batch | BatchId> => {
+  for (let generation = 1; ; generation += 1) {
+    const found = await findAt({ ...place, generation })
+    if (typeof found === 'object' || generation >= place.generation) return found
+  }
 }
 
 /** A batch that takes lines; a new one comes to be with its first. */
@@ -52,19 +92,18 @@ export type Building = { batch: Batch; isNew: boolean }
 export const findOpenBatch = async (
   partner: PartnerId,
   date: Day,
-  runtime: Pick<Runtime, 'now' | 'newId'>,
+  { now }: Pick<Runtime, 'now'>,
 ): Promise<Building> => {
-  for (let n = 1, salt = 0; ; ) {
-    const id = idOf(partner, date, n, salt)
-    const found = await findBatch(id)
-    if (!found) {
-      const uuid = runtime.newId() as Batch['uuid']
-      const batch = openBatch({ id, uuid, partner, date, n, createdAt: runtime.now() })
-      return { batch, isNew: true }
+  const createdAt = now()
+  const generation = await currentGeneration(createdAt)
+  for (let n = 1; ; n += 1) {
+    const found = await findNumbered({ partner, date, n, generation: generation ?? 1 })
+    if (typeof found === 'string') {
+      const uuid = payoutUuid(found, 1)
+      const opening = { id: found, uuid, partner, date, n, createdAt }
+      return { batch: openBatch(generation ? { ...opening, generation } : opening), isNew: true }
     }
-    if (found.partner !== partner || found.n !== n) salt += 1
-    else if (isOpenBatch(found)) return { batch: found, isNew: false }
-    else [n, salt] = [n + 1, 0]
+    if (isOpenBatch(found)) return { batch: found, isNew: false }
   }
 }
 
@@ -91,14 +130,21 @@ const replacement = (before: Batch, next: Batch) => ({
   ExpressionAttributeValues: { ':before': before.version },
 })
 
-/** The same for batches that go together: all or none. At most a hundred. */
+/**
+ * The same for batches that go together: all or none. At most a hundred writes.
+ * @param alongside writes in the same transaction, such as the record of an operator's change
+ */
 export const replaceBatches = async (
   pairs: readonly { before: Batch; after: Batch }[],
   runtime: Pick<Runtime, 'random' | 'pause'>,
+  alongside: readonly Write[] = [],
 ): Promise<boolean> => {
-  const TransactItems = pairs.map(({ before, after }) => ({
-    Put: replacement(before, { ...after, version: before.version + 1 }),
-  }))
+  const TransactItems = [
+    ...pairs.map(({ before, after }) => ({
+      Put: replacement(before, { ...after, version: before.version + 1 }),
+    })),
+    ...alongside,
+  ]
   const write = () => table.send(new TransactWriteCommand({ TransactItems }))
   return heldTogether(withConflictRetries(runtime, write))
 }
