@@ -38,8 +38,8 @@ export type Permissions = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   sealingKey?: true
-  /** The reports of batches. */
-  reports?: readonly ('read' | 'write')[]
+  /** The reports of batches, and what is kept with them of restores. */
+  reports?: readonly ('read' | 'write' | 'generation')[]
 }
 
 /** Lists under the same name in one. */

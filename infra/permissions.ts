@@ -139,6 +139,11 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['CHANGES#*'] },
   },
   'manage-reconciliation': reconciles,
+  'manage-restore': {
+    items: { GetItem: ['RESTORE', 'PARTNER#*'], PutItem: ['CHANGES', 'RESTORE'] },
+    lists: { 'by-status': ['PARTNERS'] },
+    reports: ['generation'],
+  },
   'manage-settlement': allOf(buildsBatches, paysBatches, {
     items: { PutItem: ['CHANGES'] },
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },

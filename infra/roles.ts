@@ -110,7 +110,7 @@ const arnOf = (
     case 'sealing-key':
       return data.sealingKey.secretArn
     case 'reports':
-      return data.reports.arnForObjects(within)
+      return within ? data.reports.arnForObjects(within) : data.reports.bucketArn
     case 'key':
       return data.key.keyArn
     case 'log':

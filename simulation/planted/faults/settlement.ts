@@ -142,10 +142,8 @@ export const settlement: readonly Fault[] = [
   {
     ...pay,
     name: 'paid-batch-processed-again',
-    from: `    default:
-      return new Refusal(5005)`,
-    to: `    default:
-      return instruct(batch, { repeated: true }, world)`,
+    from: "if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)",
+    to: "if (batch.status === 'failed') return new Refusal(5005)",
     invariants: [26],
     needs: 'a payment message that comes again after its batch was completed',
   },
