@@ -101,6 +101,13 @@ const rows: AlarmRow[] = [
     threshold: 1,
   },
   {
+    name: 'refund-failed',
+    description:
+      'A customer was not refunded: run operator exception list --kind refund, then exception refund once the cause is gone',
+    figure: (figures) => figures.own('RefundFailed', HIGHEST),
+    threshold: 1,
+  },
+  {
     // The bank's own retry is all that saves such a report before the timeout of its debit.
     name: 'bank-requests-limited',
     description:

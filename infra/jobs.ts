@@ -20,7 +20,7 @@ export type Job = {
 export const jobs = {
   relay: {
     from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'exception'],
+      stream: ['debit', 'delivery', 'recovery', 'batch', 'exception', 'refund'],
       batchSize: 100,
     },
     timeoutSeconds: 60,
@@ -72,6 +72,10 @@ export const jobs = {
   },
   'process-batch': {
     from: { queues: ['payments'], batchSize: 1, maxConcurrency: 5 },
+    timeoutSeconds: 60,
+  },
+  'refund-customer': {
+    from: { queues: ['refunds'], batchSize: 1, maxConcurrency: 5 },
     timeoutSeconds: 60,
   },
   // When the runs of the night are done.

@@ -127,7 +127,8 @@ const rows: Record<FunctionName, Permissions> = {
   }),
   'manage-exception': {
     items: {
-      PutItem: ['CHANGES'],
+      GetItem: ['DEBIT#*'],
+      PutItem: ['CHANGES', 'DEBIT#*'],
       Query: ['DEBIT#*'],
       BatchGetItem: ['DEBIT#*'],
       UpdateItem: ['DEBIT#*'],
@@ -161,6 +162,7 @@ const rows: Record<FunctionName, Permissions> = {
       'webhooks-low',
       'webhooks-sidelined',
       'recoveries',
+      'refunds',
       // Of a run that left the rest to another; of a payment no other is left anything.
       'settlements',
     ],
@@ -189,6 +191,10 @@ const rows: Record<FunctionName, Permissions> = {
   },
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
+  'refund-customer': {
+    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'], PutItem: ['DEBIT#*'] },
+    sealingKey: true,
+  },
   'reconcile-day': reconciles,
   sweep: allOf(expires, appendsToFeed, {
     items: {
@@ -206,6 +212,7 @@ const rows: Record<FunctionName, Permissions> = {
       'recoveries',
       'settlements',
       'payments',
+      'refunds',
     ],
   }),
 }

@@ -36,6 +36,10 @@ const units = {
   LateCompletion: MetricUnit.Count,
   RefusedReport: MetricUnit.Count,
   Contradiction: MetricUnit.Count,
+  /** Refunds that a bank rejected or that cannot be sent; each is an exception to resolve. */
+  RefundFailed: MetricUnit.Count,
+  RefundsCompleted: MetricUnit.Count,
+  RefundedPesewas: MetricUnit.NoUnit,
   /** Requests of banks that were answered 4xx, each in one: credential, request limit, all others. */
   BankCredentialsRefused: MetricUnit.Count,
   BankRequestsLimited: MetricUnit.Count,

@@ -4,6 +4,7 @@ import type { Delivery } from '../../shared/domain/delivery.ts'
 import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { Refund } from '../../shared/domain/refund.ts'
 import type { ExceptionKind } from '../../shared/domain/report-exception.ts'
 import type { Batch } from '../../shared/domain/settlement.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
@@ -15,6 +16,7 @@ import {
   nextAttempt,
   nextOfBatch,
   nextPage,
+  refunding,
   sidelined,
   submission,
 } from '../../shared/queues/outbox.ts'
@@ -25,6 +27,7 @@ import { fromDebitItem } from '../../shared/store/debit-item.ts'
 import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
 import { type Append, gathering } from '../../shared/store/event-feed.ts'
 import { fromRecoveryItem } from '../../shared/store/recoveries.ts'
+import { fromRefundItem } from '../../shared/store/refunds.ts'
 import { isSlow } from '../../shared/store/webhook-health.ts'
 
 /**
@@ -48,6 +51,8 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
           return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
+        case 'refund':
+          return followRefund(fromRefundItem(item), old && fromRefundItem(old))
         case 'exception':
           // A resolution is a change of the same item.
           return old ? undefined : measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 })
@@ -87,6 +92,7 @@ const exceptionMetrics = {
   late_completion: 'LateCompletion',
   refused_report: 'RefusedReport',
   contradiction: 'Contradiction',
+  refund: 'RefundFailed',
 } as const satisfies Record<ExceptionKind, MetricName>
 
 const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figures>> = {
@@ -136,6 +142,14 @@ const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn):
       SettledFeePesewas: fee,
       SettledNetPesewas: net,
     })
+  }
+}
+
+/** A new refund, or a retry of a failed one. The job and the sweep do the rest. */
+const followRefund = async (refund: Refund, before: Refund | undefined): Promise<void> => {
+  if (refund.uuid !== before?.uuid) await sendEvery(refunding(refund))
+  if (refund.status === 'completed' && before?.status !== 'completed') {
+    measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
   }
 }
 

@@ -5,6 +5,7 @@ import { eventTypes } from '../../shared/domain/event-type.ts'
 import { isOpen, type Status } from '../../shared/domain/lifecycle.ts'
 import { maskPhone } from '../../shared/domain/phone.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
+import { type Refund, reversalRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
@@ -14,13 +15,15 @@ import { listDebits } from '../../shared/store/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { findPartner } from '../../shared/store/partners.ts'
+import { findRefundOf, refundCreation } from '../../shared/store/refunds.ts'
 import { currentGeneration } from '../../shared/store/restores.ts'
+import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 
-const view = (debit: Debit) => {
+const view = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   // An operator sees no name, and the phone number masked.
-  const { response: _response, customer: _customer, ...summary } = statusView(debit)
+  const { response: _response, customer: _customer, ...summary } = statusView(debit, refund)
   return {
     ...summary,
     provider: state.partner,
@@ -46,7 +49,12 @@ const REPAIR_MS = 780_000
 const unknown = () => new Refusal(3404, { details: 'no such debit' })
 
 const listed = (debit: Debit) => {
-  const { history: _history, metadata: _metadata, ...summary } = view(debit)
+  const {
+    history: _history,
+    metadata: _metadata,
+    refund: _refund,
+    ...summary
+  } = view(debit, undefined)
   return summary
 }
 
@@ -58,12 +66,13 @@ type Asked = {
   record: Record<string, string>
   /** The statuses that it takes, of those that the lifecycle allows or that are reached already. */
   from: (status: Status) => boolean
+  alongside?: (after: Debit) => readonly Write[]
 }
 
 /** Moves a debit as an operator asks, and records the change in the same write. */
 const moving =
   (runtime: Runtime) =>
-  async ({ reference, to, changes, record, from }: Asked, author: Author) => {
+  async ({ reference, to, changes, record, from, alongside = () => [] }: Asked, author: Author) => {
     const at = runtime.now()
     const [found, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
     if (!found) return unknown()
@@ -77,10 +86,12 @@ const moving =
         return !after || after instanceof Refusal ? notPossible(now, to) : after
       },
       runtime,
-      (before, after) =>
-        changeWrites(recording, { status: before.status }, { status: after.status, ...record }),
+      (before, after) => [
+        ...alongside(after),
+        ...changeWrites(recording, { status: before.status }, { status: after.status, ...record }),
+      ],
     )
-    return moved instanceof Refusal ? moved : view(moved)
+    return moved instanceof Refusal ? moved : view(moved, await findRefundOf(moved))
   }
 
 export const manageDebit = (runtime: Runtime) => {
@@ -90,7 +101,7 @@ export const manageDebit = (runtime: Runtime) => {
     {
       show: async ({ reference }) => {
         const found = await findDebit(reference)
-        return found ? view(found) : unknown()
+        return found ? view(found, await findRefundOf(found)) : unknown()
       },
       list: async ({ provider, status, limit }) => {
         if (!(await findPartner(provider)))
@@ -98,11 +109,13 @@ export const manageDebit = (runtime: Runtime) => {
         const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
         return debits.map(listed)
       },
-      /** Reverses a completed debit. A debit that is reversed stays as it is. */
+      /** Reverses a completed debit and opens its refund. A debit that is reversed stays as it is. */
       reverse: ({ reference, reason }, author) => {
         const changes = { metadata: { reversal_reason: reason } }
         const record = { reversal_reason: reason }
-        return move({ reference, to: 'reversed', changes, record, from: () => true }, author)
+        const alongside = (after: Debit) => [refundCreation(reversalRefund(after))]
+        const asked = { reference, to: 'reversed', changes, record, alongside } as const
+        return move({ ...asked, from: () => true }, author)
       },
       /** Records the outcome that a bank gave outside the API, as its report would. */
       complete: ({ reference, 'bank-reference': bankReference, reason }, author) => {

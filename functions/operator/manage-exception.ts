@@ -1,16 +1,27 @@
+import * as v from 'valibot'
+import { BankReference } from '../../shared/domain/bank-update.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
+import type { Reference } from '../../shared/domain/reference.ts'
+import { newRefund, refundView, retryRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { ExceptionKind, ReportException } from '../../shared/domain/report-exception.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
+import { findDebit } from '../../shared/store/debits.ts'
 import {
   type ExceptionStatus,
   exceptionPages,
   findExceptions,
   resolveException,
 } from '../../shared/store/exceptions.ts'
+import {
+  findRefund,
+  refundCreation,
+  refundReplacement,
+  writeTogether,
+} from '../../shared/store/refunds.ts'
 
 const view = (exception: ReportException) => ({
   reference: exception.reference,
@@ -20,7 +31,7 @@ const view = (exception: ReportException) => ({
   bank: exception.bank,
   amount: formatAmount(exception.amount),
   debit_status: exception.status ?? null,
-  code: exception.code,
+  code: exception.code ?? null,
   details: exception.details ?? null,
   report: exception.report,
   reported_by: exception.by,
@@ -46,6 +57,77 @@ const listOf = async (status: ExceptionStatus, { kind, limit }: Wanted) => {
   return found
 }
 
+const REASON = 'The bank debited the customer after the debit had failed'
+
+/** The bank's reference in a late completion report, which its debit may not have. */
+const referenceIn = (report: string): string | undefined => {
+  try {
+    const parsed = v.safeParse(BankReference, JSON.parse(report).bank_reference)
+    return parsed.success ? parsed.output : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Opens the refund of a late completion or retries a failed refund, then resolves the exceptions
+ * that ask for it. A repeated call after a crash in between resolves what is left.
+ */
+const refund = async (reference: Reference, author: Author) => {
+  const [debit, current, exceptions] = await Promise.all([
+    findDebit(reference),
+    findRefund(reference),
+    findExceptions(reference),
+  ])
+  const open = exceptions.filter(
+    ({ kind, resolvedAt }) => !resolvedAt && (kind === 'refund' || kind === 'late_completion'),
+  )
+  const late = open.find(({ kind }) => kind === 'late_completion')
+  const isRetry = current?.status === 'failed'
+  const asksForIt = isRetry ? open.some(({ kind }) => kind === 'refund') : current || late
+  if (!debit || open.length === 0 || !asksForIt) {
+    return new Refusal(1404, { details: 'no open exception of this debit asks for a refund' })
+  }
+  const { at } = author
+  const debitBankReference = late && referenceIn(late.report)
+  const next = !current
+    ? newRefund(debit, { origin: 'late_completion', reason: REASON, at, debitBankReference })
+    : isRetry
+      ? retryRefund(current)
+      : current
+  if (next !== current) {
+    const recording = { ...author, target: reference, provider: next.provider }
+    const writes = [
+      current ? refundReplacement(current, next) : refundCreation(next),
+      ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
+    ]
+    if (!(await writeTogether(writes, real))) return refund(reference, author)
+  }
+  await resolveAll(open, `refund ${next.uuid}`, author)
+  return { reference, refund: refundView(next, formatAmount) }
+}
+
+const resolveAll = async (
+  exceptions: readonly ReportException[],
+  note: string,
+  author: Author,
+): Promise<void> => {
+  const resolution = { note, resolvedBy: author.by, resolvedAt: real.now().toISOString() }
+  for (const one of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
+    const recording = {
+      ...author,
+      id: real.newId(),
+      target: one.reference,
+      provider: one.provider,
+    }
+    await resolveException(
+      one,
+      resolution,
+      changeWrites(recording, {}, { resolved: one.kind, note }),
+    )
+  }
+}
+
 export const handler = operatorHandler(exception, {
   list: async ({ status, ...wanted }) => {
     const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
@@ -56,19 +138,14 @@ export const handler = operatorHandler(exception, {
     const found = await findExceptions(reference)
     return found.length > 0 ? found.sort(newestFirst).map(view) : unknown()
   },
+  refund: ({ reference }, author) => refund(reference, author),
   /** A bank may repeat a report; one resolution covers all open exceptions of the debit. */
   resolve: async ({ reference, kind, note }, author) => {
     const matching = async () =>
       (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
     const found = await matching()
     if (found.length === 0) return unknown()
-    const resolution = { note, resolvedBy: author.by, resolvedAt: real.now().toISOString() }
-    for (const one of found.filter(({ resolvedAt }) => resolvedAt === undefined)) {
-      const id = real.newId()
-      const recording = { ...author, id, target: reference, provider: one.provider }
-      const record = changeWrites(recording, {}, { resolved: one.kind, note })
-      await resolveException(one, resolution, record)
-    }
+    await resolveAll(found, note, author)
     return (await matching()).sort(newestFirst).map(view)
   },
 })

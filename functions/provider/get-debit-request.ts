@@ -5,12 +5,14 @@ import { notFound } from '../../shared/api/operations.ts'
 import { Reference } from '../../shared/domain/reference.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findPartnerDebit } from '../../shared/store/debits.ts'
+import { findRefundOf } from '../../shared/store/refunds.ts'
 
 export const getDebitRequest = (runtime: Runtime) =>
   endpoint('get-debit-request', runtime, async ({ path, caller }) => {
     const reference = v.safeParse(Reference, path.reference)
     const debit = reference.success && (await findPartnerDebit(caller.partner.id, reference.output))
-    return debit ? { data: statusView(debit) } : notFound('get-debit-request')
+    if (!debit) return notFound('get-debit-request')
+    return { data: statusView(debit, await findRefundOf(debit)) }
   })
 
 export const handler = getDebitRequest(real)

@@ -179,7 +179,7 @@ const oneOfOne = { current_page: 1, total_pages: 1 }
 /** What each operation answers about it. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
-  'get-debit-request': { data: statusView(completed) },
+  'get-debit-request': { data: statusView(completed, undefined) },
   'update-debit-transaction': { data: bankUpdateView(completed) },
   'list-debit-requests': {
     data: [debitView(failed)],

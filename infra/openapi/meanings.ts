@@ -40,6 +40,7 @@ export const meanings: Record<string, string> = {
   processed_at: 'When the bank accepted it; null until then',
   reason: 'The published code of what went wrong last; null when nothing did',
   reference: "The service's reference of the transaction",
+  refund: 'The refund to the customer; null when none is owed',
   request_headers: 'As they were sent, but for the signatures',
   request_id: 'Equal to the header X-Request-ID; tell it to support',
   response_body: "The first 4 KiB of the receiver's answer, escaped",

@@ -2,6 +2,7 @@ import { bankView } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
 import { iso } from '../domain/instant.ts'
 import { formatAmount } from '../domain/money.ts'
+import { type Refund, refundView } from '../domain/refund.ts'
 import { approvalMethodView, errorDetails, transactionView } from '../domain/transaction.ts'
 
 /** A debit as the replies to its provider show it. */
@@ -32,14 +33,18 @@ export const debitView = (debit: Debit) => {
   }
 }
 
-/** Reply of the status read in both published forms (specification, Get transaction status). */
-export const statusView = (debit: Debit) => {
+/**
+ * Reply of the status read in both published forms (specification, Get transaction status).
+ * @param refund of a reversed debit, or of one that the bank completed after it had failed
+ */
+export const statusView = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   return {
     ...debitView(debit),
     settlement: debit.settledIn
       ? { batch_id: debit.settledIn, adjusted_in: debit.adjustedIn ?? null }
       : null,
+    refund: refund ? refundView(refund, formatAmount) : null,
     response: {
       uuid: state.uuid,
       status: debit.status,

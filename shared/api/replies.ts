@@ -11,6 +11,7 @@ import {
   BankShape,
   ErrorDetails,
   Phone,
+  refundShape,
   Time,
   transactionShape,
 } from '../domain/transaction-shape.ts'
@@ -118,6 +119,7 @@ export const replies = {
   'get-debit-request': {
     data: v.object({
       ...providerDebit,
+      refund: v.nullable(refundShape(AmountText)),
       settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
       response: v.object({
         uuid: Uuid,

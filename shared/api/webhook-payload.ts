@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { PING } from '../domain/event.ts'
 import { type DebitEventName, debitEventNames, eventTypes, sentType } from '../domain/event-type.ts'
 import { batchShape } from '../domain/settlement-shape.ts'
-import { ErrorDetails, Time, transactionShape } from '../domain/transaction-shape.ts'
+import { ErrorDetails, refundShape, Time, transactionShape } from '../domain/transaction-shape.ts'
 
 const names = debitEventNames
 
@@ -11,6 +11,7 @@ const Full = v.object({
   previous_status: v.nullable(v.picklist(names)),
   metadata: v.record(v.string(), v.unknown()),
   error_details: v.optional(ErrorDetails),
+  refund: v.optional(refundShape(v.number())),
 })
 
 const shape = Full.entries.transaction.entries

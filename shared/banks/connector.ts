@@ -1,4 +1,5 @@
 import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
+import type { InstructionResult, RefundInstruction } from '../domain/instruction.ts'
 import type { SandboxReport } from '../domain/sandbox-outcome.ts'
 import type {
   BankOutcome,
@@ -19,6 +20,11 @@ export type Connector = {
    * @throws ConnectorFault when the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
+  /**
+   * Returns a debited amount to the customer, once for a uuid. Absent when the bank takes no refunds.
+   * @throws ConnectorFault when the bank gives no usable reply: it is asked again later
+   */
+  refund?: (refund: RefundInstruction) => Promise<InstructionResult>
 }
 
 /** What it takes to reach a bank that has an endpoint of its own. */

@@ -6,9 +6,9 @@ import type { Reach } from './connector.ts'
 import { ConnectorFault } from './connector-fault.ts'
 import { type Answer, exchange } from './exchange.ts'
 
-/** What a bank with an endpoint of its own is given, whether a debit or a payment. */
+/** What a bank with an endpoint of its own is given, a debit, a payment or a refund. */
 export type HandOver = {
-  path: '/submissions' | '/settlements'
+  path: '/submissions' | '/settlements' | '/refunds'
   uuid: Uuid
   /** The bank may have it already. */
   repeated: boolean

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { BankReference } from '../domain/bank-update.ts'
-import type { Instruction, InstructionResult } from '../domain/instruction.ts'
-import { formatAmount } from '../domain/money.ts'
+import type { Instruction, InstructionResult, RefundInstruction } from '../domain/instruction.ts'
+import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
+import type { Uuid } from '../domain/reference.ts'
 import { echo, rejected, rejection, saidIn } from './answer.ts'
-import type { Reach } from './connector.ts'
+import type { Connector, Reach } from './connector.ts'
 import type { Answer } from './exchange.ts'
 import { handOver } from './hand-over.ts'
 import type { SettlementConnector } from './settlement.ts'
@@ -20,6 +21,26 @@ export const httpSettlement = (reach: Reach): SettlementConnector => ({
   },
 })
 
+/** Refunds by such a bank (docs/bank-protocol.md, Refunds), with the replies of a payment. */
+export const httpRefund =
+  (reach: Reach): NonNullable<Connector['refund']> =>
+  async (instruction) => {
+    const { bank, uuid, repeated } = instruction
+    const refund = { path: '/refunds', uuid, repeated, body: refundBody(instruction) } as const
+    return resultOf(await handOver(bank, refund, reach), instruction)
+  }
+
+const refundBody = (refund: RefundInstruction) => ({
+  uuid: refund.uuid,
+  debit_uuid: refund.debitUuid,
+  bank_reference: refund.debitBankReference,
+  account_number: refund.accountNumber,
+  amount: formatAmount(refund.amount),
+  currency: CURRENCY,
+  reason: refund.reason,
+  timestamp: refund.createdAt.toISOString(),
+})
+
 /** The same bytes in every repeat. */
 const bodyOf = ({ uuid, batch, partner, account, amount, currency, date }: Instruction) => ({
   uuid,
@@ -32,7 +53,9 @@ const bodyOf = ({ uuid, batch, partner, account, amount, currency, date }: Instr
   date,
 })
 
-const answersTo = (instruction: Instruction) => ({
+type Identified = { uuid: Uuid; amount: Pesewas }
+
+const answersTo = (instruction: Identified) => ({
   bodies: v.variant('status', [
     v.object({
       ...echo(instruction),
@@ -45,7 +68,7 @@ const answersTo = (instruction: Instruction) => ({
   statuses: { paid: [200, 201, 202], underway: [200, 201, 202], rejected: [200, 422] },
 })
 
-const resultOf = (answer: Answer, instruction: Instruction): InstructionResult => {
+const resultOf = (answer: Answer, instruction: Identified): InstructionResult => {
   const said = saidIn(answer, answersTo(instruction))
   switch (said.status) {
     case 'paid':

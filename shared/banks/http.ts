@@ -12,6 +12,7 @@ import { echo, rejected, rejection, saidIn } from './answer.ts'
 import type { Connector, Reach } from './connector.ts'
 import type { Answer } from './exchange.ts'
 import { ask, handOver, NEVER_CAME } from './hand-over.ts'
+import { httpRefund } from './http-settlement.ts'
 
 /**
  * A bank with an endpoint of its own that speaks our protocol (docs/bank-protocol.md). Only a
@@ -31,6 +32,7 @@ export const httpConnector = (reach: Reach): Required<Connector> => ({
     const said = saidIn(answer, answersTo(debit))
     return said.status === 'completed' || said.status === 'failed' ? outcomeOf(said) : undefined
   },
+  refund: httpRefund(reach),
 })
 
 const bodyOf = (submission: Submission) => ({

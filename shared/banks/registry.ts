@@ -3,7 +3,7 @@ import type { Connector, Reach, Wiring } from './connector.ts'
 import { httpConnector } from './http.ts'
 import { httpSettlement } from './http-settlement.ts'
 import { sandboxConnector } from './sandbox.ts'
-import { sandboxSettlement } from './sandbox-settlement.ts'
+import { sandboxRefund, sandboxSettlement } from './sandbox-settlement.ts'
 import type { SettlementConnector } from './settlement.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
@@ -19,6 +19,14 @@ export const outcomeQueries = (
   reach: Reach,
 ): Partial<Record<Connected, Connector['queryOutcome']>> => ({
   http: httpConnector(reach).queryOutcome,
+})
+
+/** The refunds of the banks that take them. */
+export const refundOperations = (
+  reach: Reach,
+): Partial<Record<Connected, NonNullable<Connector['refund']>>> => ({
+  sandbox: sandboxRefund,
+  http: httpConnector(reach).refund,
 })
 
 /** What has partners paid, by the connector of the bank that holds their account. */

@@ -1,10 +1,13 @@
+import type { BankIdentifier } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
+import type { Uuid } from '../domain/reference.ts'
+import type { Connector } from './connector.ts'
 import { bankReference } from './sandbox.ts'
 import type { SettlementConnector } from './settlement.ts'
 
 /**
- * The bank of every sandbox pays at once, but for two kinds of account number, for trying out what
- * else may come. All it says follows from the instruction, so it needs no memory to pay once.
+ * The sandbox bank pays providers and refunds customers at once, except for two endings of account
+ * numbers that try out other replies. Its reply follows from the instruction, so it needs no memory.
  */
 
 /** The end of a number that is rejected. */
@@ -12,12 +15,19 @@ const REJECTED = '0000'
 /** The end of a number that is paid when the bank is asked again. */
 const SLOW = '9999'
 
-export const sandboxSettlement: SettlementConnector = {
-  pay: async ({ uuid, account, repeated }): Promise<InstructionResult> => {
-    if (account.accountNumber.endsWith(REJECTED)) {
-      return { kind: 'rejected', message: 'The account cannot be paid' }
-    }
-    if (account.accountNumber.endsWith(SLOW) && !repeated) return { kind: 'underway' }
-    return { kind: 'paid', bankReference: bankReference({ bank: account.bank, uuid }) }
-  },
+type Payment = { bank: BankIdentifier; uuid: Uuid; accountNumber: string; repeated: boolean }
+
+const pay = ({ bank, uuid, accountNumber, repeated }: Payment): InstructionResult => {
+  if (accountNumber.endsWith(REJECTED)) {
+    return { kind: 'rejected', message: 'The account cannot be paid' }
+  }
+  if (accountNumber.endsWith(SLOW) && !repeated) return { kind: 'underway' }
+  return { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
 }
+
+export const sandboxSettlement: SettlementConnector = {
+  pay: async ({ account, ...instruction }) => pay({ ...instruction, ...account }),
+}
+
+export const sandboxRefund: NonNullable<Connector['refund']> = async (refund) =>
+  pay({ ...refund, accountNumber: refund.accountNumber ?? '' })

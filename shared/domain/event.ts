@@ -3,6 +3,7 @@ import { type EventName, eventTypes, sentType } from './event-type.ts'
 import { amountNumber, CURRENCY } from './money.ts'
 import type { PartnerId, Webhook } from './partner.ts'
 import { integerId, type Reference, referenceOf } from './reference.ts'
+import { refundView, reversalRefund } from './refund.ts'
 import { GENERATION_MAX } from './restore.ts'
 import { BATCH_PREFIX, type Batch } from './settlement.ts'
 import { batchView } from './settlement-view.ts'
@@ -111,17 +112,20 @@ export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) =
     timestamp: state.updatedAt.toISOString(),
     api_version: API_VERSION,
     sequence: n,
-    data: variant.payload === 'reduced' ? reduced(state) : full(state),
+    data: variant.payload === 'reduced' ? reduced(state) : full(debit, state),
   }
 }
 
-const full = (state: State) => {
+const full = (debit: Debit, state: State) => {
   const details = errorDetails(state)
   return {
     transaction: transactionView(state, amountNumber),
     previous_status: state.previousStatus,
     metadata: state.metadata,
     ...(details ? { error_details: details } : {}),
+    ...(state.status === 'reversed'
+      ? { refund: refundView(reversalRefund(debit), amountNumber) }
+      : {}),
   }
 }
 

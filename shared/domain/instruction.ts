@@ -23,6 +23,21 @@ export type Instruction = {
   repeated: boolean
 }
 
+/** One refund to a customer, as the bank that debited the account gets it. */
+export type RefundInstruction = {
+  uuid: Uuid
+  debitUuid: Uuid
+  bank: BankIdentifier
+  /** The bank's reference of the debit, and the customer's account, when they are known. */
+  debitBankReference: string | null
+  accountNumber: string | null
+  amount: Pesewas
+  reason: string
+  createdAt: Date
+  /** It may have been sent before, and the bank's final reply is not known. */
+  repeated: boolean
+}
+
 /** What the bank answered. Paid and rejected are last words: no later answer differs. */
 export type InstructionResult =
   | { kind: 'paid'; bankReference: string }

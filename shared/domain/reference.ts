@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 
 /** The service's reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (specification, Debit transaction). */
@@ -14,6 +15,17 @@ export const Uuid = v.pipe(
   v.brand('Uuid'),
 )
 export type Uuid = v.InferOutput<typeof Uuid>
+
+/**
+ * Returns the same uuid, in the form of version 4, for the same text. An instruction about money
+ * that is written a second time, after a restore, keeps its uuid, and the bank recognizes it.
+ */
+export const derivedUuid = (text: string): Uuid => {
+  const hex = hash('sha256', text)
+  const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4]
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`]
+  return v.parse(Uuid, [...parts, `${variant}${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-'))
+}
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const SUFFIX_LENGTH = 6

@@ -5,11 +5,16 @@ import type { PartnerId } from './partner.ts'
 import type { Reference } from './reference.ts'
 import type { Details, ErrorCode } from './refusal.ts'
 
-/** Why an operator must look at a rejected bank report. */
-export const exceptionKinds = ['late_completion', 'refused_report', 'contradiction'] as const
+/** Why an operator must look at a debit: three kinds of rejected bank reports, and a failed refund. */
+export const exceptionKinds = [
+  'late_completion',
+  'refused_report',
+  'contradiction',
+  'refund',
+] as const
 export type ExceptionKind = (typeof exceptionKinds)[number]
 
-/** A bank report that the service rejected, as the bank sent it. */
+/** A bank report that the service rejected, as the bank sent it, or a refund that failed. */
 export type ReportException = {
   reference: Reference
   kind: ExceptionKind
@@ -17,15 +22,19 @@ export type ReportException = {
   provider: PartnerId
   bank: BankIdentifier
   amount: Pesewas
-  /** `bank:GCB` */
+  /** `bank:GCB`, or `job:refund-customer` for a refund that cannot be sent. */
   by: string
+  /** Of a failed refund: its uuid. */
   requestId: string
   /** The status of the debit when the report arrived; absent when the body was unreadable. */
   status?: Status
-  /** The answer that the bank received. */
-  code: ErrorCode
+  /** The answer that the bank received; absent for a failed refund. */
+  code?: ErrorCode
   details?: Details
-  /** The original body, at most 64 KiB: text, or base64 after `base64:` when it is not UTF-8. */
+  /**
+   * The original body, at most 64 KiB: text, or base64 after `base64:` when it is not UTF-8. For a
+   * failed refund: why it failed.
+   */
   report: string
   resolvedAt?: string
   resolvedBy?: string
@@ -36,7 +45,10 @@ export type ReportException = {
  * Names the contradiction between a debit and a rejected report.
  * @param reported the status that the bank reported; undefined when the body was rejected
  */
-export const exceptionKind = (status: Status, reported: string | undefined): ExceptionKind => {
+export const exceptionKind = (
+  status: Status,
+  reported: string | undefined,
+): Exclude<ExceptionKind, 'refund'> => {
   // The bank debited the customer, and the provider believes that it did not.
   if (status === 'failed' && reported === 'completed') return 'late_completion'
   // The bank takes back a completion that the provider relies on.

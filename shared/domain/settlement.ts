@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { BankIdentifier } from './bank.ts'
 import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
-import type { Reference, Uuid } from './reference.ts'
+import { derivedUuid, type Reference, type Uuid } from './reference.ts'
 
 /**
  * Settlement: what a partner's completed debits of earlier days come to, as batches of lines that
@@ -135,6 +135,10 @@ export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 1
 export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayAfter(date))
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
+
+/** Returns the uuid of a payout: the same for the same attempt at the same batch. */
+export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
+  derivedUuid(`payout#${id}#${attempt}`)
 
 type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt'>
 

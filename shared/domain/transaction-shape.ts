@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FailureCode } from './debit.ts'
 import { Reference, Uuid } from './reference.ts'
+import { refundStatuses } from './refund.ts'
 
 /** What the views of a transaction produce, as schemas: for the description of the API. */
 
@@ -37,6 +38,22 @@ export const ErrorDetails = v.object({
   message: v.nullable(v.string()),
   code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
 })
+
+/** What `refundView` produces. */
+export const refundShape = (amount: v.GenericSchema) =>
+  v.object({
+    uuid: Uuid,
+    status: v.picklist(refundStatuses),
+    amount,
+    currency: v.literal('GHS'),
+    reason: v.pipe(v.string(), v.description('Why the customer is refunded')),
+    bank_reference: v.nullable(v.string()),
+    error_message: v.nullable(v.string()),
+    created_at: Time,
+    processed_at: v.nullable(Time),
+    completed_at: v.nullable(Time),
+    failed_at: v.nullable(Time),
+  })
 
 type Forms<Status extends readonly string[]> = {
   statuses: Status

@@ -56,6 +56,8 @@ export const messages = {
   settlements: v.object({ partner: PartnerId, date: Day }),
   /** Batches to be paid. */
   payments: v.object({ batch: BatchId }),
+  /** Debits whose refund must be sent to the bank. */
+  refunds: v.object({ reference: Reference }),
   /** It is time to hold yesterday against what must hold. */
   reconciliations: v.object({}),
   /** It is time to look for what was lost. */

@@ -4,6 +4,7 @@ import type { PartnerEvent } from '../domain/event.ts'
 import { eventTypes } from '../domain/event-type.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Recovery } from '../domain/recovery.ts'
+import type { Refund } from '../domain/refund.ts'
 import type { Batch, BatchId, Day } from '../domain/settlement.ts'
 import type { Outgoing } from './send.ts'
 
@@ -91,6 +92,12 @@ export const payment = (batch: BatchId, partner: PartnerId): Outgoing => ({
   message: { batch },
   group: partner,
 })
+
+/** A refund to be sent to its bank, in a group of its bank: a bank that is down delays no other. */
+export const refunding = ({ reference, bank, status }: Refund): Outgoing[] =>
+  status === 'pending' || status === 'processing'
+    ? [{ queue: 'refunds', message: { reference }, group: bank }]
+    : []
 
 /** The same message for the queue where slow receivers wait apart. */
 export const sidelined = (about: AboutEvent): AboutEvent => ({

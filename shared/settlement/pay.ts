@@ -3,7 +3,12 @@ import type { ConnectorName } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isHeldBy, type Restore } from '../domain/restore.ts'
-import type { Batch, BatchId, SettlementAccount } from '../domain/settlement.ts'
+import {
+  type Batch,
+  type BatchId,
+  payoutUuid,
+  type SettlementAccount,
+} from '../domain/settlement.ts'
 import {
   beginPayment,
   endPayment,
@@ -20,7 +25,6 @@ import {
   findBatch,
   findBatches,
   listBelowZero,
-  payoutUuid,
   replaceBatch,
   replaceBatches,
 } from '../store/settlements.ts'

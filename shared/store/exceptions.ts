@@ -1,11 +1,10 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/reference.ts'
 import type { ReportException } from '../domain/report-exception.ts'
 import { real } from '../runtime.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { keys } from './keys.ts'
 import {
-  put,
   queryPages,
   readCollection,
   readMany,
@@ -15,7 +14,7 @@ import {
   withoutKeys,
 } from './table.ts'
 
-/** Rejected bank reports: one record per report, in a list of open and a list of resolved ones. */
+/** Rejected bank reports and failed refunds: one record for each, in a list of open and a list of resolved ones. */
 
 type Listed = { byStatus: string; byTime: string }
 type Item = Omit<ReportException, 'at'> & { at: string } & Listed
@@ -25,13 +24,23 @@ const fromItem = (item: Record<string, unknown>): ReportException => {
   return { ...exception, at: new Date(at) }
 }
 
-export const putException = (exception: ReportException): Promise<void> =>
-  put(keys.exception(exception.reference, exception.requestId), 'exception', {
-    ...exception,
-    at: exception.at.toISOString(),
-    byStatus: keys.exceptions('open'),
-    byTime: keys.byTime(exception.at, exception.reference),
-  })
+const itemOf = (exception: ReportException) => ({
+  ...keys.exception(exception.reference, exception.requestId),
+  entity: 'exception',
+  ...exception,
+  at: exception.at.toISOString(),
+  byStatus: keys.exceptions('open'),
+  byTime: keys.byTime(exception.at, exception.reference),
+})
+
+export const putException = async (exception: ReportException): Promise<void> => {
+  await table.send(new PutCommand(exceptionWrite(exception).Put))
+}
+
+/** Returns the write of an exception, for the transaction of its cause. */
+export const exceptionWrite = (exception: ReportException) => ({
+  Put: { TableName: tableName(), Item: itemOf(exception) },
+})
 
 /** The exceptions of one debit, in the order of their request ids. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> => {

@@ -56,6 +56,9 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     sk: `EXCEPTION#${requestId}`,
   }),
+  refund: (reference: Reference): Key => ({ pk: `DEBIT#${reference}`, sk: 'REFUND' }),
+  /** In the index by-status: open and failed refunds by their creation, others by their completion. */
+  refunds: (list: 'due' | 'completed'): string => `REFUNDS#${list}`,
   exceptionsOf: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
     prefix: 'EXCEPTION#',

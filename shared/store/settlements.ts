@@ -1,6 +1,5 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
-import type { Uuid } from '../domain/reference.ts'
 import {
   BATCH_PREFIX,
   type Batch,
@@ -8,6 +7,7 @@ import {
   type Day,
   isOpenBatch,
   openBatch,
+  payoutUuid,
   readBatchId,
 } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
@@ -34,8 +34,6 @@ export const findPartnerBatch = async (
 
 const ID_LENGTH = 6
 
-const hexOf = (text: string): string => Buffer.from(sha256(text), 'base64url').toString('hex')
-
 type Place = { partner: PartnerId; date: Day; n: number; generation: number }
 
 /**
@@ -46,25 +44,10 @@ type Place = { partner: PartnerId; date: Day; n: number; generation: number }
  */
 const idOf = ({ partner, date, n, generation }: Place, salt: number): BatchId => {
   const suffixed = generation > 1 ? `#${generation}` : ''
-  const digits = BigInt(`0x${hexOf(`${partner}#${date}#${n}#${salt}${suffixed}`)}`)
+  const place = sha256(`${partner}#${date}#${n}#${salt}${suffixed}`)
+  const digits = BigInt(`0x${Buffer.from(place, 'base64url').toString('hex')}`)
   const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
   return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
-}
-
-/**
- * Returns the uuid of a payout, v4 in form. A function of the batch and the attempt: a payout that
- * is repeated after a restore is one that the bank knows.
- */
-export const payoutUuid = (id: BatchId, attempt: number): Uuid => {
-  const hex = hexOf(`${id}#${attempt}`)
-  const variant = ((Number.parseInt(hex.charAt(16), 16) % 4) + 8).toString(16)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-') as Uuid
 }
 
 /** The batch that has a place, or the id for a new one. */

@@ -35,6 +35,7 @@ type About =
   | { kind: 'delivery'; reference: Reference; n: number }
   | { kind: 'recovery'; partner: PartnerId; id: string }
   | { kind: 'batch'; id: BatchId }
+  | { kind: 'refund'; reference: Reference }
 
 const aboutOf = ({ pk, sk }: Key): About => {
   const [, owner = ''] = pk.split('#')
@@ -46,6 +47,8 @@ const aboutOf = ({ pk, sk }: Key): About => {
       return { kind: 'delivery', reference: owner as Reference, n: Number(id) }
     case 'RECOVERY':
       return { kind: 'recovery', partner: owner as PartnerId, id }
+    case 'REFUND':
+      return { kind: 'refund', reference: owner as Reference }
     case 'BATCH':
       return { kind: 'batch', id: owner as BatchId }
     default:

@@ -1,16 +1,18 @@
 import { type Debit, deadline, type Phase } from '../domain/debit.ts'
 import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
+import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { isHeldBy, type Restore } from '../domain/restore.ts'
 import type { Batch } from '../domain/settlement.ts'
 import { log } from '../log.ts'
-import { nextAttempt, nextOfBatch, nextPage } from '../queues/outbox.ts'
+import { nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { findRecovery } from '../store/recoveries.ts'
+import { findRefund } from '../store/refunds.ts'
 import { findRestore } from '../store/restores.ts'
 import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
@@ -124,21 +126,18 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
 /** What is held since a restore is looked at in each run, and once in it. */
 const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
-/** Has made what is overdue of an attempt, a recovery or a batch. */
+/** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
 const lookAfterRetry = async (watched: Watched, { runtime, restore }: Turn): Promise<void> => {
   const { about } = watched
   if (about.kind === 'debit') return
   const now = runtime.now()
-  if (about.kind === 'batch' && restore && !restore.releasedAt) {
-    const batch = await findBatch(about.id)
-    if (batch?.status === 'processing' && isHeldBy(restore, batch.partner)) {
-      await lookAgain(watched, nextRun(now))
-      return
-    }
-  }
   const expected = await expectedOf(about, now)
   if (!expected) {
     await lookAgain(watched, undefined)
+    return
+  }
+  if (expected.paysFor && isHeldBy(restore, expected.paysFor)) {
+    await lookAgain(watched, nextRun(now))
     return
   }
   await sendEvery(expected.outgoing)
@@ -146,9 +145,15 @@ const lookAfterRetry = async (watched: Watched, { runtime, restore }: Turn): Pro
 }
 
 /** A payment begins a day after its batch was opened, and its bank is not to be asked so late. */
-const begunAt = ({ processedAt, createdAt }: Batch): Date => processedAt ?? createdAt
+const begunAt = ({ processedAt, createdAt }: Pick<Batch, 'processedAt' | 'createdAt'>): Date =>
+  processedAt ?? createdAt
 
-type Expected = { outgoing: Outgoing[]; at: Date }
+type Expected = {
+  outgoing: Outgoing[]
+  at: Date
+  /** The provider for whom it has a bank pay, which a restore may hold. */
+  paysFor?: PartnerId | undefined
+}
 
 const expectedOf = async (
   about: Exclude<Watched['about'], { kind: 'debit' }>,
@@ -166,12 +171,20 @@ const expectedOf = async (
         ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
         : undefined
     }
+    case 'refund': {
+      const refund = await findRefund(about.reference)
+      const outgoing = refund ? refunding(refund) : []
+      return refund && outgoing.length > 0
+        ? { outgoing, at: begunAt(refund), paysFor: refund.provider }
+        : undefined
+    }
     case 'batch': {
       const batch = await findBatch(about.id)
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
-      return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch) } : undefined
+      const paysFor = batch?.status === 'processing' ? batch.partner : undefined
+      return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }
   }
 }

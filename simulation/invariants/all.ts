@@ -14,6 +14,7 @@ import { type Invariant, together } from './invariant.ts'
 import { isClaimedOnce, isNamedRightly } from './names.ts'
 import { endsInTime, hasItsTimes, isAskedFirst } from './outcomes.ts'
 import { isSigned, reachesItsOwner } from './posts.ts'
+import { isRefundedOnce } from './refunds.ts'
 import { staysAsItIs } from './sealed-batches.ts'
 import { isOfCompleted, isSettledInTime, isSettledOnce, isTakenBackOnce } from './settled-debits.ts'
 import { isSubmittedOnce } from './submissions.ts'
@@ -75,6 +76,7 @@ export const invariants: readonly Invariant[] = [
   { number: 32, says: 'what is of another is as if it were not there', check: isOfItsOwner },
   { number: 33, says: 'a move says who made it, when, and why', check: saysWho },
   { number: 38, says: 'a bank is asked before a timeout fails its debit', check: isAskedFirst },
+  { number: 39, says: 'a reversed debit is refunded once, by its own bank', check: isRefundedOnce },
 ]
 
 /** @returns what does not hold; nothing: all is well */

@@ -18,6 +18,7 @@ import {
   type RawLine,
   type RawPastAttempt,
   type RawPointer,
+  type RawRefund,
 } from './raw-items.ts'
 import { type BankReport, reportsIn } from './report-book.ts'
 
@@ -43,6 +44,8 @@ export type DeliveryBook = {
 
 export type BatchBook = { item: RawBatch; changes: ChangeOf<RawBatch>[]; lines: LineBook[] }
 
+export type RefundBook = { item: RawRefund; changes: ChangeOf<RawRefund>[] }
+
 export type LineBook = { item: RawLine; batch: string }
 
 export type Books = {
@@ -61,7 +64,12 @@ export type Books = {
   dayTotals: RawDayTotal[]
   /** By partner: its events, as `reference#n`. */
   feeds: Map<string, Set<string>>
+  /** Rejected bank reports. */
   exceptions: RawException[]
+  /** By reference of their debit. */
+  refunds: Map<string, RefundBook>
+  /** The exceptions of failed refunds, by the uuid of the refund. */
+  refundFailures: Map<string, RawException>
   lineChanges: ChangeOf<RawLine>[]
   /** Those of claims and pointers, which nobody changes. */
   nameChanges: Change[]
@@ -95,6 +103,8 @@ const emptyBooks = (witnessed: Witnessed): Books => {
     dayTotals: [],
     feeds: new Map(),
     exceptions: [],
+    refunds: new Map(),
+    refundFailures: new Map(),
     lineChanges: [],
     nameChanges: [],
     disabled: new Set(),
@@ -151,7 +161,10 @@ const enter = (item: Item, books: Books): void => {
       return
     }
     case 'exception':
-      books.exceptions.push(item as RawException)
+      enterException(item as RawException, books)
+      return
+    case 'refund':
+      books.refunds.set((item as RawRefund).reference, { item: item as RawRefund, changes: [] })
       return
     case 'attempt':
       books.pastAttempts.push(item as RawPastAttempt)
@@ -179,6 +192,11 @@ const enterDebit = (item: RawDebit, { debits, byUuid }: Books): void => {
   byUuid.set(item.uuid, book)
 }
 
+const enterException = (item: RawException, { exceptions, refundFailures }: Books): void => {
+  if (item.kind === 'refund') refundFailures.set(item.requestId, item)
+  else exceptions.push(item)
+}
+
 const enterFeedPage = ({ pk, entries }: RawFeedPage, { feeds }: Books): void => {
   const partner = ownerIn(pk)
   const feed = feeds.get(partner) ?? new Set()
@@ -203,6 +221,11 @@ const follow = (change: Change, books: Books): void => {
     case 'batch':
       books.batches.get((item as RawBatch).id)?.changes.push(change as ChangeOf<RawBatch>)
       return
+    case 'refund': {
+      const { reference } = item as RawRefund
+      books.refunds.get(reference)?.changes.push(change as ChangeOf<RawRefund>)
+      return
+    }
     case 'line':
       books.lineChanges.push(change as ChangeOf<RawLine>)
       return

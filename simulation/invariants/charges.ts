@@ -21,7 +21,7 @@ const FACTS = [
   'countedOn',
 ] as const satisfies (keyof RawDebit)[]
 
-const LASTING = new Set<Kind>(['debit', 'claim', 'pointer', 'batch', 'line', 'exception'])
+const LASTING = new Set<Kind>(['debit', 'claim', 'pointer', 'batch', 'line', 'exception', 'refund'])
 
 /** 1: nothing of it is ever taken away or changed. */
 const staysAsItWas: Check = ({ witnessed, debits, nameChanges }, complain) => {

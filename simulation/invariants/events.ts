@@ -108,11 +108,12 @@ const judgeTold = (seen: SeenPost, { debits, batches }: Books, complain: Complai
       complain(key, 'was told, and never happened')
       return
     }
-    const { transaction, metadata, error_details, ...envelope } = eventOf(debit, n)
+    const { transaction, metadata, error_details, refund, ...envelope } = eventOf(debit, n)
     const data = membersOf(body.data)
     const wrong =
       differing(body, envelope) ??
       differing(subject, transaction) ??
+      differing(data, { refund }) ??
       (isDeepStrictEqual(data.metadata, metadata) ? undefined : 'metadata') ??
       (isDeepStrictEqual(data.error_details, error_details) ? undefined : 'error_details')
     if (wrong) complain(key, `was told with another ${wrong}`)

@@ -49,6 +49,10 @@ export const eventOf = ({ item, entries }: DebitBook, n: number) => {
     metadata: Object.assign({}, ...metadata.map((text) => (text ? JSON.parse(text) : {}))),
     error_details:
       last?.type === 'failed' ? { message: set.errorMessage, code: set.errorCode } : undefined,
+    refund:
+      last?.type === 'reversed'
+        ? { status: 'pending', amount: inGhs(item.amount), completed_at: null }
+        : undefined,
   }
 }
 

@@ -128,6 +128,16 @@ export type RawException = Item & {
   report: string
 }
 
+export type RawRefund = Item & {
+  uuid: string
+  reference: string
+  provider: string
+  bank: string
+  amount: number
+  status: string
+  createdAt: string
+}
+
 export type RawFeedPage = Item & { entries: readonly string[] }
 
 /** A change of an item whose kind is known. */
@@ -144,6 +154,7 @@ export type Kind =
   | 'delivery'
   | 'attempt'
   | 'exception'
+  | 'refund'
   | 'batch'
   | 'line'
   | 'feed-page'
@@ -155,6 +166,7 @@ const ENTITIES = new Set<unknown>([
   'delivery',
   'attempt',
   'exception',
+  'refund',
   'batch',
   'line',
   'feed-page',

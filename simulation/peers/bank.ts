@@ -19,7 +19,8 @@ type Deciding = {
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
   /** The debit is taken: from now on it may report. */
   onAccepted: (body: Record<string, unknown>) => void
-  onPayment: (body: Record<string, unknown>) => 'paid' | 'underway' | 'rejected'
+  onPayment: () => 'paid' | 'underway' | 'rejected'
+  onRefund: () => 'paid' | 'underway' | 'rejected'
   /** What has become of a debit that the bank took. */
   outcomeOf: (uuid: string) => Report | undefined
 }
@@ -108,7 +109,8 @@ export const newBank = (around: Around): Peer => {
   }
 
   const decide = (path: HandOver['path'], body: Record<string, unknown>): Verdict => {
-    if (path === '/settlements') return around.onPayment(body)
+    if (path === '/settlements') return around.onPayment()
+    if (path === '/refunds') return around.onRefund()
     const verdict = around.onSubmission(body)
     if (verdict === 'accepted') around.onAccepted(body)
     return verdict

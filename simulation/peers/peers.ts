@@ -46,7 +46,14 @@ const banks = ({
   handOvers,
   questions,
 }: Around): [string, Peer][] => {
-  let payments = -1
+  const inTurn = () => {
+    let turn = -1
+    return () => {
+      turn += 1
+      return plan.payments[turn % plan.payments.length] ?? 'paid'
+    }
+  }
+  const onPayment = inTurn()
   return bankNames.map((id) => {
     const bank = newBank({
       id,
@@ -62,10 +69,8 @@ const banks = ({
         const life = lives.named(narration)
         if (life) lives.taken(life, String(uuid))
       },
-      onPayment: () => {
-        payments += 1
-        return plan.payments[payments % plan.payments.length] ?? 'paid'
-      },
+      onPayment,
+      onRefund: inTurn(),
     })
     return [hostOf(id), bank]
   })

@@ -8,6 +8,7 @@ import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { openSettlement } from '../../functions/jobs/open-settlement.ts'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { recoverDeliveries } from '../../functions/jobs/recover-deliveries.ts'
+import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
 import { relay } from '../../functions/jobs/relay.ts'
 import { reportSandboxOutcome } from '../../functions/jobs/report-sandbox-outcome.ts'
 import { scheduleTimeout } from '../../functions/jobs/schedule-timeout.ts'
@@ -42,6 +43,7 @@ export const functionsOf = (runtime: Runtime) =>
     'open-settlement': openSettlement(runtime),
     'build-batch': buildBatches(runtime),
     'process-batch': processBatch(runtime),
+    'refund-customer': refundCustomer(runtime),
     sweep: sweep(runtime),
   }) satisfies Record<string, Handler>
 

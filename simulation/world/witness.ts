@@ -65,11 +65,11 @@ export type Post = {
   by?: number | undefined
 }
 
-/** One POST as it came to a bank: of a debit to be collected, or of a batch to be paid. */
+/** One POST as it came to a bank: a debit, the payment of a batch, or a refund. */
 export type HandOver = {
   at: number
   bank: string
-  path: '/submissions' | '/settlements'
+  path: '/submissions' | '/settlements' | '/refunds'
   idempotencyKey: string
   body: Record<string, unknown>
   /** Whether the bank acted on it: it knew no such key before. */

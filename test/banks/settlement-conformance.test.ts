@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { settlementConnectors } from '../../shared/banks/registry.ts'
+import type { Connector } from '../../shared/banks/connector.ts'
+import { refundOperations, settlementConnectors } from '../../shared/banks/registry.ts'
 import type { SettlementConnector } from '../../shared/banks/settlement.ts'
 import type { ConnectorName } from '../../shared/domain/bank.ts'
 import type { Instruction } from '../../shared/domain/instruction.ts'
@@ -7,7 +8,7 @@ import { type Conduct, useHttpBank } from '../support/http-bank.ts'
 import { accountOf, instructionOf } from './one-instruction.ts'
 import { wiringOf } from './one-submission.ts'
 
-/** What every settlement connector promises, whatever bank is behind it. */
+/** Every bank pays a batch, and refunds a debit, once for a uuid. */
 
 /** How the bank is going to treat an instruction; what it says may be lost in one of the ways. */
 type Treatment = 'pays' | 'rejects' | 'takes its time' | { paid: boolean; lost: string }
@@ -22,9 +23,20 @@ type Harness = {
   ways: string[]
 }
 
+/** A refund has the replies of a payment, so both are tested as payments. */
+const refunding = (refund: Connector['refund']): SettlementConnector => ({
+  pay: async ({ uuid, account, amount, repeated }) => {
+    if (!refund) throw new Error('This bank takes no refunds')
+    const { bank, accountNumber } = account
+    const reason = 'Goods returned'
+    const debit = { debitUuid: uuid, debitBankReference: 'HTB-1', createdAt: new Date(0), reason }
+    return refund({ uuid, bank, accountNumber, amount, repeated, ...debit })
+  },
+})
+
 /** It has no wire: what is lost is lost with the function that asks. */
-const sandboxHarness = (): Harness => {
-  const { sandbox } = settlementConnectors(wiringOf())
+const sandboxHarness = (operation: Operation): Harness => {
+  const sandbox = connectorsOf[operation](wiringOf()).sandbox
   const ending = new Map<string, { paid: boolean }>()
   const paid: { uuid: string; bankReference: string }[] = []
   const accounts = { pays: '1041001001', rejects: '1041000000', 'takes its time': '1041009999' }
@@ -57,6 +69,18 @@ const sandboxHarness = (): Harness => {
   }
 }
 
+type Wiring = ReturnType<typeof wiringOf>
+type ByBank = Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
+
+const connectorsOf = {
+  payment: settlementConnectors,
+  refund: (wiring: Wiring): ByBank => {
+    const { sandbox, http } = refundOperations(wiring)
+    return { sandbox: refunding(sandbox), http: refunding(http) }
+  },
+}
+type Operation = keyof typeof connectorsOf
+
 const CONDUCTS = { pays: 'accept', rejects: 'reject', 'takes its time': 'take its time' } as const
 
 /** What comes instead of an answer. */
@@ -71,7 +95,7 @@ const WORDS: Record<string, Exclude<Conduct, string>> = {
   'a redirect': { status: 307, body: '', headers: { location: '/debits/elsewhere' } },
 }
 
-const httpHarness = (): Harness => {
+const httpHarness = (operation: Operation): Harness => {
   const bank = useHttpBank()
   const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
   const conductOf = (treatment: Treatment): Conduct => {
@@ -82,23 +106,28 @@ const httpHarness = (): Harness => {
     return paid ? { ...words, after: 'accept' } : words
   }
   return {
-    connector: settlementConnectors(wiringOf({ settingsOf, exchangeSeconds: 0.5 })).http,
+    connector: connectorsOf[operation](wiringOf({ settingsOf, exchangeSeconds: 0.5 })).http,
     facing: (treatment) => {
       bank.conducts.splice(0, Number.POSITIVE_INFINITY, conductOf(treatment))
       return instructionOf()
     },
-    payments: ({ uuid }) => bank.payments.filter((payment) => payment === uuid).length,
+    payments: ({ uuid }) =>
+      bank[operation === 'payment' ? 'payments' : 'refunds'].filter((one) => one === uuid).length,
     ways: ['silence', ...Object.keys(WORDS)],
   }
 }
 
-const harnesses: Record<Exclude<ConnectorName, 'none'>, () => Harness> = {
+const harnesses: Record<Exclude<ConnectorName, 'none'>, (operation: Operation) => Harness> = {
   sandbox: sandboxHarness,
   http: httpHarness,
 }
 
-describe.each(Object.entries(harnesses))('settlement connector %s', (_name, open) => {
-  const { connector, facing, payments, ways } = open()
+const rows = Object.entries(harnesses).flatMap(([name, open]) =>
+  (['payment', 'refund'] as const).map((operation) => [operation, name, open] as const),
+)
+
+describe.each(rows)('a %s by the connector %s', (operation, _name, open) => {
+  const { connector, facing, payments, ways } = open(operation)
   const again = (instruction: Instruction) => connector.pay({ ...instruction, repeated: true })
   const paid = { kind: 'paid', bankReference: expect.stringMatching(/./) }
 
@@ -154,8 +183,8 @@ describe.each(Object.entries(harnesses))('settlement connector %s', (_name, open
   )
 })
 
-test('every registered settlement connector is held to it', () => {
-  expect(Object.keys(settlementConnectors(wiringOf())).sort()).toEqual(
-    Object.keys(harnesses).sort(),
-  )
+test('every registered connector is tested', () => {
+  const names = Object.keys(harnesses).sort()
+  expect(Object.keys(settlementConnectors(wiringOf())).sort()).toEqual(names)
+  expect(Object.keys(refundOperations(wiringOf())).sort()).toEqual(names)
 })

@@ -116,7 +116,11 @@ const bodies = {
     "customer":{"name":"Ama Mensah","phone_number":"+233241234567",
     "account_number":"1234567890"}},
     "previous_status":"completed",
-    "metadata":{"order":1001,"branch":"Accra","reversal_reason":"Dispute"}}}
+    "metadata":{"order":1001,"branch":"Accra","reversal_reason":"Dispute"},
+    "refund":{"uuid":"4d3c4281-94e9-44f3-9a08-f58f8bbaba3e","status":"pending","amount":100.00,
+    "currency":"GHS","reason":"Dispute","bank_reference":null,"error_message":null,
+    "created_at":"2025-01-02T11:00:00.000Z","processed_at":null,"completed_at":null,
+    "failed_at":null}}}
   `),
 }
 

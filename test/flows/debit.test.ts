@@ -152,6 +152,7 @@ describe('charge', () => {
         account_number: '1041001001',
       },
       metadata: { a: [1] },
+      refund: null,
       settlement: null,
       response: {
         ...ended,

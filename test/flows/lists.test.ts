@@ -79,6 +79,7 @@ describe('list-debit-requests', () => {
     const read = await get(`${LIST}/${failed}`)
     expect(read.body.data).toEqual({
       ...body.data[0],
+      refund: null,
       settlement: null,
       response: expect.objectContaining({ error_details: body.data[0].error_details }),
     })

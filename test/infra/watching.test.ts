@@ -37,6 +37,7 @@ const rows = [
   ['late-completion', 'own LateCompletion', 'Maximum of 300 s >= 1', 1, 'good'],
   ['contradiction', 'own Contradiction', 'Maximum of 300 s >= 1', 1, 'good'],
   ['refused-report', 'own RefusedReport', 'Maximum of 300 s >= 1', 1, 'good'],
+  ['refund-failed', 'own RefundFailed', 'Maximum of 300 s >= 1', 1, 'good'],
   ['bank-requests-limited', 'own BankRequestsLimited', 'Sum of 300 s >= 1', 1, 'good'],
   ['bank-credentials-refused', 'own BankCredentialsRefused', 'Sum of 300 s >= 5', 1, 'good'],
   ['bank-requests-refused', 'own BankRequestsRefused', 'Sum of 300 s >= 20', 1, 'good'],

@@ -7,6 +7,7 @@ import type { FeeSchedule } from '../../shared/domain/fee-schedule.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { Partner, type PartnerId } from '../../shared/domain/partner.ts'
 import { newReference, type Reference } from '../../shared/domain/reference.ts'
+import { reversalRefund } from '../../shared/domain/refund.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import { type Day, dayOf } from '../../shared/domain/settlement.ts'
 import { changeBank } from '../../shared/store/banks.ts'
@@ -14,6 +15,7 @@ import { toDebitItem } from '../../shared/store/debit-item.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { changePartner } from '../../shared/store/partners.ts'
+import { refundCreation } from '../../shared/store/refunds.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, partnerId, pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -128,5 +130,6 @@ export const reverse = async (reference: Reference, when: Date): Promise<Debit |
         requestId: randomUUID(),
       }),
     still(),
+    (_before, after) => [refundCreation(reversalRefund(after))],
   )
 }

@@ -3,9 +3,11 @@ import * as v from 'valibot'
 import { advance } from '../../shared/domain/debit.ts'
 import { Partner } from '../../shared/domain/partner.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
+import { reversalRefund } from '../../shared/domain/refund.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { changePartner } from '../../shared/store/partners.ts'
+import { refundCreation } from '../../shared/store/refunds.ts'
 import type { Asked, HandOver, Item, Witnessed } from '../../simulation/world/witness.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { demoPartner, NOON, still } from '../support/examples.ts'
@@ -98,7 +100,12 @@ const reverse = async (reference: Reference, at: Date): Promise<void> => {
   if (!debit) throw new Error(`No debit ${reference}`)
   const cause = { at, by: 'operator:local:ama', requestId: 'request-of-operator' }
   const changes = { metadata: { reversal_reason: 'Order cancelled' } }
-  await moveDebit(debit, (now) => advance(now, { ...cause, to: 'reversed', changes }), still())
+  await moveDebit(
+    debit,
+    (now) => advance(now, { ...cause, to: 'reversed', changes }),
+    still(),
+    (_before, after) => [refundCreation(reversalRefund(after))],
+  )
 }
 
 const night = async (world: World): Promise<void> => {

@@ -212,6 +212,22 @@ export const inHistories: readonly Fault[] = [
     },
   },
   {
+    number: 39,
+    what: 'a reversed debit without a refund',
+    plant: (world, { reversed }) => {
+      world.items = world.items.filter(
+        ({ entity, reference }) => entity !== 'refund' || reference !== reversed,
+      )
+    },
+  },
+  {
+    number: 39,
+    what: 'a refund that its bank never made',
+    plant: ({ scene }) => {
+      scene.endpoints = ['GCB']
+    },
+  },
+  {
     number: 33,
     what: 'a move by nobody',
     plant: (world, { settled }) => falsifyEntry(world, settled, 'completed', { by: '' }),

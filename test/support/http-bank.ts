@@ -43,17 +43,21 @@ export type HttpBank = {
   debits: string[]
   /** The uuid of each payment that was made, once for each time. */
   payments: string[]
+  /** The uuid of each refund that was made, once for each time. */
+  refunds: string[]
   /** The outcome of a debit by its uuid, which the bank then names when it is asked. */
   outcomes: Map<string, object>
 }
 
-type Kind = 'submissions' | 'settlements'
+const kinds = ['submissions', 'settlements', 'refunds'] as const
+type Kind = (typeof kinds)[number]
 
 const answer = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) })
 
 const REJECTIONS: Record<Kind, object> = {
   submissions: { status: 'rejected', code: 'invalid_account', message: 'No such account' },
   settlements: { status: 'rejected', message: 'No such account' },
+  refunds: { status: 'rejected', message: 'The account is closed' },
 }
 
 /** Every reply names the debit or the payment, and its amount. */
@@ -65,6 +69,7 @@ export const useHttpBank = (): HttpBank => {
   const conducts: Conduct[] = []
   const debits: string[] = []
   const payments: string[] = []
+  const refunds: string[] = []
   const answered = new Map<string, Answer>()
   /** The payments that are made when they are asked for. */
   const underway = new Map<string, About>()
@@ -82,8 +87,9 @@ export const useHttpBank = (): HttpBank => {
 
   const accepted = (kind: Kind, about: About): Answer => {
     const bank_reference = `HTB-${about.uuid.slice(0, 8)}`
-    if (kind === 'settlements') {
-      payments.push(about.uuid)
+    if (kind !== 'submissions') {
+      const made = kind === 'settlements' ? payments : refunds
+      made.push(about.uuid)
       return answer(201, { ...about, status: 'paid', bank_reference })
     }
     debits.push(about.uuid)
@@ -125,8 +131,9 @@ export const useHttpBank = (): HttpBank => {
 
   const answerTo = (taken: Taken): Answer | 'silence' | 'break off' => {
     if (!isGenuine(taken)) return answer(401, {})
-    const [, kind, uuid = ''] = taken.path.slice(1).split('/')
-    if (kind !== 'submissions' && kind !== 'settlements') return answer(404, {})
+    const [, named, uuid = ''] = taken.path.slice(1).split('/')
+    const kind = kinds.find((one) => one === named)
+    if (!kind) return answer(404, {})
     return taken.method === 'POST'
       ? handedOver(kind, taken)
       : (known(kind, uuid) ?? answer(404, {}))
@@ -158,6 +165,7 @@ export const useHttpBank = (): HttpBank => {
     conducts,
     debits,
     payments,
+    refunds,
     outcomes,
   }
 }

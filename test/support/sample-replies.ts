@@ -47,5 +47,6 @@ export const sampleReplies: Record<string, object> = {
   'open-settlement': { batchItemFailures: [] },
   'build-batch': { batchItemFailures: [] },
   'process-batch': { batchItemFailures: [] },
+  'refund-customer': { batchItemFailures: [] },
   'manage-settlement': { result: [] },
 }

@@ -30,7 +30,7 @@ export const debit = {
       }),
     },
     reverse: {
-      summary: 'gives a completed debit back',
+      summary: 'reverses a completed debit; its bank refunds the customer',
       options: options({
         reference,
         reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),

@@ -10,7 +10,7 @@ const kind = v.optional(choice('only this kind', { options: exceptionKinds }))
 
 export const exception = {
   name: 'exception',
-  summary: 'rejected bank reports that an operator must resolve',
+  summary: 'rejected bank reports and failed refunds that an operator must resolve',
   verbs: {
     list: {
       summary: 'lists the newest exceptions of all providers with the original reports',
@@ -23,6 +23,11 @@ export const exception = {
       }),
     },
     show: { summary: 'shows the exceptions of one debit', options: options({ reference }) },
+    refund: {
+      summary:
+        'refunds a late completion, or retries a refund that failed; resolves its exceptions',
+      options: options({ reference }),
+    },
     resolve: {
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',
       options: options({

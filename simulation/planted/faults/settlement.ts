@@ -6,6 +6,7 @@ const build = { area: 'money', file: 'shared/settlement/build.ts' } as const
 const line = { area: 'money', file: 'shared/domain/settlement-line.ts' } as const
 const lines = { area: 'money', file: 'shared/store/settlement-lines.ts' } as const
 const pay = { area: 'money', file: 'shared/settlement/pay.ts' } as const
+const refund = { area: 'money', file: 'functions/jobs/refund-customer.ts' } as const
 
 export const settlement: readonly Fault[] = [
   {
@@ -155,5 +156,34 @@ export const settlement: readonly Fault[] = [
     to: "ConditionExpression: '#version >= :before',",
     invariants: [26],
     needs: 'two workers at one batch at once',
+  },
+  {
+    name: 'reversal-without-its-refund',
+    area: 'money',
+    file: 'functions/operator/manage-debit.ts',
+    from: 'refundCreation(reversalRefund(after)),',
+    to: '',
+    invariants: [39],
+    needs: 'a debit that is reversed',
+  },
+  {
+    ...refund,
+    name: 'refund-under-way-taken-as-made',
+    from: `case 'underway':
+      return
+`,
+    to: `case 'underway':
+      return recordResult(refund, { kind: 'paid', bankReference: 'none' }, runtime)
+`,
+    invariants: [39],
+    needs: 'a bank that takes its time for a refund',
+  },
+  {
+    ...refund,
+    name: 'refund-repeated-under-a-new-uuid',
+    from: 'refundAtBank({ ...begun, repeated })',
+    to: 'refundAtBank({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })',
+    invariants: [39],
+    needs: 'a refund whose reply was lost',
   },
 ]
