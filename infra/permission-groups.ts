@@ -80,7 +80,7 @@ export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed',
 
 export const reconciles: Permissions = {
   items: {
-    GetItem: ['PARTNER#*'],
+    GetItem: ['PARTNER#*', 'RESTORE'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*', 'UUID#*', 'PARTNER#*#*'],
     Query: ['FEED#*', 'BATCH#*'],
   },
