@@ -20,6 +20,7 @@ type Partition =
   | 'APPROVALS'
   | 'BANKS'
   | 'CHANGES'
+  | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
@@ -40,8 +41,8 @@ export type Permissions = {
   sealingKey?: true
   /** Functions of the operator command that it invokes. */
   invokes?: readonly `manage-${string}`[]
-  /** The reports of batches. */
-  reports?: readonly ('read' | 'write')[]
+  /** The reports of batches, and what is kept with them of restores. */
+  reports?: readonly ('read' | 'write' | 'generation')[]
 }
 
 /** Lists under the same name in one. */

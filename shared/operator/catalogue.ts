@@ -10,6 +10,7 @@ import { exception } from './nouns/exception.ts'
 import { limit } from './nouns/limit.ts'
 import { provider } from './nouns/provider.ts'
 import { reconciliation } from './nouns/reconciliation.ts'
+import { restore } from './nouns/restore.ts'
 import { settlement } from './nouns/settlement.ts'
 import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
@@ -29,5 +30,6 @@ export const nouns: Record<string, Noun> = {
   settlement,
   reconciliation,
   approval,
+  restore,
   change,
 }
