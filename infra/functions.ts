@@ -32,6 +32,7 @@ const operators = {
   'manage-change': API_TIMEOUT_SECONDS,
   // Waits for the function that carries out what it grants.
   'manage-approval': 75,
+  'manage-restore': API_TIMEOUT_SECONDS,
   // A day is looked through from end to end.
   'manage-debit': 900,
   'manage-reconciliation': 900,

@@ -12,7 +12,12 @@ export const caller = (name: OperationName): Permissions => ({
   ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
-export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
+/** Reads the generation of what is written, and what is held. */
+const restored: Permissions = { items: { GetItem: ['RESTORE'] } }
+
+const moves = allOf(restored, {
+  items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
+})
 
 /** Stores calls that need an approval, and carries out granted ones. */
 export const requestsApprovals: Permissions = {
@@ -54,11 +59,11 @@ export const redelivers: Permissions = {
   },
 }
 
-export const appendsToFeed: Permissions = {
+export const appendsToFeed = allOf(restored, {
   items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
-}
+})
 
-export const buildsBatches: Permissions = {
+export const buildsBatches = allOf(restored, {
   items: {
     GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -69,9 +74,9 @@ export const buildsBatches: Permissions = {
     ConditionCheckItem: ['BATCH#*'],
   },
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
-}
+})
 
-export const paysBatches: Permissions = {
+export const paysBatches = allOf(restored, {
   items: {
     GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*', 'FUNDS'],
     BatchGetItem: ['BATCH#*'],
@@ -80,7 +85,7 @@ export const paysBatches: Permissions = {
   },
   lists: { work: ['BELOW_ZERO#*'] },
   sealingKey: true,
-}
+})
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 
@@ -98,7 +103,7 @@ export const derivesLedger: Permissions = {
 
 export const reconciles = allOf(derivesLedger, {
   items: {
-    GetItem: ['PARTNER#*', 'FUNDS'],
+    GetItem: ['PARTNER#*', 'FUNDS', 'RESTORE'],
     BatchGetItem: ['UUID#*', 'PARTNER#*#*'],
     Query: ['FEED#*'],
     PutItem: ['LEDGER'],

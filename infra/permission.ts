@@ -23,6 +23,7 @@ type Partition =
   | 'FUNDING'
   | 'FUNDS'
   | 'LEDGER'
+  | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
@@ -43,8 +44,8 @@ export type Permissions = {
   sealingKey?: true
   /** Functions of the operator command that it invokes. */
   invokes?: readonly `manage-${string}`[]
-  /** The reports of batches. */
-  reports?: readonly ('read' | 'write')[]
+  /** The reports of batches, and what is kept with them of restores. */
+  reports?: readonly ('read' | 'write' | 'generation')[]
   /** The journals of the ledger. */
   journals?: readonly ('read' | 'write')[]
 }

@@ -10,7 +10,6 @@ import {
   delivers,
   derivesLedger,
   expires,
-  moves,
   movesAndFails,
   paysBatches,
   reconciles,
@@ -28,7 +27,7 @@ import {
 const rows: Record<FunctionName, Permissions> = {
   charge: {
     items: {
-      GetItem: ['DEBIT#*'],
+      GetItem: ['DEBIT#*', 'RESTORE'],
       Query: ['BANKS'],
       PutItem: ['DEBIT#*', 'PARTNER#*#*', 'UUID#*'],
       UpdateItem: ['PARTNER#*'],
@@ -123,7 +122,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
-  'manage-debit': allOf(moves, appendsToFeed, requestsApprovals, {
+  'manage-debit': allOf(movesAndFails, appendsToFeed, requestsApprovals, {
     items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
@@ -172,6 +171,11 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { work: ['PAY'] },
     sends: ['payments'],
   },
+  'manage-restore': {
+    items: { GetItem: ['RESTORE', 'PARTNER#*'], PutItem: ['CHANGES', 'RESTORE'] },
+    lists: { 'by-status': ['PARTNERS'] },
+    reports: ['generation'],
+  },
   'manage-settlement': allOf(buildsBatches, paysBatches, requestsApprovals, {
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
@@ -218,7 +222,7 @@ const rows: Record<FunctionName, Permissions> = {
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
   'refund-customer': {
-    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*'], PutItem: ['DEBIT#*'] },
+    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'], PutItem: ['DEBIT#*'] },
     sealingKey: true,
   },
   'reconcile-day': reconciles,

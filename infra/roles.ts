@@ -121,7 +121,7 @@ const arnOf = (
         arnFormat: ArnFormat.COLON_RESOURCE_NAME,
       })
     case 'reports':
-      return data.reports.arnForObjects(within)
+      return within ? data.reports.arnForObjects(within) : data.reports.bucketArn
     case 'key':
       return data.key.keyArn
     case 'log':

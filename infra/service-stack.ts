@@ -55,7 +55,7 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage))
-    const schedules = defineSchedules(this, queues.work)
+    const schedules = defineSchedules(this, queues.work, stage)
     const api = defineApi(this, stage)
     const parts = { stage, data, queues: queues.work, schedules, api }
     const functions = new Map(
@@ -134,7 +134,7 @@ export class ServiceStack extends Stack {
       if ('stream' in from) {
         const lost = defineLostRecords(this, name)
         allLost.set(lost.node.id, lost)
-        lambda?.addEventSource(this.#streamSource(from, data.table, lost))
+        lambda?.addEventSource(this.#streamSource(from, { table: data.table, lost, stage }))
         continue
       }
       const { batchSize, maxConcurrency } = from
@@ -144,6 +144,7 @@ export class ServiceStack extends Stack {
             batchSize,
             maxConcurrency: Math.min(maxConcurrency, stage.workersMax ?? maxConcurrency),
             reportBatchItemFailures: true,
+            enabled: !stage.paused,
           }),
         )
       }
@@ -153,8 +154,7 @@ export class ServiceStack extends Stack {
 
   #streamSource(
     { stream, batchSize }: { stream: readonly string[]; batchSize: number },
-    table: ITableV2,
-    lost: Queue,
+    { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
   ): DynamoEventSource {
     return new DynamoEventSource(table as ITable, {
       // LATEST would miss what is written while the mapping comes up.
@@ -166,6 +166,7 @@ export class ServiceStack extends Stack {
       // A record lives for a day; what fails for longer must be put aside before it is gone.
       maxRecordAge: Duration.hours(23),
       onFailure: new SqsDlq(lost),
+      enabled: !stage.paused,
       filters: [
         FilterCriteria.filter({
           dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },

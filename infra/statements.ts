@@ -15,9 +15,11 @@ export type Resource =
   | 'schedules/*'
   | 'schedule-role'
   | 'sealing-key'
+  | 'reports'
   | 'reports/settlements/*/STL-*'
   | 'reports/ledger/*'
   | `function/manage-${string}`
+  | 'reports/restores/generation.json'
   | 'key'
   | 'log'
 
@@ -77,6 +79,7 @@ export const calledFor = (name: FunctionName, permissions = permissionsOf(name))
   })),
   ...(isFedByStream(name) ? streamStatements : []),
   ...encryptionStatements(permissions),
+  ...listStatements(permissions),
 ]
 
 /** What the services that keep things ask of the key in the name of their caller. */
@@ -157,14 +160,28 @@ const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
 
 /** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
 const reportStatements = ({ reports = [], journals = [] }: Permissions): Statement[] => [
-  ...reports.map((use) => bucketStatement(use, 'reports/settlements/*/STL-*')),
-  ...journals.map((use) => bucketStatement(use, 'reports/ledger/*')),
+  ...reports.map((use) => ({
+    actions: reportActions[use],
+    resource:
+      use === 'generation'
+        ? ('reports/restores/generation.json' as const)
+        : ('reports/settlements/*/STL-*' as const),
+  })),
+  ...journals.map((use) => ({
+    actions: reportActions[use],
+    resource: 'reports/ledger/*' as const,
+  })),
 ]
 
-const bucketStatement = (use: 'read' | 'write', resource: Resource): Statement => ({
-  actions: use === 'read' ? ['s3:GetObject'] : ['s3:PutObject', 's3:AbortMultipartUpload'],
-  resource,
-})
+const reportActions = {
+  read: ['s3:GetObject'],
+  write: ['s3:PutObject', 's3:AbortMultipartUpload'],
+  generation: ['s3:GetObject', 's3:PutObject'],
+} as const
+
+/** Without it, S3 does not say that an object is not there: before the first restore none is. */
+const listStatements = ({ reports = [] }: Permissions): Statement[] =>
+  reports.includes('generation') ? [{ actions: ['s3:ListBucket'], resource: 'reports' }] : []
 
 /** An action on a resource, or on the items of one partition key: the least that can be allowed. */
 export type Permission = { action: string; resource: string; key?: string }

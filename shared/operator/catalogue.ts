@@ -12,6 +12,7 @@ import { ledger } from './nouns/ledger.ts'
 import { limit } from './nouns/limit.ts'
 import { provider } from './nouns/provider.ts'
 import { reconciliation } from './nouns/reconciliation.ts'
+import { restore } from './nouns/restore.ts'
 import { settlement } from './nouns/settlement.ts'
 import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
@@ -33,5 +34,6 @@ export const nouns: Record<string, Noun> = {
   ledger,
   funding,
   approval,
+  restore,
   change,
 }

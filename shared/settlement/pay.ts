@@ -3,7 +3,13 @@ import type { ConnectorName } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch, BatchId, SettlementAccount } from '../domain/settlement.ts'
+import { isHeldBy, type Restore } from '../domain/restore.ts'
+import {
+  type Batch,
+  type BatchId,
+  payoutUuid,
+  type SettlementAccount,
+} from '../domain/settlement.ts'
 import {
   beginPayment,
   endPayment,
@@ -16,6 +22,7 @@ import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks.ts'
 import { findFunds } from '../store/funding.ts'
 import { findPartner } from '../store/partners.ts'
+import { findRestore } from '../store/restores.ts'
 import {
   findBatch,
   findBatches,
@@ -35,51 +42,59 @@ export type World = {
   connectors: Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
 }
 
-const notPayable = (details: string): Refusal => new Refusal(5001, { details })
+export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
+
+const held = ({ generation }: Restore): Refusal =>
+  notPayable(`payouts are held since restore ${generation}: see operator restore release`)
 
 /**
  * @returns the batch as it is now: completed, failed, or processing still; 5404 for none, 5005 for
- *   one that was processed already, 5001 for one that cannot be
+ *   one that was processed already, 5001 for one that cannot be, or whose provider is held
  */
 export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
-  const batch = await findBatch(id)
-  switch (batch?.status) {
-    case undefined:
-      return new Refusal(5404)
-    case 'pending':
-      return begin(batch, world)
-    case 'processing':
-      return instruct(batch, { repeated: true }, world)
-    default:
-      return new Refusal(5005)
-  }
+  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
+  if (!batch) return new Refusal(5404)
+  if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
+  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  const generation = restore?.generation
+  return batch.status === 'pending'
+    ? begin(batch, { ...world, generation })
+    : instruct(batch, { repeated: true }, { ...world, generation })
 }
 
-/** A transaction takes a hundred writes: the batch, the cash for payouts, and these. */
-const OTHERS_MAX = 98
+/** The generation of the table at the payout. Absent: 1. */
+type Paying = World & { generation: number | undefined }
 
-const begin = async (batch: Batch, world: World): Promise<Batch | Refusal> => {
+/** A transaction takes a hundred writes: the batch, the cash, the record of a change, and these. */
+const OTHERS_MAX = 97
+
+const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
   const account = await accountOf(batch, world.runtime.now())
   if (account instanceof Refusal) return account
-  const waiting = await listBelowZero(batch.partner, batch.createdAt)
-  const belowZero = waiting.filter(isOutstanding).slice(0, OTHERS_MAX)
-  const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now() })
-  const needed = begun.batch.paid ?? 0
-  const cash = { change: -needed, isCovered: environment.payoutsWaitForFunding }
-  const written = await writeTogether(batch, belowZero, begun, { cash, world })
+  const { generation } = world
+  const belowZero = await belowZeroBefore(batch)
+  const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now(), generation })
+  const isCovered = environment.payoutsWaitForFunding
+  const written = await writeTogether(batch, belowZero, begun, { ...world, isCovered })
   if (written === 'changed') return payBatch(batch.id, world)
-  if (written === 'not covered') return notCovered(needed)
-  return written.status === 'processing' ? instruct(written, { repeated: false }, world) : written
+  if (written === 'not covered') return notCovered(begun.batch)
+  // A restore may have undone the record of a payout that the bank has made.
+  const repeated = (batch.generation ?? 1) < (generation ?? 1)
+  return written.status === 'processing' ? instruct(written, { repeated }, world) : written
 }
 
-const notCovered = async (needed: number): Promise<Refusal> => {
-  const cash = formatAmount(await findFunds())
+const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
+  const [needed, left] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
   return notPayable(
-    `the batch needs ${formatAmount(pesewas(needed))} of the cash that banks have remitted, and ${cash} is left`,
+    `the batch needs ${needed} of the cash that banks have remitted, and ${left} is left`,
   )
 }
+
+/** Returns the batches that a payout makes good. */
+export const belowZeroBefore = async ({ partner, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(partner, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
 
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
   status === 'pending' && outstanding < 0
@@ -99,7 +114,7 @@ const accountOf = async ({ partner }: Batch, now: Date): Promise<SettlementAccou
 const instruct = async (
   batch: Batch,
   { repeated }: { repeated: boolean },
-  world: World,
+  world: Paying,
 ): Promise<Batch | Refusal> => {
   const { id, uuid, partner, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
@@ -122,47 +137,48 @@ const instruct = async (
 
 type LastWord = Exclude<InstructionResult, { kind: 'underway' }>
 
-const end = async (batch: Batch, result: LastWord, world: World): Promise<Batch | Refusal> => {
+const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch | Refusal> => {
   const others = await findBatches(batch.makesGood.map(({ batch: id }) => id))
   const at = world.runtime.now()
   const ended =
     result.kind === 'paid'
-      ? endPayment(batch, { bankReference: result.bankReference, at }, others)
+      ? endPayment(batch, { ...result, at, generation: world.generation }, others)
       : failPayment(batch, { failure: result.message, at }, others)
-  // A payout that fails gives its cash back.
-  const change = ended.batch.status === 'failed' ? (batch.paid ?? 0) : 0
-  const cash = { change, isCovered: false }
-  const written = await writeTogether(batch, others, ended, { cash, world })
+  const written = await writeTogether(batch, others, ended, world)
   // Another worker was first: what it wrote is asked for, under the same uuid.
   if (typeof written === 'string') return payBatch(batch.id, world)
   measure({ [written.status === 'completed' ? 'SettlementPaid' : 'SettlementFailed']: 1 })
   return written
 }
 
-type Alongside = { cash: Parameters<typeof replaceBatches>[1]; world: World }
+type Writing = Pick<World, 'runtime'> & Parameters<typeof replaceBatches>[2]
 
-/** @returns the batch as it was written, or why nothing was */
-const writeTogether = async (
+/**
+ * Writes a batch with those that it makes good.
+ * @returns the batch as it was written, or why nothing was
+ */
+export const writeTogether = async (
   batch: Batch,
   others: readonly Batch[],
   after: { batch: Batch; others: readonly Batch[] },
-  { cash, world }: Alongside,
+  { runtime, ...options }: Writing,
 ): Promise<Batch | Exclude<Written, 'written'>> => {
   const pairs = [
     { before: batch, after: after.batch },
     ...others.map((before, n) => ({ before, after: after.others[n] ?? before })),
   ]
-  const written = await replaceBatches(pairs, cash, world.runtime)
+  const written = await replaceBatches(pairs, runtime, options)
   return written === 'written' ? { ...after.batch, version: batch.version + 1 } : written
 }
 
 /** Has a batch that failed paid after all, by another instruction. */
 export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
-  const batch = await findBatch(id)
+  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
-  const again = retryPayment(batch, world.runtime.newId() as Batch['uuid'])
+  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)
 }

@@ -97,6 +97,8 @@ export const keys = {
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
+  /** The last restore of the table. */
+  restore: { pk: 'RESTORE', sk: 'RESTORE' },
   /** How far the sweep has looked through what was completed. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),

@@ -106,6 +106,12 @@ const rejectedBatch = async (): Promise<string> => {
   return batch.id
 }
 
+const builtBatch = async (): Promise<string> => {
+  const payee = await createPayee(service, 'built')
+  await payee.complete('100.00')
+  return (await payee.run(nightAfter(0))).built[0].id
+}
+
 /** Each verb that needs an approval, with a call of it. */
 const rows: [noun: string, verb: string, options: () => Options | Promise<Options>][] = [
   ['bank', 'create', () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' })],
@@ -117,8 +123,22 @@ const rows: [noun: string, verb: string, options: () => Options | Promise<Option
   ],
   ['connector', 'remove', () => ({ bank: 'SCB' })],
   ['debit', 'reverse', async () => ({ reference: await completedDebit(), reason: 'Dispute' })],
+  ...(['complete', 'fail'] as const).map((verb): [string, string, () => Promise<Options>] => [
+    'debit',
+    verb,
+    async () => ({
+      reference: (await debitThatIs('processing', '+233244444444')).reference,
+      'bank-reference': 'GCB-7',
+      reason: 'By telephone',
+    }),
+  ]),
   ['exception', 'refund', async () => ({ reference: await lateCompletion() })],
   ['provider', 'update', () => ({ provider: 'other', ...account('1041008002') })],
+  [
+    'settlement',
+    'complete',
+    async () => ({ batch: await builtBatch(), 'bank-reference': 'GCB-7', reason: 'By telephone' }),
+  ],
   ['settlement', 'retry', async () => ({ batch: await rejectedBatch() })],
 ]
 

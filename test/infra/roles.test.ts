@@ -40,6 +40,7 @@ const byOutput: [RegExp, string][] = [
   [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"$/, 'stream'],
   [/-data:ExportsOutputFnGetAttTable\w+Arn\w+"$/, 'table'],
   [/-data:ExportsOutputRefSealingKey\w+"$/, 'sealing-key'],
+  [/-data:ExportsOutputFnGetAttReports\w+Arn\w+"$/, 'reports'],
   [/-data:ExportsOutputFnGetAttKey\w+Arn\w+"$/, 'key'],
 ]
 

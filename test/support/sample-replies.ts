@@ -42,6 +42,7 @@ export const sampleReplies: Record<string, object> = {
   'manage-exception': { result: [] },
   'manage-change': { result: expect.any(Array) },
   'manage-approval': { result: [] },
+  'manage-restore': { result: { generation: 1, highest_generation: 1 } },
   'manage-debit': { error: 'no such debit' },
   'list-settlements': { statusCode: 200 },
   'get-settlement': { statusCode: 404 },
