@@ -62,7 +62,7 @@ test.each(each)('%s: each stack stays well below the 500 resources that it may h
     const count = Object.keys(
       (template as ReturnType<typeof of>['service']).toJSON().Resources,
     ).length
-    expect(count, `${count} resources in ${stack}`).toBeLessThan(450)
+    expect(count, `${count} resources in ${stack}`).toBeLessThan(475)
   }
 })
 

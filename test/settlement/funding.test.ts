@@ -3,6 +3,7 @@ import { pesewas } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
 import { findFunds, putFunding } from '../../shared/store/funding.ts'
 import { findBatch } from '../../shared/store/settlements.ts'
@@ -131,6 +132,18 @@ describe('where payouts wait for funding', () => {
     expect(refused(await payBatch(other, world)).code).toBe('400/5001')
     expect(granted(await payBatch(batch, world)).status).toBe('completed')
     expect(await findFunds()).toBe(0)
+  })
+
+  test('a payout that an operator records takes its cash once, whatever is left', async () => {
+    const [begun, unsent] = [await batchOf(100_00), await batchOf(90_00)]
+    await fund(100_00)
+    bank.conducts.push('take its time')
+    expect(granted(await payBatch(begun, world)).status).toBe('processing')
+    for (const batch of [begun, unsent]) {
+      const completed = await completeBatch(batch, 'B-1', world.runtime, () => [])
+      expect(granted(completed).status).toBe('completed')
+    }
+    expect(await findFunds()).toBe(-90_00)
   })
 
   test('a batch whose net makes others good needs cash for the rest of it alone', async () => {
