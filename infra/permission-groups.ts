@@ -19,6 +19,15 @@ const moves = allOf(restored, {
   items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
 })
 
+/** Stores calls that need an approval, and carries out granted ones. */
+export const requestsApprovals: Permissions = {
+  items: {
+    GetItem: ['APPROVALS'],
+    PutItem: ['APPROVALS', 'CHANGES'],
+    UpdateItem: ['APPROVALS'],
+  },
+}
+
 /** One that fails gives its amount back to its day. */
 export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
 
@@ -85,7 +94,7 @@ export const reconciles: Permissions = {
     Query: ['FEED#*', 'BATCH#*'],
   },
   lists: {
-    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*'],
+    'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
     work: ['SETTLE#*'],
   },
 }

@@ -17,6 +17,7 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 
 /** Partition keys of the table, as `dynamodb:LeadingKeys` is held against them. */
 type Partition =
+  | 'APPROVALS'
   | 'BANKS'
   | 'CHANGES'
   | 'RESTORE'
@@ -38,6 +39,8 @@ export type Permissions = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   sealingKey?: true
+  /** Functions of the operator command that it invokes. */
+  invokes?: readonly `manage-${string}`[]
   /** The reports of batches, and what is kept with them of restores. */
   reports?: readonly ('read' | 'write' | 'generation')[]
 }
@@ -64,4 +67,5 @@ export const allOf = (...parts: readonly Permissions[]): Permissions => ({
   lists: together(parts.map(({ lists }) => lists)),
   sends: unique(parts.flatMap(({ sends = [] }) => sends)),
   reports: unique(parts.flatMap(({ reports = [] }) => reports)),
+  invokes: unique(parts.flatMap(({ invokes = [] }) => invokes)),
 })

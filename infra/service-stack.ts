@@ -92,7 +92,7 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       logGroup,
-      role: defineRole(this, row, { data, queues, schedules, logGroup }),
+      role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
       ...reservation(row, stage),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
@@ -101,6 +101,7 @@ export class ServiceStack extends Stack {
           stage: stage.name,
           referencePrefix: stage.referencePrefix,
           hasSandboxBank: stage.hasSandboxBank,
+          approvals: stage.approvals,
           ownHosts: [ownHost(this, stage.domain, api)],
         },
         {
@@ -111,6 +112,7 @@ export class ServiceStack extends Stack {
           scheduleRoleArn: schedules.role.roleArn,
           sealingKeyArn: data.sealingKey.secretArn,
           reportsBucket: data.reports.bucketName,
+          functionPrefix: functionName('', stage.name),
         },
       ),
     })

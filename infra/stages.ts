@@ -20,6 +20,8 @@ export type Stage = {
   workersMax?: number
   /** Whether the sandbox's bank may play one here. */
   hasSandboxBank: boolean
+  /** Whether a second operator must approve calls that can move money elsewhere (docs/operations.md). */
+  approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
@@ -59,6 +61,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     // Nothing reserved: a new account may have no more than ten workers in all.
     workersMax: 5,
     hasSandboxBank: true,
+    approvals: false,
     recordsInvocations: false,
     keepsData: false,
     logRetention: RetentionDays.ONE_MONTH,
@@ -76,6 +79,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
       'debit-callback': 50,
     },
     hasSandboxBank: false,
+    approvals: true,
     recordsInvocations: true,
     keepsData: true,
     logRetention: RetentionDays.ONE_YEAR,

@@ -17,6 +17,7 @@ export type Resource =
   | 'sealing-key'
   | 'reports'
   | 'reports/settlements/*/STL-*'
+  | `function/manage-${string}`
   | 'reports/restores/generation.json'
   | 'key'
   | 'log'
@@ -61,6 +62,10 @@ export const calledBy = (name: FunctionName, permissions = permissionsOf(name)):
   ...scheduleStatements(permissions),
   ...sealingKeyStatements(permissions),
   ...reportStatements(permissions),
+  ...(permissions.invokes ?? []).map((name) => ({
+    actions: ['lambda:InvokeFunction'],
+    resource: `function/${name}` as const,
+  })),
 ]
 
 /** What AWS itself calls in the name of a function: to feed it, to keep its log, to decrypt. */

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { judgeCall } from '../../shared/operator/verbs.ts'
+import { judgeCall, secretsOf } from '../../shared/operator/verbs.ts'
 import {
   actorOf,
   fail,
@@ -8,7 +8,7 @@ import {
   invokeFunction,
   type Target,
 } from './functions-client.ts'
-import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, secretsOf } from './operator-help.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 
 /**
  * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON

@@ -1,3 +1,4 @@
+import { approval } from './nouns/approval.ts'
 import { bank } from './nouns/bank.ts'
 import { change } from './nouns/change.ts'
 import { connector } from './nouns/connector.ts'
@@ -28,6 +29,7 @@ export const nouns: Record<string, Noun> = {
   exception,
   settlement,
   reconciliation,
+  approval,
   restore,
   change,
 }

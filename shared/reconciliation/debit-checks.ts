@@ -2,6 +2,7 @@ import { isOfItsEvent, isTold } from './events.ts'
 import { endsInTime, followsTheLifecycle, hasOneOutcome, isWhole, saysWho } from './history.ts'
 import { existsAsAccepted, isClaimed, isNamed } from './identity.ts'
 import type { Invariant, Verdict } from './invariants.ts'
+import { hasRefund } from './refunds.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
 import { isSettledOnce, isSettledRightly, isTakenBackOnce, keepsItsAmount } from './settled.ts'
 import type { Terms } from './terms.ts'
@@ -24,4 +25,5 @@ export const debitChecks: readonly [Invariant, Check][] = [
   [25, keepsItsAmount],
   [27, isTakenBackOnce],
   [33, saysWho],
+  [39, hasRefund],
 ]

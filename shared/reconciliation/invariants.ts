@@ -18,6 +18,7 @@ export const invariants = {
   27: 'A reversal after settlement takes back its line, once',
   31: 'A rejected bank report is on record, and is of its debit',
   33: 'Each change says who made it, when, and by which request',
+  39: 'A reversed debit has one refund, and a refund ends in time',
 } as const
 
 export type Invariant = keyof typeof invariants

@@ -1,6 +1,7 @@
 import type { Debit, Facts } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
+import type { Refund } from '../domain/refund.ts'
 import { type Batch, isBatchId, type Line } from '../domain/settlement.ts'
 import { fromLineItem } from '../store/batch-item.ts'
 import { fromDebitItem } from '../store/debit-item.ts'
@@ -8,6 +9,7 @@ import { createdWithin } from '../store/debit-lists.ts'
 import { fromDeliveryItem } from '../store/deliveries.ts'
 import { feedPages } from '../store/event-feed.ts'
 import { type Key, keys } from '../store/keys.ts'
+import { fromRefundItem } from '../store/refunds.ts'
 import { findLines, linesOf } from '../store/settlement-lines.ts'
 import { readMany } from '../store/table.ts'
 import type { SeenLine } from './batch-checks.ts'
@@ -94,6 +96,7 @@ export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> 
       claimOf(debit),
       keys.uuid(uuid),
       ...debit.history.map((_, n) => keys.delivery(reference, n)),
+      ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
       ...[line, adjustment].filter((key) => key !== undefined),
     ]
   })
@@ -105,6 +108,9 @@ export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> 
 const unique = (wanted: readonly Key[]): Key[] => [
   ...new Map(wanted.map((key) => [at(key), key])).values(),
 ]
+
+const refundAt = (item: Record<string, unknown> | undefined): Refund | undefined =>
+  item && fromRefundItem(item)
 
 const seen = (debit: Debit, items: Found): SeenDebit => {
   const { line, adjustment } = lineKeys(debit)
@@ -122,6 +128,7 @@ const seen = (debit: Debit, items: Found): SeenDebit => {
     }),
     line: lineAt(line),
     adjustment: lineAt(adjustment),
+    refund: refundAt(items.get(at(keys.refund(debit.facts.reference)))),
   }
 }
 

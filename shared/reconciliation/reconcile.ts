@@ -25,6 +25,7 @@ import { isOfItsDebit } from './exceptions.ts'
 import { nothing, verdict } from './invariants.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
 import { createdOnDay, linePages, readDebits, seeDebits, seeLines, toldOnDay } from './read.ts'
+import { checkRefunds } from './refunds.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
 import { isSettledOnce, isTakenBackOnce } from './settled.ts'
 import { noSums, withLine } from './sums.ts'
@@ -54,6 +55,7 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
   const tally = newTally()
   let money = noMoney
   await checkExceptions(terms, tally)
+  await checkRefunds(terms, tally)
   const partners = await listPartners()
   for (const partner of partners) {
     money = await lookAtDebits(partner, terms, { tally, money })

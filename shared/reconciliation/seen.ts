@@ -2,6 +2,7 @@ import type { Debit, Facts } from '../domain/debit.ts'
 import type { Delivery } from '../domain/delivery.ts'
 import type { Webhook } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
+import type { Refund } from '../domain/refund.ts'
 import type { Line } from '../domain/settlement.ts'
 
 /** A debit as the table has it, with everything that is kept beside it. */
@@ -17,6 +18,8 @@ export type SeenDebit = {
   line: Line | undefined
   /** In the batch that it says takes the line back. */
   adjustment: Line | undefined
+  /** Read for a reversed debit only. */
+  refund: Refund | undefined
 }
 
 /** What its partner wants to be told, if anything. */

@@ -69,7 +69,7 @@ const OTHERS_MAX = 99
 const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
-  const account = await accountOf(batch)
+  const account = await accountOf(batch, world.runtime.now())
   if (account instanceof Refusal) return account
   const { generation } = world
   const belowZero = await belowZeroBefore(batch)
@@ -88,9 +88,12 @@ export const belowZeroBefore = async ({ partner, createdAt }: Batch): Promise<Ba
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
   status === 'pending' && outstanding < 0
 
-const accountOf = async ({ partner }: Batch): Promise<SettlementAccount | Refusal> => {
-  const account = (await findPartner(partner))?.settlementAccount
+const accountOf = async ({ partner }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
+  const { settlementAccount: account, payoutsHeldUntil } = (await findPartner(partner)) ?? {}
   if (!account) return notPayable('the provider has no settlement account')
+  if (payoutsHeldUntil && now < new Date(payoutsHeldUntil)) {
+    return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
+  }
   const bank = await findBank(account.bank)
   return bank && bank.connector !== 'none'
     ? account

@@ -265,6 +265,29 @@ const faults: Fault[] = [
     'a change by a bank whose debit it is not',
     ({ done }) => damage(debitKey(done), 'SET #history[2].#by = :by', { by: 'bank:ECO' }),
   ],
+  [
+    39,
+    'a reversed debit without a refund',
+    ({ takenBack }) => remove(keys.refund(takenBack.facts.reference)),
+  ],
+  [
+    39,
+    'a refund of another amount',
+    ({ takenBack }) =>
+      damage(keys.refund(takenBack.facts.reference), 'SET amount = :one', { one: 1 }),
+    { date: TOMORROW },
+  ],
+  [
+    39,
+    'a refund that its bank has had for three days',
+    ({ takenBack }) =>
+      damage(
+        keys.refund(takenBack.facts.reference),
+        'SET #status = :processing, byStatus = :due, byTime = :since, processedAt = :since',
+        { processing: 'processing', due: keys.refunds('due'), since: `${TODAY}T09:00:00.000Z` },
+      ),
+    { now: at(DAY_AFTER, '12:00:00') },
+  ],
 ]
 
 const everything = async () =>

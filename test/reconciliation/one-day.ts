@@ -5,6 +5,7 @@ import { abandon, owed, recordAttempt } from '../../shared/domain/delivery.ts'
 import { debitEvent } from '../../shared/domain/event.ts'
 import type { Status } from '../../shared/domain/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import { completeRefund, reversalRefund } from '../../shared/domain/refund.ts'
 import type { ReportException } from '../../shared/domain/report-exception.ts'
 import {
   type Batch,
@@ -24,6 +25,7 @@ import { putException } from '../../shared/store/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { moveRead } from '../../shared/store/moves.ts'
 import { changePartner } from '../../shared/store/partners.ts'
+import { refundCreation, writeTogether } from '../../shared/store/refunds.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement-lines.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlements.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
@@ -69,7 +71,14 @@ export const moved = async (
   changes: Changes = {},
 ): Promise<Debit> => {
   const cause = { at: when, by: whoMoves[to] ?? 'bank:GCB', requestId: `to-${to}` }
-  return granted(await moveRead(debit, (now) => advance(now, { ...cause, to, changes }), still()))
+  const after = granted(
+    await moveRead(debit, (now) => advance(now, { ...cause, to, changes }), still()),
+  )
+  if (to === 'reversed') {
+    const refund = completeRefund(reversalRefund(after), { bankReference: 'GCB-R', at: when })
+    await writeTogether([refundCreation(refund)], still())
+  }
+  return after
 }
 
 export const approved = async (debit: Debit, when: Date): Promise<Debit> => {

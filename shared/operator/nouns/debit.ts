@@ -35,14 +35,17 @@ export const debit = {
         reference,
         reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),
       }),
+      approval: 'always',
     },
     complete: {
       summary: 'completes a pending or processing debit, as its bank has told',
       options: outcome('why, and who said so; the provider reads it'),
+      approval: 'always',
     },
     fail: {
       summary: 'fails a pending or processing debit, as its bank has told',
       options: outcome('the bank’s words; the provider reads them as the error message'),
+      approval: 'always',
     },
     repair: {
       summary: "has all done that should have followed from a day's debits, and did not",

@@ -42,7 +42,12 @@ export const settlement = {
         'bank-reference': option('TEXT', 'the bank’s reference of the payment', BankReference),
         reason: option('TEXT', 'why, and who said so', text({ max: 200 })),
       }),
+      approval: 'always',
     },
-    retry: { summary: 'pays a batch again that its bank rejected', options: one },
+    retry: {
+      summary: 'pays a batch again that its bank rejected',
+      options: one,
+      approval: 'always',
+    },
   },
 } as const satisfies Noun

@@ -1,0 +1,55 @@
+import type { Debit } from '../domain/debit.ts'
+import type { Refund } from '../domain/refund.ts'
+import { refundPages } from '../store/refunds.ts'
+import { nothing, type Verdict, verdict } from './invariants.ts'
+import { readDebits } from './read.ts'
+import { type SeenDebit, timeOf } from './seen.ts'
+import type { Tally } from './tally.ts'
+import type { Terms } from './terms.ts'
+
+/** Refunds and their debits. */
+
+/** A bank that has not decided about a refund within two days must be asked by an operator. */
+const IN_PROGRESS_MS = 2 * 86_400_000
+
+export const hasRefund = ({ debit, refund }: SeenDebit): Verdict =>
+  debit.status === 'reversed' && timeOf(debit, 'completed')
+    ? verdict({ 'is reversed, and has no refund': refund === undefined })
+    : nothing
+
+/** Checks each refund that has not completed, and those that completed on the day. */
+export const checkRefunds = async (terms: Terms, tally: Tally): Promise<void> => {
+  const { from, before, now } = terms
+  const lists = [
+    refundPages('due', { from: new Date(0), before: now }),
+    refundPages('completed', { from, before }),
+  ]
+  for (const pages of lists) {
+    for await (const refunds of pages) {
+      const debits = await readDebits(refunds.map(({ reference }) => reference))
+      for (const refund of refunds) {
+        const { provider, reference: subject } = refund
+        tally.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), now))
+      }
+    }
+  }
+}
+
+const isOfItsDebit = (refund: Refund, debit: Debit | undefined, now: Date): Verdict => {
+  const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
+  const since = processedAt ?? createdAt
+  const owedIn = origin === 'reversal' ? 'reversed' : 'failed'
+  const isOpen = status === 'pending' || status === 'processing'
+  return verdict({
+    'has a refund, and does not exist': debit === undefined,
+    [`is ${debit?.status}, and has a refund after ${origin}`]:
+      debit !== undefined && debit.status !== owedIn,
+    [`is refunded ${amount} pesewas, which is not its amount`]:
+      debit !== undefined && debit.facts.amount !== amount,
+    [`is refunded by ${bank}, which is not its bank`]:
+      debit !== undefined && debit.facts.bank.identifier !== bank,
+    [`has a refund that is ${status} since ${since.toISOString()}`]:
+      isOpen && now.getTime() - since.getTime() > IN_PROGRESS_MS,
+    'is refunded, and no bank says so': status === 'completed' && bankReference === null,
+  })
+}
