@@ -173,6 +173,7 @@ describe('the key that seals the secrets of partners and banks', () => {
         'manage-settlement',
         'manage-webhook',
         'process-batch',
+        'refund-customer',
         'submit-to-bank',
         'sweep',
       ]).sort(),
@@ -310,7 +311,7 @@ describe('queues', () => {
   })
 
   test('the stream has one reader, from its beginning, that puts aside what fails', () => {
-    const entities = ['debit', 'delivery', 'recovery', 'batch', 'exception']
+    const entities = ['debit', 'delivery', 'recovery', 'batch', 'exception', 'refund']
     service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,
