@@ -73,7 +73,10 @@ const referenceIn = (report: string): string | undefined => {
  * Opens the refund of a late completion or retries a failed refund, then resolves the exceptions
  * that ask for it. A repeated call after a crash in between resolves what is left.
  */
-const refund = async (reference: Reference, author: Author) => {
+const refund = async (
+  { reference, reason }: { reference: Reference; reason?: string | undefined },
+  author: Author,
+): Promise<unknown> => {
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
     findRefund(reference),
@@ -91,9 +94,14 @@ const refund = async (reference: Reference, author: Author) => {
   const { at } = author
   const debitBankReference = late && referenceIn(late.report)
   const next = !current
-    ? newRefund(debit, { origin: 'late_completion', reason: REASON, at, debitBankReference })
+    ? newRefund(debit, {
+        origin: 'late_completion',
+        reason: reason ?? REASON,
+        at,
+        debitBankReference,
+      })
     : isRetry
-      ? retryRefund(current)
+      ? { ...retryRefund(current), reason: reason ?? current.reason }
       : current
   if (next !== current) {
     const recording = { ...author, target: reference, provider: next.provider }
@@ -101,7 +109,7 @@ const refund = async (reference: Reference, author: Author) => {
       current ? refundReplacement(current, next) : refundCreation(next),
       ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
     ]
-    if (!(await writeTogether(writes, real))) return refund(reference, author)
+    if (!(await writeTogether(writes, real))) return refund({ reference, reason }, author)
   }
   await resolveAll(open, `refund ${next.uuid}`, author)
   return { reference, refund: refundView(next, formatAmount) }
@@ -138,7 +146,7 @@ export const handler = operatorHandler(exception, {
     const found = await findExceptions(reference)
     return found.length > 0 ? found.sort(newestFirst).map(view) : unknown()
   },
-  refund: ({ reference }, author) => refund(reference, author),
+  refund,
   /** A bank may repeat a report; one resolution covers all open exceptions of the debit. */
   resolve: async ({ reference, kind, note }, author) => {
     const matching = async () =>

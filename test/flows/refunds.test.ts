@@ -189,8 +189,11 @@ describe('a refund that the bank rejects', () => {
         resolved_at: null,
       },
     ])
-    const { refund } = await operate('exception', 'refund', { reference: debit.reference })
-    expect(refund).toMatchObject({ status: 'pending', error_message: null })
+    const { refund } = await operate('exception', 'refund', {
+      reference: debit.reference,
+      reason: 'Account reopened',
+    })
+    expect(refund).toMatchObject({ status: 'pending', reason: 'Account reopened' })
     expect(refund.uuid).not.toBe(failed.uuid)
     await becomes(debit, 'completed')
     const [exception] = await exceptionsOf(debit)

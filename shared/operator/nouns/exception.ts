@@ -26,7 +26,10 @@ export const exception = {
     refund: {
       summary:
         'refunds a late completion, or retries a refund that failed; resolves its exceptions',
-      options: options({ reference }),
+      options: options({
+        reference,
+        reason: v.optional(option('TEXT', 'why; the bank reads it', text({ max: 200 }))),
+      }),
       approval: 'always',
     },
     resolve: {
