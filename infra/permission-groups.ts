@@ -82,6 +82,6 @@ export const reconciles: Permissions = {
   },
   lists: {
     'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
-    work: ['SETTLE#*'],
+    work: ['SETTLE#*', 'PAY', 'FAILED', 'BELOW_ZERO#*'],
   },
 }

@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
 import { type BankStatusFilter, type DebitFilter, isListed } from '../domain/debit-list.ts'
-import { statuses } from '../domain/lifecycle.ts'
+import { type Status, statuses } from '../domain/lifecycle.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -103,7 +103,7 @@ export const sumByCustomer = async (
   return { ...sum, amount: pesewas(sum.amount) }
 }
 
-type Created = { from: Date; before: Date; pageSize: number }
+type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
 
 /**
  * The debits of a partner that were created in a span, each once. Their lists are read in the
@@ -112,10 +112,11 @@ type Created = { from: Date; before: Date; pageSize: number }
  */
 export async function* createdWithin(
   partner: PartnerId,
-  { from, before: to, pageSize: Limit }: Created,
+  { from, before: to, pageSize: Limit, statuses: selected = statuses }: Created,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  for (const list of listsOf(partner, { from, to })) {
+  const lists = selected.flatMap((status) => listsOf(partner, { status, from, to }))
+  for (const list of lists) {
     const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
     for await (const page of pages) {
       const references = page.map(({ byTime }) => referenceAt(String(byTime)))
