@@ -7,7 +7,7 @@ import { type Count, type PagePlace, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
-import { findDebits } from './debits.ts'
+import { findDebits, type Unreadable } from './debits.ts'
 import { countEntries, cutAt, examine, type List, queryOf, readMerged } from './index-lists.ts'
 import { keys } from './keys.ts'
 import { queryPages } from './table.ts'
@@ -34,11 +34,12 @@ const readPage = async (
   lists: readonly List[],
   { slice, before }: PagePlace,
   isMatch: (debit: Debit) => boolean,
+  unreadable: Unreadable,
 ): Promise<DebitPage> => {
   const rest = before === undefined ? lists : lists.flatMap((list) => cutAt(list, before))
   const { positions, next } = await readMerged(rest, slice)
   const references = positions.map(referenceAt)
-  const found = await findDebits(references)
+  const found = await findDebits(references, unreadable)
   const debits = references.flatMap((reference) => found.get(reference) ?? [])
   return { debits: debits.filter(isMatch), next }
 }
@@ -54,13 +55,14 @@ const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[]
       until: to?.toISOString(),
     }))
 
-/** A page of a provider's debits. */
+/** A page of a provider's debits. @param unreadable takes those that cannot be shown */
 export const listDebits = (
   provider: PartnerId,
   filter: DebitFilter,
   place: PagePlace,
+  unreadable: Unreadable,
 ): Promise<DebitPage> =>
-  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter))
+  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
 
 export const countDebits = async (provider: PartnerId, filter: DebitFilter): Promise<Count> => {
   const counted = await Promise.all(
@@ -80,11 +82,16 @@ const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
 }
 
 /** A page of a customer's debits; it is short when it ends at the bound of examined entries. */
-export const listByCustomer = (filter: CustomerFilter, place: PagePlace): Promise<DebitPage> =>
+export const listByCustomer = (
+  filter: CustomerFilter,
+  place: PagePlace,
+  unreadable: Unreadable,
+): Promise<DebitPage> =>
   readPage(
     customerLists(filter),
     place,
     ({ status }) => filter.status === 'all' || status === filter.status,
+    unreadable,
   )
 
 /** Counts and sums a customer's debits from the index alone. */
