@@ -50,6 +50,7 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
   expect({ ...result, repaired: result.repaired.sort() }).toEqual({
     lookedAt: 30,
     repaired: references,
+    unreadable: [],
     isDone: true,
   })
   const told = await readNewest(partner, 200)
