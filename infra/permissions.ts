@@ -140,7 +140,7 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['CHANGES'], BatchGetItem: ['CHANGES'] },
     lists: { 'by-status': ['CHANGES#*'] },
   },
-  'manage-reconciliation': reconciles,
+  'manage-reconciliation': allOf(reconciles, { items: { GetItem: ['BANKS'] } }),
   'manage-settlement': allOf(buildsBatches, paysBatches, {
     items: { PutItem: ['CHANGES'] },
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },

@@ -10,7 +10,7 @@ import type { Reference } from '../domain/reference.ts'
 import { findDebits, type Unreadable } from './debits.ts'
 import { countEntries, cutAt, examine, type List, queryOf, readMerged } from './index-lists.ts'
 import { keys } from './keys.ts'
-import { queryPages } from './table.ts'
+import { queryAll, queryPages } from './table.ts'
 
 /**
  * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves
@@ -108,6 +108,29 @@ export const sumByCustomer = async (
     }
   }
   return { ...sum, amount: pesewas(sum.amount) }
+}
+
+/**
+ * References of a provider's debits in one status, in the order of their creation.
+ * @returns at most `limit` of them, and the position after which the next begin; null: none follow
+ */
+export const listCreated = async (
+  provider: PartnerId,
+  status: Status,
+  { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
+): Promise<{ references: Reference[]; next: string | null }> => {
+  const [list] = listsOf(provider, { status, from, to: before })
+  if (!list) throw new Error(`There is no list ${status}`)
+  const entries = await queryAll({
+    ...queryOf({ ...list, ...(after ? { from: after } : {}) }),
+    ScanIndexForward: true,
+    // One more shows whether others follow; the list begins with the position itself.
+    Limit: limit + 2,
+  })
+  const positions = entries.map(({ byTime }) => String(byTime)).filter((one) => one !== after)
+  const shown = positions.slice(0, limit)
+  const next = positions.length > limit ? (shown.at(-1) ?? null) : null
+  return { references: shown.map(referenceAt), next }
 }
 
 type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
