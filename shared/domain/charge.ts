@@ -98,6 +98,8 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
     return aboveMaximum(bank.maximum)
   }
+  const today = dayOf(at)
+  const isCounted = partner.dailyLimit !== undefined || partner.countedUntil === today
   return openDebit(
     {
       reference,
@@ -109,7 +111,7 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
       amount: request.amount,
       narration: request.narration,
       metadata: request.metadata ?? {},
-      ...(partner.dailyLimit === undefined ? {} : { countedOn: dayOf(at) }),
+      ...(isCounted ? { countedOn: today } : {}),
     },
     { at, by: `partner:${partner.id}`, requestId },
   )
