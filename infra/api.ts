@@ -10,6 +10,7 @@ import {
   RestApi,
   type StageOptions,
 } from 'aws-cdk-lib/aws-apigateway'
+import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { operationNames, operations } from '../shared/api/operations.ts'
 import { methodsOf } from '../shared/api/resources.ts'
@@ -19,6 +20,7 @@ import {
   type GatewayResponse,
   gatewayBody,
   gatewayHeaders,
+  gatewayResponseOf,
   gatewayResponses,
 } from './gateway-responses.ts'
 import { defineLog } from './log-group.ts'
@@ -34,14 +36,29 @@ export const defineApi = (stack: Stack, stage: Stage): RestApi => {
     // Bodies arrive as the bytes that were sent, so that their UTF-8 and signature can be judged.
     binaryMediaTypes: ['*/*'],
     deployOptions: deployment(stack, stage),
+    ...(stage.paused ? { policy: closed() } : {}),
   })
   // The gateway would make it itself, to be kept for ever.
   const ownLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
   defineLog(stack, 'ExecutionLog', stage, ownLog)
-  for (const type of Object.keys(gatewayResponses) as GatewayResponse[]) defineResponse(api, type)
+  for (const type of Object.keys(gatewayResponses) as GatewayResponse[])
+    defineResponse(api, type, stage)
   acceptFindings(api, stage)
   return api
 }
+
+/** Denies every request before any function. The gateway answers it as ACCESS_DENIED. */
+const closed = (): PolicyDocument =>
+  new PolicyDocument({
+    statements: [
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['execute-api:Invoke'],
+        resources: ['execute-api:/*'],
+      }),
+    ],
+  })
 
 const deployment = (stack: Stack, stage: Stage): StageOptions => {
   const { perSecond, burst } = stage.throttle
@@ -108,16 +125,16 @@ export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunct
   api.root.addResource('{proxy+}').addMethod('ANY', unmatched)
 }
 
-const defineResponse = (api: RestApi, type: GatewayResponse): void => {
-  const { status } = gatewayResponses[type]
+const defineResponse = (api: RestApi, type: GatewayResponse, stage: Stage): void => {
+  const row = gatewayResponseOf(type, stage)
   // The gateway reads a value in quotes as it stands, and others as its variables.
-  const fixed = Object.entries(gatewayHeaders(type)).map(([name, value]) => [name, `'${value}'`])
+  const fixed = Object.entries(gatewayHeaders(row)).map(([name, value]) => [name, `'${value}'`])
   api.addGatewayResponse(type, {
     type: ResponseType.of(type),
-    statusCode: String(status),
+    statusCode: String(row.status),
     responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(fixed) },
     templates: {
-      'application/json': gatewayBody(type, {
+      'application/json': gatewayBody(row, {
         timestamp: '$context.requestTime',
         requestId: '$context.requestId',
       }),

@@ -2,11 +2,12 @@ import { buildBundles } from './bundles/build.ts'
 import { checkedApp, defineStage } from './stage-stacks.ts'
 import { stageNamed, UnknownStage } from './stages.ts'
 
-/** `cdk deploy --all -c stage=NAME` */
+/** `cdk deploy --all -c stage=NAME [-c paused=true]` */
 
 const app = checkedApp()
 try {
-  const stage = stageNamed(app.node.tryGetContext('stage'))
+  const { node } = app
+  const stage = stageNamed(node.tryGetContext('stage'), node.tryGetContext('paused'))
   await buildBundles()
   defineStage(app, stage)
 } catch (error) {

@@ -7,6 +7,8 @@ export type StageSettings = {
   stage: string
   referencePrefix: string
   hasSandboxBank: boolean
+  /** Whether a second operator must approve some calls. */
+  approvals: boolean
   /** Where the API itself answers, and no webhook may go. */
   ownHosts: readonly string[]
 }
@@ -20,6 +22,8 @@ export type Addresses = {
   scheduleRoleArn: string
   sealingKeyArn: string
   reportsBucket: string
+  /** Starts the names of all functions. */
+  functionPrefix: string
 }
 
 /** The environment of one function, the same in a stack and in the sandbox. */
@@ -28,17 +32,19 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { items, sends = [], sealingKey, reports = [], schedulesInto } = permissions
+  const { items, sends = [], sealingKey, reports = [], schedulesInto, invokes = [] } = permissions
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
     OWN_HOSTS: settings.ownHosts.join(','),
     ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
+    ...(settings.approvals ? { APPROVALS: 'true' } : {}),
     ...(items ? { TABLE_NAME: addresses.tableName } : {}),
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
     ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
+    ...(invokes.length > 0 ? { FUNCTION_PREFIX: addresses.functionPrefix } : {}),
     ...(reports.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
     ...(schedulesInto
       ? {

@@ -29,6 +29,9 @@ const operators = {
   'manage-delivery': API_TIMEOUT_SECONDS,
   'manage-exception': API_TIMEOUT_SECONDS,
   'manage-change': API_TIMEOUT_SECONDS,
+  // Waits for the function that carries out what it grants.
+  'manage-approval': 75,
+  'manage-restore': API_TIMEOUT_SECONDS,
   // A day is looked through from end to end.
   'manage-debit': 900,
   'manage-reconciliation': 900,

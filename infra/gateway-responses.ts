@@ -29,26 +29,30 @@ export const gatewayResponses = {
 
 export type GatewayResponse = keyof typeof gatewayResponses
 
+type Row = { status: number; code: ErrorCode; details?: readonly string[] }
+
+/** A paused stage denies every request, and says that it is not available. */
+export const gatewayResponseOf = (
+  type: GatewayResponse,
+  { paused }: { paused?: boolean } = {},
+): Row =>
+  paused && type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : gatewayResponses[type]
+
 type Frame = { timestamp: string | null; requestId: string | null }
 
 /** @param frame the time and the id, or the gateway's variables that stand for them */
-export const gatewayBody = (type: GatewayResponse, frame: Frame): string => {
-  const { code, ...row }: { code: ErrorCode; details?: readonly string[] } = gatewayResponses[type]
-  return errorBody(code, row.details, frame)
-}
+export const gatewayBody = ({ code, details }: Row, frame: Frame): string =>
+  errorBody(code, details, frame)
 
 /** The gateway throttles by the second. */
 const THROTTLED_SECONDS = 1
 
 /** The headers of a gateway's reply, apart from its request id. */
-export const gatewayHeaders = (type: GatewayResponse): Record<string, string> => {
-  const { status, code } = gatewayResponses[type]
-  return {
-    ...replyHeaders,
-    ...errorHeaders(code, status),
-    ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
-  }
-}
+export const gatewayHeaders = ({ status, code }: Row): Record<string, string> => ({
+  ...replyHeaders,
+  ...errorHeaders(code, status),
+  ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
+})
 
 /** The envelope of an error that no function wrote. */
 export const errorBody = (

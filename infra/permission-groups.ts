@@ -12,7 +12,21 @@ export const caller = (name: OperationName): Permissions => ({
   ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
-export const moves: Permissions = { items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] } }
+/** Reads the generation of what is written, and what is held. */
+const restored: Permissions = { items: { GetItem: ['RESTORE'] } }
+
+const moves = allOf(restored, {
+  items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
+})
+
+/** Stores calls that need an approval, and carries out granted ones. */
+export const requestsApprovals: Permissions = {
+  items: {
+    GetItem: ['APPROVALS'],
+    PutItem: ['APPROVALS', 'CHANGES'],
+    UpdateItem: ['APPROVALS'],
+  },
+}
 
 /** One that fails gives its amount back to its day. */
 export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
@@ -45,11 +59,11 @@ export const redelivers: Permissions = {
   },
 }
 
-export const appendsToFeed: Permissions = {
+export const appendsToFeed = allOf(restored, {
   items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
-}
+})
 
-export const buildsBatches: Permissions = {
+export const buildsBatches = allOf(restored, {
   items: {
     GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -60,9 +74,9 @@ export const buildsBatches: Permissions = {
     ConditionCheckItem: ['BATCH#*'],
   },
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
-}
+})
 
-export const paysBatches: Permissions = {
+export const paysBatches = allOf(restored, {
   items: {
     GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*'],
     BatchGetItem: ['BATCH#*'],
@@ -70,13 +84,13 @@ export const paysBatches: Permissions = {
   },
   lists: { work: ['BELOW_ZERO#*'] },
   sealingKey: true,
-}
+})
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 
 export const reconciles: Permissions = {
   items: {
-    GetItem: ['PARTNER#*'],
+    GetItem: ['PARTNER#*', 'RESTORE'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*', 'UUID#*', 'PARTNER#*#*'],
     Query: ['FEED#*', 'BATCH#*'],
   },

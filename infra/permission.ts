@@ -17,8 +17,10 @@ export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 
 /** Partition keys of the table, as `dynamodb:LeadingKeys` is held against them. */
 type Partition =
+  | 'APPROVALS'
   | 'BANKS'
   | 'CHANGES'
+  | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
@@ -37,8 +39,10 @@ export type Permissions = {
   schedulesInto?: QueueName
   /** Seals or opens the secrets of partners or banks. */
   sealingKey?: true
-  /** The reports of batches. */
-  reports?: readonly ('read' | 'write')[]
+  /** Functions of the operator command that it invokes. */
+  invokes?: readonly `manage-${string}`[]
+  /** The reports of batches, and what is kept with them of restores. */
+  reports?: readonly ('read' | 'write' | 'generation')[]
 }
 
 /** Lists under the same name in one. */
@@ -63,4 +67,5 @@ export const allOf = (...parts: readonly Permissions[]): Permissions => ({
   lists: together(parts.map(({ lists }) => lists)),
   sends: unique(parts.flatMap(({ sends = [] }) => sends)),
   reports: unique(parts.flatMap(({ reports = [] }) => reports)),
+  invokes: unique(parts.flatMap(({ invokes = [] }) => invokes)),
 })

@@ -9,11 +9,11 @@ import {
   caller,
   delivers,
   expires,
-  moves,
   movesAndFails,
   paysBatches,
   reconciles,
   redelivers,
+  requestsApprovals,
 } from './permission-groups.ts'
 
 /**
@@ -26,7 +26,7 @@ import {
 const rows: Record<FunctionName, Permissions> = {
   charge: {
     items: {
-      GetItem: ['DEBIT#*'],
+      GetItem: ['DEBIT#*', 'RESTORE'],
       Query: ['BANKS'],
       PutItem: ['DEBIT#*', 'PARTNER#*#*', 'UUID#*'],
       UpdateItem: ['PARTNER#*'],
@@ -69,24 +69,24 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['PARTNERS'] },
   },
-  'manage-connector': {
+  'manage-connector': allOf(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
-      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
+      PutItem: ['BANKS', 'BANK#*'],
       DeleteItem: ['BANK#*'],
     },
     sealingKey: true,
-  },
-  'manage-provider': {
+  }),
+  'manage-provider': allOf(requestsApprovals, {
     items: {
       GetItem: ['PARTNER#*', 'BANKS'],
       BatchGetItem: ['PARTNER#*'],
-      PutItem: ['CHANGES', 'PARTNER#*'],
+      PutItem: ['PARTNER#*'],
     },
     lists: { 'by-status': ['PARTNERS'] },
     sealingKey: true,
-  },
+  }),
   'manage-credential': {
     items: {
       GetItem: ['PARTNER#*', 'BANKS', 'CREDENTIAL#*'],
@@ -96,14 +96,14 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['CREDENTIALS#*'] },
   },
-  'manage-bank': {
+  'manage-bank': allOf(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
-      PutItem: ['CHANGES', 'BANKS', 'BANK#*'],
+      PutItem: ['BANKS', 'BANK#*'],
     },
     sealingKey: true,
-  },
+  }),
   'manage-customer': {
     items: {
       GetItem: ['BANKS', 'CUSTOMER#*'],
@@ -121,28 +121,49 @@ const rows: Record<FunctionName, Permissions> = {
     items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
-  'manage-debit': allOf(moves, appendsToFeed, {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['CHANGES', 'DEBIT#*'] },
+  'manage-debit': allOf(movesAndFails, appendsToFeed, requestsApprovals, {
+    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
-  'manage-exception': {
+  'manage-exception': allOf(requestsApprovals, {
     items: {
       GetItem: ['DEBIT#*'],
-      PutItem: ['CHANGES', 'DEBIT#*'],
+      PutItem: ['DEBIT#*'],
       Query: ['DEBIT#*'],
       BatchGetItem: ['DEBIT#*'],
       UpdateItem: ['DEBIT#*'],
     },
     lists: { 'by-status': ['EXCEPTIONS#*'] },
-  },
+  }),
   'manage-change': {
     items: { Query: ['CHANGES'], BatchGetItem: ['CHANGES'] },
     lists: { 'by-status': ['CHANGES#*'] },
   },
+  'manage-approval': {
+    items: {
+      GetItem: ['APPROVALS'],
+      Query: ['APPROVALS'],
+      PutItem: ['CHANGES'],
+      UpdateItem: ['APPROVALS'],
+    },
+    // Each function with a verb that needs an approval.
+    invokes: [
+      'manage-bank',
+      'manage-connector',
+      'manage-debit',
+      'manage-exception',
+      'manage-provider',
+      'manage-settlement',
+    ],
+  },
   'manage-reconciliation': allOf(reconciles, { items: { GetItem: ['BANKS'] } }),
-  'manage-settlement': allOf(buildsBatches, paysBatches, {
-    items: { PutItem: ['CHANGES'] },
+  'manage-restore': {
+    items: { GetItem: ['RESTORE', 'PARTNER#*'], PutItem: ['CHANGES', 'RESTORE'] },
+    lists: { 'by-status': ['PARTNERS'] },
+    reports: ['generation'],
+  },
+  'manage-settlement': allOf(buildsBatches, paysBatches, requestsApprovals, {
     lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],
@@ -188,7 +209,7 @@ const rows: Record<FunctionName, Permissions> = {
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
   'refund-customer': {
-    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*'], PutItem: ['DEBIT#*'] },
+    items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'], PutItem: ['DEBIT#*'] },
     sealingKey: true,
   },
   'reconcile-day': reconciles,

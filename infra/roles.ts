@@ -1,16 +1,19 @@
-import { Lazy, type Stack } from 'aws-cdk-lib'
+import { ArnFormat, Lazy, type Stack } from 'aws-cdk-lib'
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { accept } from './accepted.ts'
+import { functionName } from './commands/functions-client.ts'
 import type { DataStack } from './data-stack.ts'
 import type { FunctionRow } from './functions.ts'
+import type { Stage } from './stages.ts'
 import { calledBy, calledFor, type Resource, type Statement, wildcards } from './statements.ts'
 
 /** What functions reach, as it is defined. */
 type Reached = {
+  stage: Pick<Stage, 'name'>
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
   schedules: { group: CfnScheduleGroup; role: Role }
@@ -81,7 +84,7 @@ const arnOf = (
   resource: Resource,
   stack: Stack,
   name: FunctionRow['name'],
-  { data, queues, schedules, logGroup }: Reached,
+  { stage, data, queues, schedules, logGroup }: Reached,
 ): string => {
   const [kind = '', ...names] = resource.split('/')
   const within = names.join('/')
@@ -109,8 +112,15 @@ const arnOf = (
       return schedules.role.roleArn
     case 'sealing-key':
       return data.sealingKey.secretArn
+    case 'function':
+      return stack.formatArn({
+        service: 'lambda',
+        resource: 'function',
+        resourceName: functionName(within, stage.name),
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      })
     case 'reports':
-      return data.reports.arnForObjects(within)
+      return within ? data.reports.arnForObjects(within) : data.reports.bucketArn
     case 'key':
       return data.key.keyArn
     case 'log':

@@ -4,13 +4,18 @@ import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { recurring } from './jobs.ts'
+import type { Stage } from './stages.ts'
 import { queueNamed } from './work-queues.ts'
 
 /** The group of all schedules, and the role in which they fill queues. */
 export type Schedules = { group: CfnScheduleGroup; role: Role }
 
 /** What jobs are set off by; those of single debits are made while they run. */
-export const defineSchedules = (stack: Stack, queues: ReadonlyMap<QueueName, Queue>): Schedules => {
+export const defineSchedules = (
+  stack: Stack,
+  queues: ReadonlyMap<QueueName, Queue>,
+  { paused }: Pick<Stage, 'paused'>,
+): Schedules => {
   const group = new CfnScheduleGroup(stack, 'Schedules')
   const role = new Role(stack, 'ScheduleRole', {
     assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
@@ -21,6 +26,7 @@ export const defineSchedules = (stack: Stack, queues: ReadonlyMap<QueueName, Que
     target.grant(role, 'sqs:SendMessage')
     new CfnSchedule(stack, `${name}-schedule`, {
       groupName: group.ref,
+      state: paused ? 'DISABLED' : 'ENABLED',
       scheduleExpression: expression,
       scheduleExpressionTimezone: 'UTC',
       flexibleTimeWindow: { mode: 'OFF' },

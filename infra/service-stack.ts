@@ -55,7 +55,7 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage))
-    const schedules = defineSchedules(this, queues.work)
+    const schedules = defineSchedules(this, queues.work, stage)
     const api = defineApi(this, stage)
     const parts = { stage, data, queues: queues.work, schedules, api }
     const functions = new Map(
@@ -92,7 +92,7 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(row.timeoutSeconds),
       memorySize: row.memoryMegabytes,
       logGroup,
-      role: defineRole(this, row, { data, queues, schedules, logGroup }),
+      role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
       ...reservation(row, stage),
       ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
       environment: environmentOf(
@@ -101,6 +101,7 @@ export class ServiceStack extends Stack {
           stage: stage.name,
           referencePrefix: stage.referencePrefix,
           hasSandboxBank: stage.hasSandboxBank,
+          approvals: stage.approvals,
           ownHosts: [ownHost(this, stage.domain, api)],
         },
         {
@@ -111,6 +112,7 @@ export class ServiceStack extends Stack {
           scheduleRoleArn: schedules.role.roleArn,
           sealingKeyArn: data.sealingKey.secretArn,
           reportsBucket: data.reports.bucketName,
+          functionPrefix: functionName('', stage.name),
         },
       ),
     })
@@ -131,7 +133,7 @@ export class ServiceStack extends Stack {
       if ('stream' in from) {
         const lost = defineLostRecords(this, name)
         allLost.set(lost.node.id, lost)
-        lambda?.addEventSource(this.#streamSource(from, data.table, lost))
+        lambda?.addEventSource(this.#streamSource(from, { table: data.table, lost, stage }))
         continue
       }
       const { batchSize, maxConcurrency } = from
@@ -141,6 +143,7 @@ export class ServiceStack extends Stack {
             batchSize,
             maxConcurrency: Math.min(maxConcurrency, stage.workersMax ?? maxConcurrency),
             reportBatchItemFailures: true,
+            enabled: !stage.paused,
           }),
         )
       }
@@ -150,8 +153,7 @@ export class ServiceStack extends Stack {
 
   #streamSource(
     { stream, batchSize }: { stream: readonly string[]; batchSize: number },
-    table: ITableV2,
-    lost: Queue,
+    { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
   ): DynamoEventSource {
     return new DynamoEventSource(table as ITable, {
       // LATEST would miss what is written while the mapping comes up.
@@ -163,6 +165,7 @@ export class ServiceStack extends Stack {
       // A record lives for a day; what fails for longer must be put aside before it is gone.
       maxRecordAge: Duration.hours(23),
       onFailure: new SqsDlq(lost),
+      enabled: !stage.paused,
       filters: [
         FilterCriteria.filter({
           dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },

@@ -20,10 +20,17 @@ export type Stage = {
   workersMax?: number
   /** Whether the sandbox's bank may play one here. */
   hasSandboxBank: boolean
+  /** Whether a second operator must approve calls that can move money elsewhere (docs/operations.md). */
+  approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
   keepsData: boolean
+  /**
+   * Nothing happens of its own accord: no queue, stream or schedule reaches a function, and every
+   * request is answered 503/1503. Operators still reach theirs (docs/operations.md, Restore).
+   */
+  paused?: boolean
   /** A table that was made from a backup and takes the place of the one before (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
@@ -54,6 +61,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     // Nothing reserved: a new account may have no more than ten workers in all.
     workersMax: 5,
     hasSandboxBank: true,
+    approvals: false,
     recordsInvocations: false,
     keepsData: false,
     logRetention: RetentionDays.ONE_MONTH,
@@ -71,19 +79,28 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
       'debit-callback': 50,
     },
     hasSandboxBank: false,
+    approvals: true,
     recordsInvocations: true,
     keepsData: true,
     logRetention: RetentionDays.ONE_YEAR,
   },
 }
 
-/** @throws UnknownStage in one line */
-export const stageNamed = (name: unknown): Stage => {
+/**
+ * Returns a stage by its name.
+ * @param paused `true` or `false` as text: from the command, so that nobody edits this file in haste
+ * @throws UnknownStage in one line
+ */
+export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   const found = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!found || typeof name !== 'string') {
     throw new UnknownStage(`Name a stage: -c stage=${stageNames.join('|')}`)
   }
-  return { name, ...found }
+  const isPaused = String(paused) === 'true'
+  if (!isPaused && String(paused) !== 'false') {
+    throw new UnknownStage('Say -c paused=true, or leave it out')
+  }
+  return { name, ...found, ...(isPaused ? { paused: true } : {}) }
 }
 
 export class UnknownStage extends Error {}

@@ -15,7 +15,10 @@ export type Resource =
   | 'schedules/*'
   | 'schedule-role'
   | 'sealing-key'
+  | 'reports'
   | 'reports/settlements/*/STL-*'
+  | `function/manage-${string}`
+  | 'reports/restores/generation.json'
   | 'key'
   | 'log'
 
@@ -59,6 +62,10 @@ export const calledBy = (name: FunctionName, permissions = permissionsOf(name)):
   ...scheduleStatements(permissions),
   ...sealingKeyStatements(permissions),
   ...reportStatements(permissions),
+  ...(permissions.invokes ?? []).map((name) => ({
+    actions: ['lambda:InvokeFunction'],
+    resource: `function/${name}` as const,
+  })),
 ]
 
 /** What AWS itself calls in the name of a function: to feed it, to keep its log, to decrypt. */
@@ -70,6 +77,7 @@ export const calledFor = (name: FunctionName, permissions = permissionsOf(name))
   })),
   ...(isFedByStream(name) ? streamStatements : []),
   ...encryptionStatements(permissions),
+  ...listStatements(permissions),
 ]
 
 /** What the services that keep things ask of the key in the name of their caller. */
@@ -146,9 +154,20 @@ const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
 /** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
 const reportStatements = ({ reports = [] }: Permissions): Statement[] =>
   reports.map((use) => ({
-    actions: use === 'read' ? ['s3:GetObject'] : ['s3:PutObject', 's3:AbortMultipartUpload'],
-    resource: 'reports/settlements/*/STL-*',
+    actions: reportActions[use],
+    resource:
+      use === 'generation' ? 'reports/restores/generation.json' : 'reports/settlements/*/STL-*',
   }))
+
+const reportActions = {
+  read: ['s3:GetObject'],
+  write: ['s3:PutObject', 's3:AbortMultipartUpload'],
+  generation: ['s3:GetObject', 's3:PutObject'],
+} as const
+
+/** Without it, S3 does not say that an object is not there: before the first restore none is. */
+const listStatements = ({ reports = [] }: Permissions): Statement[] =>
+  reports.includes('generation') ? [{ actions: ['s3:ListBucket'], resource: 'reports' }] : []
 
 /** An action on a resource, or on the items of one partition key: the least that can be allowed. */
 export type Permission = { action: string; resource: string; key?: string }

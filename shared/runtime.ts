@@ -46,6 +46,14 @@ export const environment = {
   get sandboxBank(): boolean {
     return process.env.SANDBOX_BANK === 'true'
   },
+  /** Whether a second operator must approve some calls. */
+  get approvals(): boolean {
+    return process.env.APPROVALS === 'true'
+  },
+  /** Starts the names of the stage's functions. */
+  get functionPrefix(): string {
+    return process.env.FUNCTION_PREFIX ?? ''
+  },
   get tableName(): string {
     return required('TABLE_NAME')
   },

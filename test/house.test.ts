@@ -149,10 +149,13 @@ const doors: Record<string, string[]> = {
     'shared/store/',
     'shared/runtime.ts',
   ],
-  // Definitions, which the operator command judges by before it calls anything.
+  // Definitions, which the operator command judges by before it calls anything, and the handler
+  // around the functions, with its approvals.
   'shared/operator/': [
     'shared/operator/',
     'shared/domain/',
+    'shared/store/',
+    '@aws-sdk/client-lambda',
     'shared/api/address.ts',
     'shared/api/operations.ts',
     'shared/runtime.ts',

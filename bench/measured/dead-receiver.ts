@@ -81,7 +81,7 @@ const ask = async ({ first, others, events, told }: Run, queue: FairQueue) => {
     const nth = told.get(day) ?? 0
     told.set(day, nth + 1)
     const reference = referenceIn(day, nth)
-    if (day !== first) askedAt.set(eventId(reference, COMPLETED), Date.now())
+    if (day !== first) askedAt.set(eventId({ reference, n: COMPLETED }), Date.now())
     const message = { reference, n: COMPLETED, attempt: 1 }
     queue.send({ group: day.partner, body: JSON.stringify(message) })
   }

@@ -11,9 +11,9 @@ export const debitCallback = (runtime: Runtime) =>
   bankEndpoint(
     'debit-callback',
     runtime,
-    async ({ caller, input, body, at, requestId }, debit) => {
+    async ({ caller, input, body, at, requestId }, { debit, generation }) => {
       if (!debit) return notFound('debit-callback')
-      const cause = { at, by: `bank:${caller.bank}`, requestId }
+      const cause = { at, by: `bank:${caller.bank}`, requestId, generation }
       const taken = await takeReport(
         debit,
         { report: input, body, cause, apply: applyBankCallback },

@@ -10,9 +10,9 @@ export const updateDebitTransaction = (runtime: Runtime) =>
   bankEndpoint(
     'update-debit-transaction',
     runtime,
-    async ({ caller, input, body, at, requestId }, debit) => {
+    async ({ caller, input, body, at, requestId }, { debit, generation }) => {
       if (!debit) return notFound('update-debit-transaction')
-      const cause = { at, by: `bank:${caller.bank}`, requestId }
+      const cause = { at, by: `bank:${caller.bank}`, requestId, generation }
       const taken = await takeReport(
         debit,
         { report: input, body, cause, apply: applyBankUpdate },

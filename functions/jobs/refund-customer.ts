@@ -1,6 +1,7 @@
 import { refundOperations } from '../../shared/banks/registry.ts'
 import type { InstructionResult } from '../../shared/domain/instruction.ts'
 import { beginRefund, completeRefund, failRefund, type Refund } from '../../shared/domain/refund.ts'
+import { isHeldBy } from '../../shared/domain/restore.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -8,22 +9,28 @@ import { findBank } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { exceptionWrite } from '../../shared/store/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/refunds.ts'
+import { findRestore } from '../../shared/store/restores.ts'
 
 /** A query and an instruction after it must both end inside the function's own time. */
 const EXCHANGE_SECONDS = 20
 
 /**
  * Instructs the bank to refund a customer. The instruction is recorded before it is sent. A worker
- * that finds it recorded queries the bank before it sends the same uuid again.
+ * that finds it recorded queries the bank before it sends the same uuid again. While its provider is
+ * held after a restore, a refund waits: the sweep sends its message again.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
     const refund = await findRefund(reference)
     if (refund?.status !== 'pending' && refund?.status !== 'processing') return
+    const restore = await findRestore()
+    if (isHeldBy(restore, refund.provider)) return
     const refundAtBank = await operationOf(refund, runtime)
     if (!refundAtBank) return rejectUnsent(refund, runtime)
-    const repeated = refund.status === 'processing'
-    const begun = repeated
+    const isBegun = refund.status === 'processing'
+    // A restore may have undone the record of a refund that the bank has made, or of its reversal.
+    const repeated = isBegun || restore !== undefined
+    const begun = isBegun
       ? refund
       : await replaceRefund(refund, beginRefund(refund, runtime.now()), runtime)
     // Another worker was first, and sends it.

@@ -2,10 +2,12 @@ import { sandboxReport } from '../../shared/banks/sandbox.ts'
 import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
 import { timeOut } from '../../shared/domain/debit.ts'
 import { isOpen } from '../../shared/domain/lifecycle.ts'
+import { isHeldBy } from '../../shared/domain/restore.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
+import { findRestore } from '../../shared/store/restores.ts'
 
 /** The sandbox bank reports, half a minute after it took a debit, what became of it. */
 export const reportSandboxOutcome = (runtime: Runtime) =>
@@ -15,8 +17,15 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
     if (debit.status === 'pending' && outcome !== 'timeout') {
       throw new Error(`Submission of ${reference} is not on record yet`)
     }
-    const { uuid, bank } = debit.facts
-    const cause = { at: runtime.now(), by: `bank:${bank.identifier}`, requestId: messageId }
+    const { uuid, bank, partner } = debit.facts
+    const restore = await findRestore()
+    if (outcome === 'timeout' && isHeldBy(restore, partner)) return
+    const cause = {
+      at: runtime.now(),
+      by: `bank:${bank.identifier}`,
+      requestId: messageId,
+      generation: restore?.generation,
+    }
     // A bank or a clock that was first is right; then the refusal is no news to anyone.
     await moveDebit(
       debit,

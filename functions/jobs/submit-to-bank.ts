@@ -10,6 +10,7 @@ import { findAccount, findBank } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
+import { currentGeneration } from '../../shared/store/restores.ts'
 import { expire } from '../../shared/timeouts/expire.ts'
 
 /** A question and a submission after it must both end inside the function's own time. */
@@ -41,15 +42,17 @@ export const submitToBank = (runtime: Runtime) =>
     if (debit?.status !== 'pending') return
     const { bank, phone } = debit.facts
     const due = deadline(debit, 'processing', clocks(environment.timeScale))
-    if (due && due <= runtime.now()) {
+    const at = runtime.now()
+    if (due && due <= at) {
       // Too late to submit: no customer may be debited for a charge that has timed out.
-      const cause = { at: runtime.now(), by: 'job:submit-to-bank', requestId: messageId }
+      const cause = { at, by: 'job:submit-to-bank', requestId: messageId }
       await expire(debit, 'processing', cause, runtime)
       return
     }
-    const [current, account] = await Promise.all([
+    const [current, account, generation] = await Promise.all([
       findBank(bank.identifier),
       findAccount(phone, bank.identifier),
+      currentGeneration(at),
     ])
     if (!current || current.connector === 'none') {
       throw new Error(`Bank ${bank.identifier} has no connector`)
@@ -59,7 +62,8 @@ export const submitToBank = (runtime: Runtime) =>
       bank: bank.identifier,
       createdAt: stateAt(debit).createdAt,
       account,
-      repeated: received.repeated || again === true,
+      // A restore may have undone the record of a submission that the bank has taken.
+      repeated: received.repeated || again === true || isOfLostTime(debit, generation),
     })
     const known = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
@@ -71,11 +75,16 @@ export const submitToBank = (runtime: Runtime) =>
           at: runtime.now(),
           by: `bank:${bank.identifier}`,
           requestId: messageId,
+          generation,
           changes: known,
         }),
       runtime,
     )
   })
+
+/** Whether the table was restored since the debit was charged. */
+const isOfLostTime = ({ history: [created] }: Debit, generation = 1): boolean =>
+  (created?.generation ?? 1) < generation
 
 /** Only a debit that is still pending moves: a clock or the bank may have been first. */
 const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Move, 'to'>) => {

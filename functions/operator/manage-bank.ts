@@ -1,11 +1,12 @@
 import type * as v from 'valibot'
-import { recordsConnection, saveBank } from '../../shared/connections/save.ts'
+import { checkBank, recordsConnection, saveBank } from '../../shared/connections/save.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
 import { kept, present } from '../../shared/operator/options.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
@@ -36,16 +37,18 @@ const fresh = (identifier: BankIdentifier, name: string): Bank => ({
 
 type Start = (before: Bank | undefined) => Bank | Refusal
 
+const changing = (settings: Settings, start: Start) => (before: Bank | undefined) => {
+  const begun = start(before)
+  return begun instanceof Refusal ? begun : changed(begun, settings)
+}
+
 const save = async (
   identifier: BankIdentifier,
   settings: Settings,
   start: Start,
   author: Author,
 ) => {
-  const change = (before: Bank | undefined) => {
-    const begun = start(before)
-    return begun instanceof Refusal ? begun : changed(begun, settings)
-  }
+  const change = changing(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
   const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
   if (saved instanceof Refusal) return saved
@@ -78,15 +81,27 @@ const taken = () => new Refusal(1409, { details: 'this bank exists already' })
 
 const existing: Start = (before) => before ?? unknown()
 
-export const handler = operatorHandler(noun, {
-  create: ({ bank, ...rest }, author) =>
-    save(bank, rest, (before) => (before ? taken() : fresh(bank, rest.name)), author),
-  update: ({ bank, ...rest }, author) => save(bank, rest, existing, author),
-  show: async ({ bank }) => {
-    const found = await findBank(bank)
-    return found ? view(found) : unknown()
+const absent =
+  (bank: BankIdentifier, name: string): Start =>
+  (before) =>
+    before ? taken() : fresh(bank, name)
+
+export const handler = operatorHandler(
+  noun,
+  {
+    create: ({ bank, ...rest }, author) => save(bank, rest, absent(bank, rest.name), author),
+    update: ({ bank, ...rest }, author) => save(bank, rest, existing, author),
+    show: async ({ bank }) => {
+      const found = await findBank(bank)
+      return found ? view(found) : unknown()
+    },
+    list: async () => (await listBanks()).map(view),
+    disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author),
+    enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author),
   },
-  list: async () => (await listBanks()).map(view),
-  disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author),
-  enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author),
-})
+  real,
+  {
+    create: ({ bank, ...rest }) => checkBank(bank, changing(rest, absent(bank, rest.name)), rest),
+    update: ({ bank, ...rest }) => checkBank(bank, changing(rest, existing), rest),
+  },
+)

@@ -4,9 +4,10 @@ import { operatorHandler } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/change.ts'
 import { listChanges } from '../../shared/store/changes.ts'
 
-const view = ({ at, by, noun, verb, target, changed }: Change) => ({
+const view = ({ at, by, approvedBy, noun, verb, target, changed }: Change) => ({
   at: at.toISOString(),
   by,
+  ...(approvedBy ? { approved_by: approvedBy } : {}),
   noun,
   verb,
   target,

@@ -1,8 +1,14 @@
-import { disconnect, recordsConnection, saveBank } from '../../shared/connections/save.ts'
-import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
+import {
+  checkBank,
+  disconnect,
+  recordsConnection,
+  saveBank,
+} from '../../shared/connections/save.ts'
+import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/bank.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/connector.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks.ts'
 import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
 
@@ -22,24 +28,32 @@ const recording = (bank: BankIdentifier, author: Author) =>
 
 const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
-export const handler = operatorHandler(noun, {
-  set: async ({ bank, connector, ...given }, author) => {
-    const change = (before: Bank | undefined) =>
-      before ? { ...before, connector: connector ?? before.connector } : unknown()
-    const saved = await saveBank(bank, change, given, recording(bank, author))
-    if (saved instanceof Refusal) return saved
-    return {
-      ...view(saved.bank, saved.url),
-      ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
-    }
+const changing = (connector: ConnectorName | undefined) => (before: Bank | undefined) =>
+  before ? { ...before, connector: connector ?? before.connector } : unknown()
+
+export const handler = operatorHandler(
+  noun,
+  {
+    set: async ({ bank, connector, ...given }, author) => {
+      const saved = await saveBank(bank, changing(connector), given, recording(bank, author))
+      if (saved instanceof Refusal) return saved
+      return {
+        ...view(saved.bank, saved.url),
+        ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
+      }
+    },
+    show: async ({ bank }) => {
+      const known = await findBank(bank)
+      return known ? shown(known) : unknown()
+    },
+    list: async () => Promise.all((await listBanks()).map(shown)),
+    remove: async ({ bank }, author) => {
+      const left = await disconnect(bank, recording(bank, author))
+      return left ? view(left) : unknown()
+    },
   },
-  show: async ({ bank }) => {
-    const known = await findBank(bank)
-    return known ? shown(known) : unknown()
+  real,
+  {
+    set: ({ bank, connector, ...given }) => checkBank(bank, changing(connector), given),
   },
-  list: async () => Promise.all((await listBanks()).map(shown)),
-  remove: async ({ bank }, author) => {
-    const left = await disconnect(bank, recording(bank, author))
-    return left ? view(left) : unknown()
-  },
-})
+)

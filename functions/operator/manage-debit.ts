@@ -1,11 +1,14 @@
 import { statusView } from '../../shared/api/debit-view.ts'
-import { advance, type Debit, stateAt } from '../../shared/domain/debit.ts'
+import { failureCode } from '../../shared/domain/bank-update.ts'
+import { advance, type Changes, type Debit, stateAt } from '../../shared/domain/debit.ts'
 import { eventTypes } from '../../shared/domain/event-type.ts'
+import { isOpen, type Status } from '../../shared/domain/lifecycle.ts'
 import { maskPhone } from '../../shared/domain/phone.ts'
+import type { Reference } from '../../shared/domain/reference.ts'
 import { type Refund, reversalRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeWrites, putChange } from '../../shared/store/changes.ts'
@@ -14,6 +17,8 @@ import { findDebit } from '../../shared/store/debits.ts'
 import { moveDebit } from '../../shared/store/moves.ts'
 import { findPartner } from '../../shared/store/partners.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/refunds.ts'
+import { currentGeneration } from '../../shared/store/restores.ts'
+import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 
 const view = (debit: Debit, refund: Refund | undefined) => {
@@ -36,8 +41,8 @@ const view = (debit: Debit, refund: Refund | undefined) => {
   }
 }
 
-const notReversible = ({ status }: Debit) =>
-  new Refusal(3001, { details: `cannot transition from ${status} to reversed` })
+const notPossible = ({ status }: Debit, to: Status) =>
+  new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
 
 /** Of the function's fifteen minutes, what a repair may use. */
 const REPAIR_MS = 780_000
@@ -54,8 +59,45 @@ const listed = (debit: Debit) => {
   return summary
 }
 
-export const manageDebit = (runtime: Runtime) =>
-  operatorHandler(
+type Asked = {
+  reference: Reference
+  to: Status
+  changes: Changes
+  /** The fields of the operator's change, next to the status. */
+  record: Record<string, string>
+  /** The statuses that it takes, of those that the lifecycle allows or that are reached already. */
+  from: (status: Status) => boolean
+  alongside?: (after: Debit) => readonly Write[]
+}
+
+/** Moves a debit as an operator asks, and records the change in the same write. */
+const moving =
+  (runtime: Runtime) =>
+  async ({ reference, to, changes, record, from, alongside = () => [] }: Asked, author: Author) => {
+    const at = runtime.now()
+    const [found, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
+    if (!found) return unknown()
+    const by = `operator:${author.by}`
+    const cause = { at, by, requestId: runtime.newId(), generation }
+    const recording = { ...author, target: reference, provider: found.facts.partner }
+    const moved = await moveDebit(
+      found,
+      (now) => {
+        const after = from(now.status) ? advance(now, { ...cause, to, changes }) : undefined
+        return !after || after instanceof Refusal ? notPossible(now, to) : after
+      },
+      runtime,
+      (before, after) => [
+        ...alongside(after),
+        ...changeWrites(recording, { status: before.status }, { status: after.status, ...record }),
+      ],
+    )
+    return moved instanceof Refusal ? moved : view(moved, await findRefundOf(moved))
+  }
+
+export const manageDebit = (runtime: Runtime) => {
+  const move = moving(runtime)
+  return operatorHandler(
     debit,
     {
       show: async ({ reference }) => {
@@ -74,30 +116,23 @@ export const manageDebit = (runtime: Runtime) =>
         return debits.map(listed)
       },
       /** Reverses a completed debit and opens its refund. A debit that is reversed stays as it is. */
-      reverse: async ({ reference, reason }, author) => {
-        const found = await findDebit(reference)
-        if (!found) return unknown()
-        const by = `operator:${author.by}`
-        const cause = { at: runtime.now(), by, requestId: runtime.newId() }
-        const recording = { ...author, target: reference, provider: found.facts.partner }
-        const reversed = await moveDebit(
-          found,
-          (now) => {
-            const changes = { metadata: { reversal_reason: reason } }
-            const after = advance(now, { ...cause, to: 'reversed', changes })
-            return after instanceof Refusal ? notReversible(now) : after
-          },
-          runtime,
-          (before, after) => [
-            refundCreation(reversalRefund(after)),
-            ...changeWrites(
-              recording,
-              { status: before.status },
-              { status: after.status, reversal_reason: reason },
-            ),
-          ],
-        )
-        return reversed instanceof Refusal ? reversed : view(reversed, await findRefundOf(reversed))
+      reverse: ({ reference, reason }, author) => {
+        const changes = { metadata: { reversal_reason: reason } }
+        const record = { reversal_reason: reason }
+        const alongside = (after: Debit) => [refundCreation(reversalRefund(after))]
+        const asked = { reference, to: 'reversed', changes, record, alongside } as const
+        return move({ ...asked, from: () => true }, author)
+      },
+      /** Records the outcome that a bank gave outside the API, as its report would. */
+      complete: ({ reference, 'bank-reference': bankReference, reason }, author) => {
+        const changes = { bankReference, metadata: { completion_reason: reason } }
+        const record = { bank_reference: bankReference, completion_reason: reason }
+        return move({ reference, to: 'completed', changes, record, from: isOpen }, author)
+      },
+      fail: ({ reference, 'bank-reference': bankReference, reason }, author) => {
+        const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
+        const record = { bank_reference: bankReference, error_message: reason }
+        return move({ reference, to: 'failed', changes, record, from: isOpen }, author)
       },
       /** Repeats what should have followed from the debits of a day and is missing. */
       repair: async ({ provider, date }, author) => {
@@ -113,5 +148,6 @@ export const manageDebit = (runtime: Runtime) =>
     },
     runtime,
   )
+}
 
 export const handler = manageDebit(real)

@@ -36,7 +36,7 @@ export const handler = operatorHandler(noun, {
   },
   redeliver: async ({ id }, author) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
-    const event = wanted && (await findEvent(wanted.reference, wanted.n))
+    const event = wanted && (await findEvent(wanted))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
     await putChange({ ...author, target: id, provider: event.partner }, { event: event.type })
     const asked = await askRedelivery(event, real)

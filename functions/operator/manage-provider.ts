@@ -5,6 +5,7 @@ import {
   dailyLimitAfter,
   type Partner,
   type PartnerId,
+  payoutsHeldUntil,
   type RequestSigning,
   replaced,
 } from '../../shared/domain/partner.ts'
@@ -19,7 +20,7 @@ import {
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
-import { real } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
 import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
@@ -47,6 +48,9 @@ const changed = async (partner: Partner, settings: Settings): Promise<Partner | 
       requestSigning: await signingAfter(partner, settings['request-secret']),
       feeSchedule,
       settlementAccount,
+      payoutsHeldUntil: environment.approvals
+        ? payoutsHeldUntil(partner, settlementAccount, real.now())
+        : partner.payoutsHeldUntil,
       requestLimits: partner.requestLimits,
     }),
   }
@@ -70,6 +74,9 @@ const previousUntil = ({ requestSigning }: Partner): string | null => {
   return until && real.now() < new Date(until) ? until : null
 }
 
+const heldUntil = ({ payoutsHeldUntil: until }: Partner): string | null =>
+  until && real.now() < new Date(until) ? until : null
+
 const view = (partner: Partner) => ({
   id: partner.id,
   name: partner.name,
@@ -81,6 +88,7 @@ const view = (partner: Partner) => ({
   previous_request_secret_until: previousUntil(partner),
   fee_schedule: feeScheduleView(partner.feeSchedule),
   settlement_account: settlementAccountView(partner),
+  payouts_held_until: heldUntil(partner),
 })
 
 /** What the record of a change shows: the view, without the digits of the account. */
@@ -118,53 +126,61 @@ type Start = (before: Partner | undefined) => Partner | Refusal
 
 const existing: Start = (before) => before ?? unknown()
 
+const changing = (settings: Settings, start: Start) => async (before: Partner | undefined) => {
+  const begun = start(before)
+  if (begun instanceof Refusal) return begun
+  const after = await changed(begun, settings)
+  if (after instanceof Refusal) return after
+  const bank = settings['settlement-bank']
+  if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
+  return after
+}
+
 const save = async (id: PartnerId, settings: Settings, start: Start, author: Author) => {
-  const change = async (before: Partner | undefined) => {
-    const begun = start(before)
-    if (begun instanceof Refusal) return begun
-    const after = await changed(begun, settings)
-    if (after instanceof Refusal) return after
-    const bank = settings['settlement-bank']
-    if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
-    return after
-  }
-  const partner = await changePartner(id, change, recordsChange(id, author))
+  const partner = await changePartner(id, changing(settings, start), recordsChange(id, author))
   return partner instanceof Refusal ? partner : view(partner)
 }
 
-export const handler = operatorHandler(noun, {
-  create: ({ provider, ...rest }, author) =>
-    save(
-      provider,
-      rest,
-      (before) => (before ? taken() : fresh(provider, rest.name, rest['daily-limit'] !== null)),
-      author,
-    ),
-  update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
-  show: async ({ provider }) => {
-    const partner = await findPartner(provider)
-    return partner ? view(partner) : unknown()
+export const handler = operatorHandler(
+  noun,
+  {
+    create: ({ provider, ...rest }, author) =>
+      save(
+        provider,
+        rest,
+        (before) => (before ? taken() : fresh(provider, rest.name, rest['daily-limit'] !== null)),
+        author,
+      ),
+    update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
+    show: async ({ provider }) => {
+      const partner = await findPartner(provider)
+      return partner ? view(partner) : unknown()
+    },
+    list: async () => (await loadPartners()).map(view),
+    disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
+    enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
+    'rotate-request-secret': async ({ provider, 'grace-seconds': given }, author) => {
+      const secret = newSecret()
+      const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
+      const rotation = {
+        secret: await sealRequestSecret(provider, secret),
+        at: real.now(),
+        graceSeconds,
+      }
+      const partner = await changePartner(
+        provider,
+        (before) =>
+          before
+            ? { ...before, requestSigning: replaced(before.requestSigning, rotation) }
+            : unknown(),
+        recordsChange(provider, author),
+      )
+      if (partner instanceof Refusal) return partner
+      return { provider, request_secret: secret, previous_until: previousUntil(partner) }
+    },
   },
-  list: async () => (await loadPartners()).map(view),
-  disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
-  enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
-  'rotate-request-secret': async ({ provider, 'grace-seconds': given }, author) => {
-    const secret = newSecret()
-    const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
-    const rotation = {
-      secret: await sealRequestSecret(provider, secret),
-      at: real.now(),
-      graceSeconds,
-    }
-    const partner = await changePartner(
-      provider,
-      (before) =>
-        before
-          ? { ...before, requestSigning: replaced(before.requestSigning, rotation) }
-          : unknown(),
-      recordsChange(provider, author),
-    )
-    if (partner instanceof Refusal) return partner
-    return { provider, request_secret: secret, previous_until: previousUntil(partner) }
+  real,
+  {
+    update: async ({ provider, ...rest }) => changing(rest, existing)(await findPartner(provider)),
   },
-})
+)

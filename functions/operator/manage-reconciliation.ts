@@ -19,11 +19,12 @@ const parsed = (text: string): unknown => {
 export const handler = operatorHandler(reconciliation, {
   /** What differs is in the document; nothing is changed. */
   run: async ({ date }) => {
-    const { checkedAt, invariants, money, differences } = await reconcile(date, real)
+    const { checkedAt, invariants, money, differences, held } = await reconcile(date, real)
     return {
       date,
       checked_at: checkedAt.toISOString(),
       differences,
+      held,
       completed_debits: moneyView(money),
       invariants,
     }

@@ -9,10 +9,11 @@ import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { readReport } from '../../shared/reports/bucket.ts'
 import { environment, real } from '../../shared/runtime.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { worldOf } from '../../shared/settlement/world.ts'
-import { putChange } from '../../shared/store/changes.ts'
+import { changeWrites, putChange } from '../../shared/store/changes.ts'
 import { findPartner, listPartners } from '../../shared/store/partners.ts'
 import { findBatch, listBatches } from '../../shared/store/settlements.ts'
 
@@ -88,6 +89,16 @@ export const handler = operatorHandler(settlement, {
     await recordPayment(batch, author)
     return shown(await payBatch(batch, worldOf(real)))
   },
+  complete: async ({ batch, 'bank-reference': bankReference, reason }, author) =>
+    shown(
+      await completeBatch(batch, bankReference, real, (before, after) =>
+        changeWrites(
+          { ...author, target: batch, provider: before.partner },
+          { status: before.status },
+          { status: after.status, bank_reference: bankReference, reason },
+        ),
+      ),
+    ),
   retry: async ({ batch }, author) => {
     await recordPayment(batch, author)
     return shown(await retryBatch(batch, worldOf(real)))

@@ -8,6 +8,7 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks.ts'
 import { findByPartnerReference, openDebit } from '../../shared/store/charges.ts'
 import { findDebit } from '../../shared/store/debits.ts'
+import { currentGeneration } from '../../shared/store/restores.ts'
 
 /** Two thousand million references a day: a third draw is as good as never needed. */
 const DRAWS_MAX = 5
@@ -26,7 +27,7 @@ const open = async (
   runtime: Runtime,
 ): Promise<Success | Refusal | 'collision'> => {
   const { input, caller, at, requestId } = call
-  const banks = await allBanks(at)
+  const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
   const debit = accept(input, {
     partner: caller.partner,
     bank: banks.get(input.bank_identifier),
@@ -34,6 +35,7 @@ const open = async (
     uuid: runtime.newId() as Uuid,
     at,
     requestId,
+    generation,
   })
   if (debit instanceof Refusal) return repeatedOr(debit, call)
   const opened = await openDebit(

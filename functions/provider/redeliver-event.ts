@@ -11,7 +11,7 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 export const redeliverEvent = (runtime: Runtime) =>
   endpoint('redeliver-event', runtime, async ({ path, caller }) => {
     const wanted = readDeliveryId(environment.referencePrefix, path.id)
-    const event = wanted && (await findEvent(wanted.reference, wanted.n))
+    const event = wanted && (await findEvent(wanted))
     if (event?.partner !== caller.partner.id) return notFound('redeliver-event')
     const asked = await askRedelivery(event, runtime)
     return asked instanceof Refusal ? asked : { data: deliveryView(asked) }

@@ -42,6 +42,12 @@ const replacements: Replacement[] = [
     by: cut(/await import\("@smithy\/core\/event-streams"\)/g, '{}'),
   },
   {
+    // Neither does the operation of Lambda, whose client is set up for those that do.
+    file: /@smithy\/core\/dist-es\/submodules\/event-streams\/index\.js$/,
+    by: `export const resolveEventStreamSerdeConfig = (config) => config
+      export const eventStreamSerdeProvider = () => undefined`,
+  },
+  {
     // DynamoDB has one endpoint per region: where it is need not be discovered and remembered.
     file: /@aws-sdk\/endpoint-cache\/dist-es\/index\.js$/,
     by: 'export class EndpointCache {}',

@@ -89,11 +89,12 @@ export const invokeFunction = async (
 
 /**
  * Returns who calls, for the record of changes: the ARN of the AWS credentials, or the local user.
+ * In a sandbox OPERATOR_NAME replaces the user, so that one person can act as two operators.
  * Without an answer of STS the caller is unknown here; CloudTrail records it, and Lambda's reply
  * says what is wrong with the credentials.
  */
 export const actorOf = async (target: Target): Promise<string> => {
-  if ('port' in target) return `local:${userInfo().username}`
+  if ('port' in target) return `local:${process.env.OPERATOR_NAME || userInfo().username}`
   // Loaded for a deployed stage alone: a sandbox has no STS.
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
   const identity = new STSClient({}).send(new GetCallerIdentityCommand())

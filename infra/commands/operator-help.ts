@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import type { Noun, Verb } from '../../shared/operator/verbs.ts'
+import { type Noun, requiredForm, type Verb } from '../../shared/operator/verbs.ts'
 
 /** What the operator command says of itself, from the definitions that it judges by. */
 
@@ -30,7 +30,11 @@ export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
-export const helpOfVerb = (noun: string, name: string, { summary, options }: Verb): string => {
+export const helpOfVerb = (
+  noun: string,
+  name: string,
+  { summary, options, approval }: Verb,
+): string => {
   const taken = Object.entries(options.entries).map(([option, schema]) =>
     taking(option, schema as v.GenericSchema),
   )
@@ -42,22 +46,17 @@ export const helpOfVerb = (noun: string, name: string, { summary, options }: Ver
   )
   return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${WHERE}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
-  }`
+  }${approval ? `\n${approvalLine(approval)}\n` : ''}`
 }
 
-const judgedBy = (schema: v.GenericSchema): v.GenericSchema =>
-  schema.type === 'optional'
-    ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
-    : schema
-
-/** The options of a verb that are secrets. */
-export const secretsOf = ({ options }: Verb): string[] =>
-  Object.entries(options.entries)
-    .filter(([, schema]) => v.getMetadata(judgedBy(schema as v.GenericSchema)).isSecret === true)
-    .map(([name]) => name)
+const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
+  const options = approval === 'always' ? [] : approval.map((name) => `--${name}`)
+  const when = options.length > 0 ? ` a call with ${options.join(', ')}` : ' it'
+  return `Where the stage has approvals, a second operator must approve${when}.`
+}
 
 const taking = (option: string, schema: v.GenericSchema) => {
-  const judged = judgedBy(schema)
+  const judged = requiredForm(schema)
   return {
     written: `--${option} ${v.getTitle(judged)}`,
     meaning: v.getDescription(judged) ?? '',

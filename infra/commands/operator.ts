@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { Day } from '../../shared/domain/settlement.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { judgeCall } from '../../shared/operator/verbs.ts'
+import { judgeCall, secretsOf } from '../../shared/operator/verbs.ts'
 import {
   actorOf,
   fail,
@@ -9,7 +9,7 @@ import {
   invokeFunction,
   type Target,
 } from './functions-client.ts'
-import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, secretsOf } from './operator-help.ts'
+import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 import type { Ask } from './statement.ts'
 
 /**

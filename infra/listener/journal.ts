@@ -16,6 +16,9 @@ const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
   }
 }
 
+/** After a restore the table's events have another tens digit, and their numbers may come twice. */
+const generationOf = (eventId: string): string => eventId.slice(-2, -1)
+
 export const newJournal = (): Journal => {
   const attempts = new Map<string, number>()
   const latest = new Map<string, number>()
@@ -24,8 +27,9 @@ export const newJournal = (): Journal => {
     remember(attempts, eventId, attempt)
     if (attempt > 1) return { attempt, notes: ['seen before'] }
     if (sequence === undefined) return { attempt, notes: [] }
-    const last = latest.get(reference) ?? -1
-    remember(latest, reference, Math.max(last, sequence))
+    const owner = `${reference} ${generationOf(eventId)}`
+    const last = latest.get(owner) ?? -1
+    remember(latest, owner, Math.max(last, sequence))
     const isLate = sequence < last
     return { attempt, notes: isLate ? [`out of order: sequence ${last} came before it`] : [] }
   }

@@ -69,6 +69,9 @@ const needs: Record<string, (input: Input) => Permission[]> = {
     { action: 'scheduler:CreateSchedule', resource: `schedules/${Name}` },
     { action: 'iam:PassRole', resource: 'schedule-role' },
   ],
+  InvokeCommand: ({ FunctionName }) => [
+    { action: 'lambda:InvokeFunction', resource: `function/${FunctionName}` },
+  ],
   GetSecretValueCommand: () => [
     { action: 'secretsmanager:GetSecretValue', resource: 'sealing-key' },
   ],

@@ -5,11 +5,11 @@ import { type Sandbox, startSandbox } from './sandbox.ts'
 import { StartFailure } from './start-failure.ts'
 
 /**
- * `npm run sandbox -- [--port 3000] [--time-scale N]`: on parts of its own, or with AWS_ENDPOINT_URL on
- * an emulator that runs already.
+ * `npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]`: on parts of its own, or with
+ * AWS_ENDPOINT_URL on an emulator that runs already.
  */
 
-const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N]'
+const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]'
 
 /** The last one comes when a terminal is closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -25,15 +25,17 @@ const readArguments = () => {
       options: {
         port: { type: 'string', default: '3000' },
         'time-scale': { type: 'string', default: '1' },
+        approvals: { type: 'boolean', default: false },
       },
     })
-    return { port: Number(values.port), timeScale: Number(values['time-scale']) }
+    const { port, 'time-scale': timeScale, approvals } = values
+    return { port: Number(port), timeScale: Number(timeScale), approvals }
   } catch {
     return fail(USAGE)
   }
 }
 
-const { port, timeScale } = readArguments()
+const { port, timeScale, approvals } = readArguments()
 if (!Number.isInteger(port) || port < 0 || port > 65_535 || !(timeScale > 0)) fail(USAGE)
 
 const print = (line: string): void => {
@@ -57,7 +59,7 @@ const stopOnce = async (): Promise<never> => {
 for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
 
 try {
-  sandbox = startSandbox({ port, timeScale, print, endpoints: endpointsIn(process.env) })
+  sandbox = startSandbox({ port, timeScale, approvals, print, endpoints: endpointsIn(process.env) })
   const { address } = await sandbox
   print(welcome(address, timeScale))
   print(`ready ${address}`)

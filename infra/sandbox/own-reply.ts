@@ -26,12 +26,12 @@ export const ownReply = (
   const now = new Date()
   const requestId = randomUUID()
   const headers = {
-    ...gatewayHeaders(type),
+    ...gatewayHeaders(gatewayResponses[type]),
     ...untouchedRate(now.getTime()),
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
-  const body = gatewayBody(type, { timestamp: now.toISOString(), requestId })
+  const body = gatewayBody(gatewayResponses[type], { timestamp: now.toISOString(), requestId })
   return { statusCode, headers, body }
 }
 

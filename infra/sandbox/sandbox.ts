@@ -25,6 +25,8 @@ import { pollStream } from './stream-poller.ts'
 export type SandboxOptions = {
   port: number
   timeScale: number
+  /** Whether a second operator must approve some calls. */
+  approvals?: boolean
   print: Print
   /** A running DynamoDB, with the credentials of the environment; absent: starts DynamoDB Local. */
   dynamoDbEndpoint?: string
@@ -88,6 +90,7 @@ const start = async (
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
     sealingKeyArn: SEALING_KEY_ARN,
     reportsBucket: bucket,
+    functionPrefix: '',
   })
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
@@ -95,10 +98,13 @@ const start = async (
     AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
+    AWS_ENDPOINT_URL_LAMBDA: gateway.address,
   })
   stops.push(tellRefusals(print))
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
+  // Nobody approves the seeds.
+  process.env.APPROVALS = String(options.approvals ?? false)
   feed({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, stops)
   for (const { name, queue, expression } of recurring) {
     scheduler.create(name, {
@@ -125,6 +131,7 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
     stage: 'sandbox',
     referencePrefix: 'DCS',
     hasSandboxBank: true,
+    approvals: false,
     ownHosts: [host],
   }
   for (const row of functionRows)
@@ -133,6 +140,7 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
     TIME_SCALE: String(options.timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: 'true',
+    APPROVALS: 'false',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? 'ERROR',
   })

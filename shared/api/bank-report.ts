@@ -10,21 +10,31 @@ import type { Runtime } from '../runtime.ts'
 import { presumeBankDebit } from '../store/debits.ts'
 import { putException } from '../store/exceptions.ts'
 import { movePresumed, moveRead } from '../store/moves.ts'
+import { currentGeneration } from '../store/restores.ts'
 import type { Rejected } from './endpoint.ts'
 
-/**
- * Reads the debit that a bank's path names, with an assumed state. Returns undefined when it does
- * not exist or belongs to another bank.
- */
+type Named = {
+  /** With an assumed state. Undefined when it does not exist or belongs to another bank. */
+  debit: Debit | undefined
+  generation: number | undefined
+}
+
+/** Reads the debit that a bank's path names, and the generation of an event that is written now. */
 export const namedDebit = async ({
   caller,
   path,
+  at,
 }: {
   caller: { bank: BankIdentifier }
   path: Record<string, string>
-}): Promise<Debit | undefined> => {
+  at: Date
+}): Promise<Named> => {
   const uuid = v.safeParse(Uuid, path.uuid)
-  return uuid.success ? presumeBankDebit(caller.bank, uuid.output) : undefined
+  const [debit, generation] = await Promise.all([
+    uuid.success ? presumeBankDebit(caller.bank, uuid.output) : undefined,
+    currentGeneration(at),
+  ])
+  return { debit, generation }
 }
 
 type Report<R> = {
@@ -62,7 +72,7 @@ export const takeReport = async <R extends BankCallback>(
 /** Records a report whose body was rejected before it could be applied. */
 export const recordRejectedBody = async (
   { caller, at, requestId, refusal, body }: Rejected<'update-debit-transaction' | 'debit-callback'>,
-  debit: Debit | undefined,
+  { debit }: Named,
 ): Promise<void> => {
   if (!debit) return
   const cause = { at, by: `bank:${caller.bank}`, requestId }

@@ -7,10 +7,10 @@ import { errors } from '../domain/refusal.ts'
 
 /** The published delivery record (specification, Webhook delivery record), and what it is about. */
 export const deliveryView = (delivery: Delivery) => ({
-  id: deliveryId(delivery.reference, delivery.n),
+  id: deliveryId(delivery),
   reference: delivery.reference,
   event: eventTypes[delivery.event].event,
-  event_id: eventId(delivery.reference, delivery.n),
+  event_id: eventId(delivery),
   status: delivery.status,
   attempt_count: delivery.attemptCount,
   max_attempts: delivery.attemptsMax,
@@ -65,7 +65,7 @@ const attemptView = (delivery: Delivery, attempt: Attempt) => ({
 
 const attemptHeaders = (delivery: Delivery, { id, at, sentAs }: Attempt) => ({
   'X-SVC-Event': sentAs,
-  'X-SVC-Event-ID': eventId(delivery.reference, delivery.n),
+  'X-SVC-Event-ID': eventId(delivery),
   'X-SVC-Delivery-ID': id,
   'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
 })

@@ -51,7 +51,7 @@ export type Rejected<N extends OperationName> = Pick<
 
 type Options<N extends OperationName, P> = {
   /** A read that needs the path alone; it runs while the request is counted. */
-  prefetch?: (call: Pick<Call<N>, 'caller' | 'path'>) => Promise<P>
+  prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; when it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: Rejected<N>, prefetched: P) => Promise<void>
   /** Called once per request, with the status of its reply. */
@@ -160,8 +160,9 @@ const startPrefetch = <N extends OperationName>(
   prefetch: Options<N, unknown>['prefetch'],
 ): MiddlewareObj<ApiEvent> => ({
   before: ({ event: { exchange, pathParameters } }) => {
-    const call = { caller: exchange.caller, path: pathParameters ?? {} }
-    exchange.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path'>)
+    const { caller, at } = exchange
+    const call = { caller, at, path: pathParameters ?? {} }
+    exchange.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path' | 'at'>)
     // The handler sees a failure when it awaits the read; a refusal before that must not end the process.
     exchange.prefetched?.catch(() => undefined)
   },

@@ -3,7 +3,7 @@ import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
 import { type Fields, secretField } from '../domain/change.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { environment, real } from '../runtime.ts'
-import { changeBank } from '../store/banks.ts'
+import { changeBank, findBank } from '../store/banks.ts'
 import { changeWrites, type Recording } from '../store/changes.ts'
 import {
   connectorRemoval,
@@ -38,7 +38,7 @@ export type Alongside = (before: Connection, after: Connection) => readonly Writ
  */
 export const saveBank = async (
   identifier: BankIdentifier,
-  change: (before: Bank | undefined) => Bank | Refusal,
+  change: Change,
   given: Given,
   alongside: Alongside = () => [],
 ): Promise<Saved | Refusal> => {
@@ -50,19 +50,12 @@ export const saveBank = async (
   const bank = await changeBank(
     identifier,
     async (before) => {
-      const after = change(before)
-      if (after instanceof Refusal) return after
-      const refusal = refusalOf(after, given)
-      if (refusal) return refusal
-      settings = undefined
-      written = []
-      known = await findConnectorSettings(identifier)
-      if (after.connector !== 'http') return after
-      const wanted = reached(known, given, newSecret)
-      if (wanted instanceof Refusal) return wanted
-      settings = wanted
-      if (wanted !== known) written = [await connectorWrite(identifier, wanted)]
-      return after
+      const changed = await connectionAfter(before, identifier, { change, given, newSecret })
+      if (changed instanceof Refusal) return changed
+      known = changed.known
+      settings = changed.settings
+      written = settings && settings !== known ? [await connectorWrite(identifier, settings)] : []
+      return changed.after
     },
     (before, after) => [
       ...written,
@@ -72,6 +65,36 @@ export const saveBank = async (
   if (bank instanceof Refusal) return bank
   if (!settings) return { bank }
   return { bank, url: settings.url, ...(settings.secret === newSecret ? { newSecret } : {}) }
+}
+
+/** Returns why a change of a bank would be refused as the bank is now; nothing is written. */
+export const checkBank = async (
+  identifier: BankIdentifier,
+  change: Change,
+  given: Given,
+): Promise<Refusal | undefined> => {
+  const asked = { change, given, newSecret: '' }
+  const changed = await connectionAfter(await findBank(identifier), identifier, asked)
+  return changed instanceof Refusal ? changed : undefined
+}
+
+type Change = (before: Bank | undefined) => Bank | Refusal
+
+/** A bank after a change, with its connector's settings before and after. */
+const connectionAfter = async (
+  before: Bank | undefined,
+  identifier: BankIdentifier,
+  { change, given, newSecret }: { change: Change; given: Given; newSecret: string },
+): Promise<{ after: Bank; known?: ConnectorSettings; settings?: ConnectorSettings } | Refusal> => {
+  const after = change(before)
+  if (after instanceof Refusal) return after
+  const refusal = refusalOf(after, given)
+  if (refusal) return refusal
+  const known = await findConnectorSettings(identifier)
+  if (after.connector !== 'http') return { after, ...(known ? { known } : {}) }
+  const settings = reached(known, given, newSecret)
+  if (settings instanceof Refusal) return settings
+  return { after, ...(known ? { known } : {}), settings }
 }
 
 const refusalOf = ({ connector }: Bank, given: Given): Refusal | undefined => {

@@ -1,4 +1,4 @@
-import { debitEvents, type PartnerEvent, settlementEvent } from '../domain/event.ts'
+import { debitEvents, type EventKey, type PartnerEvent, settlementEvent } from '../domain/event.ts'
 import type { Reference } from '../domain/reference.ts'
 import { type BatchId, isBatchId } from '../domain/settlement.ts'
 import { findDebits, type Unreadable } from '../store/debits.ts'
@@ -23,9 +23,12 @@ export const findEvents = async (
   ]
 }
 
-/** One of them. */
-export const findEvent = async (
-  reference: Reference,
-  n: number,
-): Promise<PartnerEvent | undefined> =>
-  (await findEvents([reference])).find((event) => event.n === n)
+/** Returns the event of an id; undefined where the event was written in another generation. */
+export const findEvent = async ({
+  reference,
+  n,
+  generation,
+}: Required<EventKey>): Promise<PartnerEvent | undefined> =>
+  (await findEvents([reference])).find(
+    (event) => event.n === n && (event.generation ?? 1) === generation,
+  )

@@ -33,7 +33,7 @@ export const send = ({ event, id, webhook, at, signal }: Sending): Promise<Sent>
   const signed = {
     body: JSON.stringify(event.payload(webhook)),
     event: sentType(event.type, webhook),
-    eventId: eventId(event.reference, event.n),
+    eventId: eventId(event),
     attemptId: id,
     at,
   }

@@ -11,10 +11,10 @@ import { measure } from '../metrics.ts'
 
 /** @param delivery as the attempt left it, or as it was given up without one */
 export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
-  const { reference, n, partner, status, last, reason } = delivery
+  const { reference, partner, status, last, reason } = delivery
   log.info(tried ? 'delivery attempted' : 'delivery given up', {
-    delivery_id: deliveryId(reference, n),
-    event_id: eventId(reference, n),
+    delivery_id: deliveryId(delivery),
+    event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,
     reference,
     partner,

@@ -1,5 +1,4 @@
-import { deliveryId } from './event.ts'
-import type { Reference } from './reference.ts'
+import { deliveryId, type EventKey } from './event.ts'
 import type { ErrorCode } from './refusal.ts'
 import { escaped } from './text.ts'
 
@@ -115,9 +114,7 @@ export const firstTry = (outcome: Outcome, made: Try): Attempt => attemptOf(1, o
  * event at the same time; the event id is the same in all of them.
  * @param random 8 random bytes
  */
-export const attemptId = (
-  { reference, n }: { reference: Reference; n: number },
-  random: Uint8Array,
-): string => `dlv_${deliveryId(reference, n)}_${Buffer.from(random).toString('hex')}`
+export const attemptId = (event: EventKey, random: Uint8Array): string =>
+  `dlv_${deliveryId(event)}_${Buffer.from(random).toString('hex')}`
 
 export const ATTEMPT_ID_BYTES = 8

@@ -9,6 +9,8 @@ export type Change = {
   at: Date
   /** The caller's ARN, or `local:` and the local user. */
   by: string
+  /** The second operator, of a call that needed an approval. */
+  approvedBy?: string
   noun: string
   verb: string
   /** The id of what was changed. */

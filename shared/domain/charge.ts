@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Bank } from './bank.ts'
-import { type Debit, openDebit } from './debit.ts'
+import { type Cause, type Debit, openDebit } from './debit.ts'
 import { Metadata } from './metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from './money.ts'
 import type { Partner } from './partner.ts'
@@ -78,9 +78,7 @@ type Circumstances = {
   bank: Bank | undefined
   reference: Reference
   uuid: Uuid
-  at: Date
-  requestId: string
-}
+} & Pick<Cause, 'at' | 'requestId' | 'generation'>
 
 /**
  * Opens the debit that a valid request asks for.
@@ -88,7 +86,7 @@ type Circumstances = {
  *   400/3005 above the bank's own maximum. The daily limit is judged by the store, in the write.
  */
 export const accept = (request: ChargeRequest, circumstances: Circumstances): Debit | Refusal => {
-  const { partner, bank, reference, uuid, at, requestId } = circumstances
+  const { partner, bank, reference, uuid, ...cause } = circumstances
   if (bank?.status !== 'live') {
     return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
   }
@@ -98,7 +96,7 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
     return aboveMaximum(bank.maximum)
   }
-  const today = dayOf(at)
+  const today = dayOf(cause.at)
   const isCounted = partner.dailyLimit !== undefined || partner.countedUntil === today
   return openDebit(
     {
@@ -113,6 +111,6 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
       metadata: request.metadata ?? {},
       ...(isCounted ? { countedOn: today } : {}),
     },
-    { at, by: `partner:${partner.id}`, requestId },
+    { ...cause, by: `partner:${partner.id}` },
   )
 }

@@ -50,16 +50,16 @@ export type Changes = {
 }
 
 /** One event of a debit and its audit record at once. Its number is its place in the history. */
-export type Entry = {
-  type: DebitEventName
+export type Entry = Cause & { type: DebitEventName; changes: Changes }
+
+export type Cause = {
   at: Date
   /** Who caused it: `partner:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
   by: string
   requestId: string
-  changes: Changes
+  /** The table's generation when the event was written (restore.ts). Absent: 1. */
+  generation?: number | undefined
 }
-
-export type Cause = { at: Date; by: string; requestId: string }
 
 /** A debit: its facts, its history, and the two fields that every write is conditional on. */
 export type Debit = {

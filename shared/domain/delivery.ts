@@ -9,16 +9,12 @@ import {
   succeeded,
   type Try,
 } from './attempt.ts'
-import type { PartnerEvent } from './event.ts'
+import type { EventKey, PartnerEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
 import type { PartnerId, Webhook } from './partner.ts'
-import type { Reference } from './reference.ts'
 
 /** One event owed to one partner (specification, Webhook delivery record). */
-export type Delivery = {
-  reference: Reference
-  /** The number of the event within its debit or batch. */
-  n: number
+export type Delivery = EventKey & {
   partner: PartnerId
   event: EventName
   /** When the event happened. */
@@ -45,15 +41,16 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
 
-type Owed = Pick<PartnerEvent, 'reference' | 'n' | 'partner' | 'type' | 'at'>
+type Owed = Pick<PartnerEvent, keyof EventKey | 'partner' | 'type' | 'at'>
 
 /** The record before its first attempt. */
 export const owed = (
-  { reference, n, partner, type, at }: Owed,
+  { reference, n, generation, partner, type, at }: Owed,
   webhook: Pick<Webhook, 'attemptsMax'>,
 ): Delivery => ({
   reference,
   n,
+  ...(generation ? { generation } : {}),
   partner,
   event: type,
   occurredAt: at,

@@ -4,25 +4,40 @@ import { amountNumber, CURRENCY } from './money.ts'
 import type { PartnerId, Webhook } from './partner.ts'
 import { integerId, type Reference, referenceOf } from './reference.ts'
 import { refundView, reversalRefund } from './refund.ts'
+import { GENERATION_MAX } from './restore.ts'
 import { BATCH_PREFIX, type Batch } from './settlement.ts'
 import { batchView } from './settlement-view.ts'
 import { errorDetails, transactionView } from './transaction.ts'
 
-// Two digits for the number of an event within its debit; no path through the lifecycle has ten.
+// Two digits for an event within its debit. The second is its number: no path through the lifecycle
+// has ten. The first is the generation, less one: 0 to 8.
 const EVENTS_PER_DEBIT = 100
+const EVENTS_PER_GENERATION = 10
 
-/** The number of the one event that a batch has; no debit has so many. */
+/** The number of the one event of a batch. Its two digits are 99 in generation 1, 98 in 2, to 91. */
 const SETTLED = 99
 
-/** The integer id of the record that owes event `n` of a debit to its partner. */
-export const deliveryId = (reference: Reference, n: number): number =>
-  integerId(reference) * EVENTS_PER_DEBIT + n
+/** Names an event: its debit or batch, its number there, and the generation that it was written in. */
+export type EventKey = { reference: Reference; n: number; generation?: number | undefined }
+
+/** Returns the integer id of an event's delivery record. Ids of different generations differ. */
+export const deliveryId = ({ reference, n, generation = 1 }: EventKey): number =>
+  integerId(reference) * EVENTS_PER_DEBIT +
+  (n === SETTLED ? n - (generation - 1) : n + (generation - 1) * EVENTS_PER_GENERATION)
 
 /** The inverse of {@link deliveryId}. */
-export const deliveryOf = (prefix: string, id: number): { reference: Reference; n: number } => {
-  const n = id % EVENTS_PER_DEBIT
-  const owner = n === SETTLED ? BATCH_PREFIX : prefix
-  return { reference: referenceOf(owner, Math.floor(id / EVENTS_PER_DEBIT)), n }
+export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
+  const digits = id % EVENTS_PER_DEBIT
+  const number = Math.floor(id / EVENTS_PER_DEBIT)
+  if (digits > SETTLED - GENERATION_MAX) {
+    const generation = SETTLED - digits + 1
+    return { reference: referenceOf(BATCH_PREFIX, number), n: SETTLED, generation }
+  }
+  return {
+    reference: referenceOf(prefix, number),
+    n: digits % EVENTS_PER_GENERATION,
+    generation: Math.floor(digits / EVENTS_PER_GENERATION) + 1,
+  }
 }
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
@@ -31,12 +46,11 @@ const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 export const readDeliveryId = (
   prefix: string,
   text: string | undefined,
-): { reference: Reference; n: number } | undefined =>
+): Required<EventKey> | undefined =>
   text !== undefined && DELIVERY_ID.test(text) ? deliveryOf(prefix, Number(text)) : undefined
 
-/** A function of the debit and the number of the event, so every attempt carries the same. */
-export const eventId = (reference: Reference, n: number): string =>
-  `evt_${deliveryId(reference, n)}`
+/** Returns the id of an event, the same in every attempt. */
+export const eventId = (event: EventKey): string => `evt_${deliveryId(event)}`
 
 /** How a partner wants its events written. */
 export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
@@ -44,12 +58,8 @@ export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
 const API_VERSION = 'v1'
 
 /** An event as its partner is told of it: of a debit, or of a settlement batch. */
-export type PartnerEvent = {
+export type PartnerEvent = EventKey & {
   partner: PartnerId
-  /** The debit, or the batch. */
-  reference: Reference
-  /** Its number among the events of that. */
-  n: number
   type: EventName
   at: Date
   /** The body, before it is spelled out. */
@@ -62,7 +72,8 @@ export const debitEvent = (debit: Debit, n: number): PartnerEvent => {
   const entry = debit.history[n]
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
   const payload = (variant: Variant) => webhookPayload(debit, n, variant)
-  return { partner, reference, n, type: entry.type, at: entry.at, payload }
+  const { type, at, generation } = entry
+  return { partner, reference, n, generation, type, at, payload }
 }
 
 export const debitEvents = (debit: Debit): PartnerEvent[] =>
@@ -70,18 +81,18 @@ export const debitEvents = (debit: Debit): PartnerEvent[] =>
 
 /** What tells that a batch was paid. */
 export const settlementEvent = (batch: Batch): PartnerEvent | undefined => {
-  const { id, partner, completedAt: at } = batch
+  const { id, partner, completedAt: at, completedGeneration: generation } = batch
   if (batch.status !== 'completed' || !at) return undefined
   const reference = id as string as Reference
   const payload = () => ({
     event: eventTypes.settled.event,
-    event_id: eventId(reference, SETTLED),
+    event_id: eventId({ reference, n: SETTLED, generation }),
     timestamp: at.toISOString(),
     api_version: API_VERSION,
     sequence: 0,
     data: { settlement: batchView(batch, amountNumber) },
   })
-  return { partner, reference, n: SETTLED, type: 'settled', at, payload }
+  return { partner, reference, n: SETTLED, generation, type: 'settled', at, payload }
 }
 
 /**
@@ -97,7 +108,7 @@ export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) =
   const state = stateAt(debit, n)
   return {
     event: sentType(state.status, variant),
-    event_id: eventId(state.reference, n),
+    event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),
     timestamp: state.updatedAt.toISOString(),
     api_version: API_VERSION,
     sequence: n,

@@ -84,6 +84,8 @@ export const Partner = v.object({
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */
   settlementAccount: v.optional(SettlementAccount),
+  /** ISO 8601; set by each change of the account under approvals: no payout begins before it. */
+  payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
 export type Partner = v.InferOutput<typeof Partner>
@@ -101,4 +103,25 @@ export const dailyLimitAfter = (
   if (dailyLimit !== undefined) return { dailyLimit }
   const until = before === undefined ? countedUntil : today
   return until === undefined ? {} : { countedUntil: until }
+}
+
+const HOLD_MS = 86_400_000
+
+const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): boolean =>
+  one?.bank === other?.bank &&
+  one?.accountNumber === other?.accountNumber &&
+  one?.accountName === other?.accountName
+
+/**
+ * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The
+ * first account of a provider is not held; an account that follows a removed one is.
+ */
+export const payoutsHeldUntil = (
+  before: Pick<Partner, 'settlementAccount' | 'payoutsHeldUntil'>,
+  account: SettlementAccount | undefined,
+  at: Date,
+): string | undefined => {
+  const isFirst = !before.settlementAccount && before.payoutsHeldUntil === undefined
+  if (isFirst || isSameAccount(before.settlementAccount, account)) return before.payoutsHeldUntil
+  return new Date(at.getTime() + HOLD_MS).toISOString()
 }

@@ -7,13 +7,20 @@ import type { Batch, SettlementAccount } from './settlement.ts'
 /** Batches that are written together: all or none. */
 type Together = { batch: Batch; others: Batch[] }
 
+type Beginning = {
+  belowZero: readonly Batch[]
+  account: SettlementAccount
+  at: Date
+  generation?: number | undefined
+}
+
 /**
  * A batch whose payment begins. Of those below zero it makes good as much as its net allows, in
  * their order; when nothing is left to pay it is completed at once.
  */
 export const beginPayment = (
   batch: Batch,
-  { belowZero, account, at }: { belowZero: readonly Batch[]; account: SettlementAccount; at: Date },
+  { belowZero, account, at, generation }: Beginning,
 ): Together => {
   let left = batch.totals?.net ?? 0
   const makesGood = belowZero.map(({ id, outstanding }) => {
@@ -34,7 +41,7 @@ export const beginPayment = (
   const others = belowZero.map((one, n) => madeGood(one, makesGood[n]?.amount ?? 0))
   return left > 0
     ? { batch: begun, others }
-    : endPayment(begun, { bankReference: null, at }, others)
+    : endPayment(begun, { bankReference: null, at, generation }, others)
 }
 
 /** @param amount below nothing: it is outstanding again */
@@ -44,19 +51,36 @@ const madeGood = (batch: Batch, amount: number): Batch => ({
   outstanding: pesewas(batch.outstanding + amount),
 })
 
+type Ending = { bankReference: string | null; at: Date; generation?: number | undefined }
+
 /** A batch that was paid, and those of which nothing is outstanding any more. */
 export const endPayment = (
   batch: Batch,
-  { bankReference, at }: { bankReference: string | null; at: Date },
+  { bankReference, at, generation }: Ending,
   others: readonly Batch[],
 ): Together => ({
-  batch: { ...batch, status: 'completed', bankReference, completedAt: at },
+  batch: {
+    ...batch,
+    status: 'completed',
+    bankReference,
+    completedAt: at,
+    ...inGeneration(generation),
+  },
   others: others.map((one) =>
     one.outstanding === 0
-      ? { ...one, status: 'completed', madeGoodBy: batch.id, completedAt: at }
+      ? {
+          ...one,
+          status: 'completed',
+          madeGoodBy: batch.id,
+          completedAt: at,
+          ...inGeneration(generation),
+        }
       : one,
   ),
 })
+
+const inGeneration = (generation: number | undefined) =>
+  generation ? { completedGeneration: generation } : {}
 
 /** A batch that its bank will not pay. What it was to make good waits for another. */
 export const failPayment = (
@@ -75,6 +99,7 @@ export const failPayment = (
 export const retryPayment = (batch: Batch, uuid: Uuid): Batch => ({
   ...batch,
   uuid,
+  attempt: batch.attempt + 1,
   status: 'pending',
   paid: null,
   paidTo: null,

@@ -3,7 +3,7 @@ import type { BankIdentifier } from './bank.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
-import type { Reference, Uuid } from './reference.ts'
+import { derivedUuid, type Reference, type Uuid } from './reference.ts'
 
 /**
  * Settlement: what a partner's completed debits of earlier days come to, as batches of lines that
@@ -57,8 +57,14 @@ export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
 export type Batch = {
   id: BatchId
-  /** The bank knows a repeated instruction by it. */
+  /** The bank knows a repeated instruction by it: a function of the id and the attempt. */
   uuid: Uuid
+  /** Counts the payouts that were begun, from 1: an operator's retry is another one. */
+  attempt: number
+  /** The table's generation when it was opened (restore.ts). Absent: 1. */
+  generation?: number | undefined
+  /** The generation of its event, which says that it was paid. Absent: 1. */
+  completedGeneration?: number | undefined
   partner: PartnerId
   currency: 'GHS'
   /** The day whose run opened it: its debits were completed before that day began. */
@@ -133,13 +139,21 @@ export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayA
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
-type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'createdAt' | 'feeSchedule'>
+/** Returns the uuid of a payout: the same for the same attempt at the same batch. */
+export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
+  derivedUuid(`payout#${id}#${attempt}`)
+
+type Opening = Pick<
+  Batch,
+  'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
+>
 
 /** A batch before its first line. */
 export const openBatch = (opening: Opening): Batch => ({
   ...opening,
   currency: CURRENCY,
   status: 'pending',
+  attempt: 1,
   sealedAt: null,
   totals: null,
   completedFrom: null,

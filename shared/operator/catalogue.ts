@@ -1,3 +1,4 @@
+import { approval } from './nouns/approval.ts'
 import { bank } from './nouns/bank.ts'
 import { change } from './nouns/change.ts'
 import { connector } from './nouns/connector.ts'
@@ -9,6 +10,7 @@ import { exception } from './nouns/exception.ts'
 import { limit } from './nouns/limit.ts'
 import { provider } from './nouns/provider.ts'
 import { reconciliation } from './nouns/reconciliation.ts'
+import { restore } from './nouns/restore.ts'
 import { settlement } from './nouns/settlement.ts'
 import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
@@ -27,5 +29,7 @@ export const nouns: Record<string, Noun> = {
   exception,
   settlement,
   reconciliation,
+  approval,
+  restore,
   change,
 }

@@ -1,4 +1,4 @@
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
 
@@ -11,6 +11,8 @@ export type OperatorCall = {
   options: Record<string, string>
   /** Who calls: an ARN, or `local:` and a user; absent in a call that was made by hand. */
   actor?: string
+  /** The id of a granted request: its verb and options are carried out, and `options` is empty. */
+  approval?: string
 }
 
 /** What it prints: a document, or why not. */
@@ -19,11 +21,32 @@ export type OperatorReply = { result: unknown } | { error: string }
 /** A verb as the command knows it: what it is for, and what it takes. */
 export type Verb = {
   summary: string
+  /** The first one names the object, in verbs that need an approval. */
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
+  /** When a second operator must approve the call: always, or with one of these options. */
+  approval?: 'always' | readonly string[]
 }
 
 /** A noun of the command: definitions alone, so that the command itself can judge and explain. */
 export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
+
+/** Returns whether a second operator must approve a call where the stage has approvals. */
+export const needsApproval = ({ approval = [] }: Verb, options: Record<string, string>): boolean =>
+  approval === 'always' || approval.some((name) => options[name] !== undefined)
+
+/** An option's schema without the wrapper that makes it optional. */
+export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
+  schema.type === 'optional'
+    ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
+    : schema
+
+/** The names of the options that are secrets. */
+export const secretsOf = ({ options }: Verb): string[] =>
+  Object.entries(options.entries)
+    .filter(
+      ([, schema]) => v.getMetadata(requiredForm(schema as v.GenericSchema)).isSecret === true,
+    )
+    .map(([name]) => name)
 
 /** The parsed options of a call, or why it is refused, in one line. */
 export const judgeCall = (

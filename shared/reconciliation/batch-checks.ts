@@ -1,4 +1,5 @@
 import type { Debit } from '../domain/debit.ts'
+import { isHeldBy } from '../domain/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
 import { timeOf } from './seen.ts'
@@ -112,7 +113,7 @@ export const keepsItsLines = ({ totals }: Batch, sums: Sums): Verdict =>
 const BEGUN_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** Checks the state of a batch, as far as its header shows it. */
+/** Checks the state of a batch, as far as its header shows it. A restore may hold its payment. */
 export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
   const { status, createdAt, sealedAt, totals, reportedAt, processedAt } = batch
   const isFinished = sealedAt !== null && totals !== null && reportedAt !== null
@@ -126,13 +127,14 @@ export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
   const since = processedAt ?? createdAt
   const due = payableFrom(batch)
   const isDue = terms.now.getTime() - due.getTime() > BEGUN_DAYS * DAY_MS
+  const isHeld = isHeldBy(terms.restore, batch.partner)
   return verdict({
     ...isPaidOnce(batch, totals.net),
     'its payment failed, and nobody has retried it': status === 'failed',
     [`its payment is in progress since ${since.toISOString()}`]:
-      status === 'processing' && isTooOld(since, terms),
+      status === 'processing' && !isHeld && isTooOld(since, terms),
     [`it is due since ${due.toISOString()}, and its payment has not begun`]:
-      status === 'pending' && totals.net >= 0 && isDue,
+      status === 'pending' && totals.net >= 0 && !isHeld && isDue,
   })
 }
 

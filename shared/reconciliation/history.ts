@@ -1,5 +1,6 @@
 import type { Debit, Entry } from '../domain/debit.ts'
-import { together, type Verdict, verdict } from './invariants.ts'
+import { isHeldBy } from '../domain/restore.ts'
+import { nothing, together, type Verdict, verdict } from './invariants.ts'
 import { type SeenDebit, timesOf } from './seen.ts'
 import type { Terms } from './terms.ts'
 
@@ -15,16 +16,21 @@ const LATE_MS = 120_000
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
-/** Open debits are right as long as their clock runs. */
-export const endsInTime = ({ debit }: SeenDebit, { now, clocks }: Terms): Verdict => {
+/** Open debits are right as long as their clock runs, or a restore holds their timeouts. */
+export const endsInTime = ({ debit }: SeenDebit, { now, clocks, restore }: Terms): Verdict => {
   const times = timesOf(debit)
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
+  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.partner))) return nothing
   const took = (times[end] ?? now.getTime()) - (times[0] ?? 0)
   const isLate = took > clocks.processingSeconds * 1000 + LATE_MS
   return verdict({
     [end < 0 ? `has no outcome after ${seconds(took)}` : `took ${seconds(took)}`]: isLate,
   })
 }
+
+/** Whether the outcome was written after a restore, and the charge before it. */
+const wasHeld = ({ history }: Debit, end: number): boolean =>
+  (history[end]?.generation ?? 1) > (history[0]?.generation ?? 1)
 
 const AFTER: Record<string, readonly string[]> = {
   created: ['pending'],

@@ -1,11 +1,13 @@
 import type { Debit } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
+import { isHeldBy } from '../domain/restore.ts'
 import type { Day } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDayTotal } from '../store/day-totals.ts'
 import { exceptionPages } from '../store/exceptions.ts'
 import { findPartner, listPartners } from '../store/partners.ts'
+import { findRestore } from '../store/restores.ts'
 import { findBatches, listFailed, listPayable } from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { findWebhookSettings } from '../store/webhooks.ts'
@@ -35,23 +37,28 @@ export type Reconciled = {
   /** Of the debits that were created on the day. */
   money: Money
   differences: number
+  /** Providers whose timeouts, payouts and refunds a restore holds. */
+  held: PartnerId[]
 }
 
 export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promise<Reconciled> => {
-  const terms = termsOf(date, now())
+  const restore = await findRestore()
+  const terms = { ...termsOf(date, now()), restore }
   const tally = newTally()
   let money = noMoney
   await checkExceptions(terms, tally)
   await checkRefunds(terms, tally)
   const unpaid = await findUnpaid(terms)
-  for (const partner of await listPartners()) {
+  const partners = await listPartners()
+  for (const partner of partners) {
     money = await lookAtDebits(partner, terms, { tally, money })
     await checkEarlier(partner, terms, tally)
     await checkBatches(partner, unpaid.get(partner) ?? [], terms, tally)
   }
   const invariants = tally.findings()
   const differences = invariants.reduce((sum, one) => sum + one.differences, 0)
-  return { date, checkedAt: terms.now, invariants, money, differences }
+  const held = partners.filter((partner) => isHeldBy(restore, partner))
+  return { date, checkedAt: terms.now, invariants, money, differences, held }
 }
 
 /** Batches that are due or failed, by their providers. */

@@ -6,7 +6,7 @@ import type { Reconciled } from './reconcile.ts'
 const EXAMPLES_MAX = 10
 
 /** Tells what differs, a line for each invariant, and how much, also when that is nothing. */
-export const tellReconciled = ({ date, invariants, differences }: Reconciled): void => {
+export const tellReconciled = ({ date, invariants, differences, held }: Reconciled): void => {
   for (const { number, title, checked, examples, ...found } of invariants) {
     if (found.differences === 0) continue
     log.error('reconciliation difference', {
@@ -18,6 +18,6 @@ export const tellReconciled = ({ date, invariants, differences }: Reconciled): v
       examples: examples.slice(0, EXAMPLES_MAX),
     })
   }
-  log.info('day reconciled', { date, differences })
+  log.info('day reconciled', { date, differences, held })
   measure({ ReconciliationDifferences: differences })
 }

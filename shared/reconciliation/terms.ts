@@ -1,4 +1,5 @@
 import { type Clocks, clocks } from '../domain/lifecycle.ts'
+import type { Restore } from '../domain/restore.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../domain/settlement.ts'
 import { environment } from '../runtime.ts'
 
@@ -12,6 +13,8 @@ export type Terms = {
   clocks: Clocks
   /** The day whose run is done: what was completed before it began must be settled. */
   settledBefore: Date
+  /** The last restore: what it holds is no difference. */
+  restore?: Restore | undefined
 }
 
 const HOUR_MS = 3_600_000

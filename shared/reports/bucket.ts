@@ -21,8 +21,8 @@ const contentTypes: Record<ReportFormat, string> = {
 
 let client: S3Client | undefined
 
-// Made when it is first needed: how buckets are addressed is decided once, when it is made.
-const s3 = (): S3Client => {
+/** Made when it is first needed: how buckets are addressed is decided once, when it is made. */
+export const s3 = (): S3Client => {
   client ??= new S3Client({
     forcePathStyle: environment.localS3,
     maxAttempts: 3,

@@ -2,7 +2,13 @@ import type { SettlementConnector } from '../banks/settlement.ts'
 import type { ConnectorName } from '../domain/bank.ts'
 import type { InstructionResult } from '../domain/instruction.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch, BatchId, SettlementAccount } from '../domain/settlement.ts'
+import { isHeldBy, type Restore } from '../domain/restore.ts'
+import {
+  type Batch,
+  type BatchId,
+  payoutUuid,
+  type SettlementAccount,
+} from '../domain/settlement.ts'
 import {
   beginPayment,
   endPayment,
@@ -14,6 +20,7 @@ import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks.ts'
 import { findPartner } from '../store/partners.ts'
+import { findRestore } from '../store/restores.ts'
 import {
   findBatch,
   findBatches,
@@ -21,6 +28,7 @@ import {
   replaceBatch,
   replaceBatches,
 } from '../store/settlements.ts'
+import type { Write } from '../store/table.ts'
 
 /**
  * Pays a batch: one instruction to the bank that holds the partner's account. That it is going to
@@ -32,48 +40,60 @@ export type World = {
   connectors: Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
 }
 
-const notPayable = (details: string): Refusal => new Refusal(5001, { details })
+export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
+
+const held = ({ generation }: Restore): Refusal =>
+  notPayable(`payouts are held since restore ${generation}: see operator restore release`)
 
 /**
  * @returns the batch as it is now: completed, failed, or processing still; 5404 for none, 5005 for
- *   one that was processed already, 5001 for one that cannot be
+ *   one that was processed already, 5001 for one that cannot be, or whose provider is held
  */
 export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
-  const batch = await findBatch(id)
-  switch (batch?.status) {
-    case undefined:
-      return new Refusal(5404)
-    case 'pending':
-      return begin(batch, world)
-    case 'processing':
-      return instruct(batch, { repeated: true }, world)
-    default:
-      return new Refusal(5005)
-  }
+  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
+  if (!batch) return new Refusal(5404)
+  if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
+  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  const generation = restore?.generation
+  return batch.status === 'pending'
+    ? begin(batch, { ...world, generation })
+    : instruct(batch, { repeated: true }, { ...world, generation })
 }
+
+/** The generation of the table at the payout. Absent: 1. */
+type Paying = World & { generation: number | undefined }
 
 /** A transaction takes a hundred writes. */
 const OTHERS_MAX = 99
 
-const begin = async (batch: Batch, world: World): Promise<Batch | Refusal> => {
+const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
-  const account = await accountOf(batch)
+  const account = await accountOf(batch, world.runtime.now())
   if (account instanceof Refusal) return account
-  const waiting = await listBelowZero(batch.partner, batch.createdAt)
-  const belowZero = waiting.filter(isOutstanding).slice(0, OTHERS_MAX)
-  const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now() })
+  const { generation } = world
+  const belowZero = await belowZeroBefore(batch)
+  const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now(), generation })
   const written = await writeTogether(batch, belowZero, begun, world)
   if (!written) return payBatch(batch.id, world)
-  return written.status === 'processing' ? instruct(written, { repeated: false }, world) : written
+  // A restore may have undone the record of a payout that the bank has made.
+  const repeated = (batch.generation ?? 1) < (generation ?? 1)
+  return written.status === 'processing' ? instruct(written, { repeated }, world) : written
 }
+
+/** Returns the batches that a payout makes good. */
+export const belowZeroBefore = async ({ partner, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(partner, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
 
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
   status === 'pending' && outstanding < 0
 
-const accountOf = async ({ partner }: Batch): Promise<SettlementAccount | Refusal> => {
-  const account = (await findPartner(partner))?.settlementAccount
+const accountOf = async ({ partner }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
+  const { settlementAccount: account, payoutsHeldUntil } = (await findPartner(partner)) ?? {}
   if (!account) return notPayable('the provider has no settlement account')
+  if (payoutsHeldUntil && now < new Date(payoutsHeldUntil)) {
+    return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
+  }
   const bank = await findBank(account.bank)
   return bank && bank.connector !== 'none'
     ? account
@@ -83,7 +103,7 @@ const accountOf = async ({ partner }: Batch): Promise<SettlementAccount | Refusa
 const instruct = async (
   batch: Batch,
   { repeated }: { repeated: boolean },
-  world: World,
+  world: Paying,
 ): Promise<Batch | Refusal> => {
   const { id, uuid, partner, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
@@ -106,12 +126,12 @@ const instruct = async (
 
 type LastWord = Exclude<InstructionResult, { kind: 'underway' }>
 
-const end = async (batch: Batch, result: LastWord, world: World): Promise<Batch | Refusal> => {
+const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch | Refusal> => {
   const others = await findBatches(batch.makesGood.map(({ batch: id }) => id))
   const at = world.runtime.now()
   const ended =
     result.kind === 'paid'
-      ? endPayment(batch, { bankReference: result.bankReference, at }, others)
+      ? endPayment(batch, { ...result, at, generation: world.generation }, others)
       : failPayment(batch, { failure: result.message, at }, others)
   const written = await writeTogether(batch, others, ended, world)
   // Another worker was first: what it wrote is asked for, under the same uuid.
@@ -120,28 +140,33 @@ const end = async (batch: Batch, result: LastWord, world: World): Promise<Batch 
   return written
 }
 
-/** @returns the batch as it was written; undefined when one of them stands otherwise by now */
-const writeTogether = async (
+/**
+ * Writes a batch with those that it makes good.
+ * @returns the batch as it was written; undefined when one of them stands otherwise by now
+ */
+export const writeTogether = async (
   batch: Batch,
   others: readonly Batch[],
   after: { batch: Batch; others: readonly Batch[] },
-  { runtime }: World,
+  { runtime }: Pick<World, 'runtime'>,
+  alongside: readonly Write[] = [],
 ): Promise<Batch | undefined> => {
   const pairs = [
     { before: batch, after: after.batch },
     ...others.map((before, n) => ({ before, after: after.others[n] ?? before })),
   ]
-  const isWritten = await replaceBatches(pairs, runtime)
+  const isWritten = await replaceBatches(pairs, runtime, alongside)
   return isWritten ? { ...after.batch, version: batch.version + 1 } : undefined
 }
 
 /** Has a batch that failed paid after all, by another instruction. */
 export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
-  const batch = await findBatch(id)
+  const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
-  const again = retryPayment(batch, world.runtime.newId() as Batch['uuid'])
+  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)
 }

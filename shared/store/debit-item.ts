@@ -24,6 +24,7 @@ export type WrittenEntry = {
   at?: number
   by?: string
   rid?: string
+  gen?: number
   set?: WrittenChanges
 }
 
@@ -55,13 +56,16 @@ export const writeEntry = (entry: Entry, before?: Entry): WrittenEntry => {
     ...(entry.at.getTime() === before?.at.getTime() ? {} : { at: entry.at.getTime() }),
     ...(entry.by === before?.by ? {} : { by: entry.by }),
     ...(entry.requestId === before?.requestId ? {} : { rid: entry.requestId }),
+    ...writeGeneration(entry),
     ...(Object.keys(set).length > 0 ? { set } : {}),
   }
 }
 
+const writeGeneration = ({ generation = 1 }: Entry) => (generation > 1 ? { gen: generation } : {})
+
 const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
   const entries: Entry[] = []
-  for (const { type, at, by, rid, set } of written) {
+  for (const { type, at, by, rid, gen, set } of written) {
     const before = entries.at(-1)
     const { metadata, ...plain } = set ?? {}
     entries.push({
@@ -69,6 +73,7 @@ const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
       at: at === undefined ? (before?.at ?? new Date(0)) : new Date(at),
       by: by ?? before?.by ?? '',
       requestId: rid ?? before?.requestId ?? '',
+      ...(gen ? { generation: gen } : {}),
       changes: { ...plain, ...(metadata ? { metadata: JSON.parse(metadata) } : {}) },
     })
   }

@@ -3,6 +3,7 @@ import type { FeedEntry, FeedPosition } from '../domain/event-feed.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { keys } from './keys.ts'
+import { currentGeneration } from './restores.ts'
 import { expiresAt, held, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
@@ -43,6 +44,17 @@ const newestPages = async (partner: PartnerId, count: number): Promise<Page[]> =
 
 const RACES_MAX = 20
 
+/**
+ * The pages of a generation have numbers of their own, above those of all generations before it. So
+ * a cursor from the time that a restore has undone stands behind every event of the restored table
+ * and before every event since: its reader misses none.
+ */
+const PAGES_PER_GENERATION = 1_000_000_000
+
+const generationOf = ({ page }: Page): number => Math.floor(page / PAGES_PER_GENERATION) + 1
+
+const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
+
 /** Adds events at the end of a partner's feed, but for those that stand there already. */
 export type Append = (partner: PartnerId, entries: readonly FeedEntry[], now: Date) => Promise<void>
 
@@ -80,11 +92,14 @@ export const appendToFeed: Append = async (partner, entries, now) => {
   let left = [...new Set(entries.map(spelled))]
   let races = 0
   while (races < RACES_MAX) {
-    const [newest, before] = await newestPages(partner, 2)
+    const [[newest, before], generation] = await Promise.all([
+      newestPages(partner, 2),
+      currentGeneration(now),
+    ])
     const known = new Set([...(newest?.entries ?? []), ...(before?.entries ?? [])])
     left = left.filter((entry) => !known.has(entry))
     if (left.length === 0) return
-    const count = await appendPage(partner, newest, left, now)
+    const count = await appendPage({ partner, newest, generation: generation ?? 1 }, left, now)
     // More than two pages of them would not be known again.
     left = left.slice(count)
     if (left.length === 0) return
@@ -93,20 +108,23 @@ export const appendToFeed: Append = async (partner, entries, now) => {
   throw new Error(`The feed of ${partner} changed ${RACES_MAX} times meanwhile`)
 }
 
+type Feed = { partner: PartnerId; newest: Page | undefined; generation: number }
+
 /** @returns how many of them were written; none: another write came first */
 const appendPage = async (
-  partner: PartnerId,
-  newest: Page | undefined,
+  { partner, newest, generation }: Feed,
   entries: readonly string[],
   now: Date,
 ): Promise<number> => {
-  const room = newest ? PAGE_MAX - newest.entries.length : 0
+  const isCurrent = newest !== undefined && generationOf(newest) >= generation
+  const room = isCurrent ? PAGE_MAX - newest.entries.length : 0
   if (newest && room > 0) {
     const some = entries.slice(0, room)
     return (await extend(partner, newest.page, some, now)) ? some.length : 0
   }
   const some = entries.slice(0, PAGE_MAX)
-  if (!(await begin(partner, (newest?.page ?? 0) + 1, some, now))) return 0
+  const page = isCurrent ? newest.page + 1 : firstPage(generation)
+  if (!(await begin(partner, page, some, now))) return 0
   if (newest) await retire(partner, newest.page, now)
   return some.length
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { ApprovalId } from '../domain/approval.ts'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
@@ -81,8 +82,13 @@ export const keys = {
     if (provider) return `CHANGES#provider#${provider}`
     return bank && `CHANGES#bank#${bank}`
   },
+  approvals: 'APPROVALS',
+  /** One partition for all requests, so that their list is complete at once. */
+  approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every partner, by its id. */
   partners: 'PARTNERS',
+  /** The last restore of the table. */
+  restore: { pk: 'RESTORE', sk: 'RESTORE' },
   /** How far the sweep has looked through what was completed. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),

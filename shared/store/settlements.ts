@@ -8,13 +8,15 @@ import {
   type Day,
   isOpenBatch,
   openBatch,
+  payoutUuid,
   readBatchId,
 } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { heldTogether, withConflictRetries } from './conflicts.ts'
 import { keys, sha256 } from './keys.ts'
-import { held, queryAll, read, readMany, table, tableName } from './table.ts'
+import { currentGeneration } from './restores.ts'
+import { held, queryAll, read, readMany, table, tableName, type Write } from './table.ts'
 
 export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   const item = await read<Record<string, unknown>>(keys.batch(id))
@@ -33,44 +35,63 @@ export const findPartnerBatch = async (
 
 const ID_LENGTH = 6
 
+type Place = { partner: PartnerId; date: Day; n: number; generation: number }
+
 /**
  * The id of a place for a batch: a function of partner, day and number, so that two runs at once
- * find the same one.
+ * find the same one; and of the generation, so that no batch of a restored table takes the id of
+ * one that was lost.
  * @param salt tells it from the place of another partner that happens to have the same
  */
-const idOf = (partner: PartnerId, date: Day, n: number, salt: number): BatchId => {
-  const digits = BigInt(
-    `0x${Buffer.from(sha256(`${partner}#${date}#${n}#${salt}`), 'base64url').toString('hex')}`,
-  )
+const idOf = ({ partner, date, n, generation }: Place, salt: number): BatchId => {
+  const suffixed = generation > 1 ? `#${generation}` : ''
+  const place = sha256(`${partner}#${date}#${n}#${salt}${suffixed}`)
+  const digits = BigInt(`0x${Buffer.from(place, 'base64url').toString('hex')}`)
   const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
   return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
+}
+
+/** The batch that has a place, or the id for a new one. */
+const findAt = async (place: Place): Promise<Batch | BatchId> => {
+  for (let salt = 0; ; salt += 1) {
+    const id = idOf(place, salt)
+    const found = await findBatch(id)
+    if (!found) return id
+    if (found.partner === place.partner && found.n === place.n) return found
+  }
+}
+
+/** The batch of a number, of whatever generation; else the id for a new one in the last of them. */
+const findNumbered = async (place: Place): Promise<Batch | BatchId> => {
+  for (let generation = 1; ; generation += 1) {
+    const found = await findAt({ ...place, generation })
+    if (typeof found === 'object' || generation >= place.generation) return found
+  }
 }
 
 /** A batch that takes lines; a new one comes to be with its first. */
 export type Building = { batch: Batch; isNew: boolean }
 
-type Place = { partner: PartnerId; date: Day; feeSchedule: FeeSchedule | null }
+type Opening = { partner: PartnerId; date: Day; feeSchedule: FeeSchedule | null }
 
 /**
  * Returns the batch of a provider and a day that takes lines, or the place for one.
  * @param feeSchedule the provider's, for a new batch
  */
 export const findOpenBatch = async (
-  { partner, date, feeSchedule }: Place,
-  runtime: Pick<Runtime, 'now' | 'newId'>,
+  { partner, date, feeSchedule }: Opening,
+  { now }: Pick<Runtime, 'now'>,
 ): Promise<Building> => {
-  for (let n = 1, salt = 0; ; ) {
-    const id = idOf(partner, date, n, salt)
-    const found = await findBatch(id)
-    if (!found) {
-      const uuid = runtime.newId() as Batch['uuid']
-      const createdAt = runtime.now()
-      const batch = openBatch({ id, uuid, partner, date, n, createdAt, feeSchedule })
-      return { batch, isNew: true }
+  const createdAt = now()
+  const generation = await currentGeneration(createdAt)
+  for (let n = 1; ; n += 1) {
+    const found = await findNumbered({ partner, date, n, generation: generation ?? 1 })
+    if (typeof found === 'string') {
+      const uuid = payoutUuid(found, 1)
+      const opening = { id: found, uuid, partner, date, n, createdAt, feeSchedule }
+      return { batch: openBatch(generation ? { ...opening, generation } : opening), isNew: true }
     }
-    if (found.partner !== partner || found.n !== n) salt += 1
-    else if (isOpenBatch(found)) return { batch: found, isNew: false }
-    else [n, salt] = [n + 1, 0]
+    if (isOpenBatch(found)) return { batch: found, isNew: false }
   }
 }
 
@@ -97,14 +118,21 @@ const replacement = (before: Batch, next: Batch) => ({
   ExpressionAttributeValues: { ':before': before.version },
 })
 
-/** The same for batches that go together: all or none. At most a hundred. */
+/**
+ * The same for batches that go together: all or none. At most a hundred writes.
+ * @param alongside writes in the same transaction, such as the record of an operator's change
+ */
 export const replaceBatches = async (
   pairs: readonly { before: Batch; after: Batch }[],
   runtime: Pick<Runtime, 'random' | 'pause'>,
+  alongside: readonly Write[] = [],
 ): Promise<boolean> => {
-  const TransactItems = pairs.map(({ before, after }) => ({
-    Put: replacement(before, { ...after, version: before.version + 1 }),
-  }))
+  const TransactItems = [
+    ...pairs.map(({ before, after }) => ({
+      Put: replacement(before, { ...after, version: before.version + 1 }),
+    })),
+    ...alongside,
+  ]
   const write = () => table.send(new TransactWriteCommand({ TransactItems }))
   return heldTogether(withConflictRetries(runtime, write))
 }

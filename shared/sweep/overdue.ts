@@ -1,7 +1,9 @@
 import { type Debit, deadline, type Phase } from '../domain/debit.ts'
 import { settlementEvent } from '../domain/event.ts'
 import { clocks } from '../domain/lifecycle.ts'
+import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
+import { isHeldBy, type Restore } from '../domain/restore.ts'
 import type { Batch } from '../domain/settlement.ts'
 import { log, logUnreadable } from '../log.ts'
 import { building, nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
@@ -12,6 +14,7 @@ import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { findRecovery } from '../store/recoveries.ts'
 import { findRefund } from '../store/refunds.ts'
+import { findRestore } from '../store/restores.ts'
 import { findBatch } from '../store/settlements.ts'
 import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/watch.ts'
 import { expire } from '../timeouts/expire.ts'
@@ -32,16 +35,16 @@ const PHASES: readonly Phase[] = ['approval', 'processing']
 
 /** @param isOver whether the time of this run is used up */
 export const lookAfterOverdue = async (runtime: Runtime, isOver: () => boolean): Promise<void> => {
-  await Promise.all(shards.map((shard) => lookAfterShard(shard, runtime, isOver)))
+  const turn = { runtime, isOver, restore: await findRestore() }
+  await Promise.all(shards.map((shard) => lookAfterShard(shard, turn)))
 }
 
-const lookAfterShard = async (
-  shard: number,
-  runtime: Runtime,
-  isOver: () => boolean,
-): Promise<void> => {
+type Turn = { runtime: Runtime; isOver: () => boolean; restore: Restore | undefined }
+
+const lookAfterShard = async (shard: number, turn: Turn): Promise<void> => {
+  const { runtime } = turn
   const seen = new Set<string>()
-  while (!isOver()) {
+  while (!turn.isOver()) {
     const due = await listDue(shard, runtime.now(), seen.size + TOGETHER)
     // An index that is late shows again what was looked at.
     const fresh = due.filter(({ key, due }) => !seen.has(`${key.pk}${key.sk}${due}`))
@@ -49,9 +52,9 @@ const lookAfterShard = async (
     for (const { key, due } of fresh) seen.add(`${key.pk}${key.sk}${due}`)
     // One that faults is told and left for another minute, and the others are looked after.
     const subjects = fresh.map(({ key }) => key.pk)
-    await telling(subjects, () => lookAfterDebits(fresh, runtime))
+    await telling(subjects, () => lookAfterDebits(fresh, turn))
     for (const watched of fresh) {
-      await telling([watched.key.pk], () => lookAfterRetry(watched, runtime))
+      await telling([watched.key.pk], () => lookAfterRetry(watched, turn))
     }
   }
 }
@@ -64,7 +67,10 @@ const telling = async (subject: string[], look: () => Promise<void>): Promise<vo
   }
 }
 
-const lookAfterDebits = async (due: readonly Watched[], runtime: Runtime): Promise<void> => {
+const lookAfterDebits = async (
+  due: readonly Watched[],
+  { runtime, restore }: Turn,
+): Promise<void> => {
   const watched = new Map<Reference, Watched>(
     due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
   )
@@ -79,7 +85,11 @@ const lookAfterDebits = async (due: readonly Watched[], runtime: Runtime): Promi
     if (own) await lookAgain(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
   }
   const debits = [...found.values()]
-  const ended = await Promise.all(debits.map((debit) => endOverdue(debit, runtime)))
+  const ended = await Promise.all(
+    debits.map(async (debit) => {
+      return !isHeldBy(restore, debit.facts.partner) && (await endOverdue(debit, runtime))
+    }),
+  )
   // A debit that was moved has a look of its own coming.
   const left = debits.filter((_, n) => !ended[n])
   const look = async (some: readonly Debit[]) => {
@@ -131,17 +141,25 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
       secondsAfter(due, TIMER_SECONDS),
     ),
   ]
-  return looks.sort((a, b) => a.getTime() - b.getTime())[0]
+  const [next] = looks.sort((a, b) => a.getTime() - b.getTime())
+  return next && next <= now ? nextRun(now) : next
 }
 
+/** What is held since a restore is looked at in each run, and once in it. */
+const nextRun = (now: Date): Date => secondsAfter(now, 30)
+
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
-const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void> => {
+const lookAfterRetry = async (watched: Watched, { runtime, restore }: Turn): Promise<void> => {
   const { about } = watched
   if (about.kind === 'debit') return
   const now = runtime.now()
   const expected = await expectedOf(about, now)
   if (!expected) {
     await lookAgain(watched, undefined)
+    return
+  }
+  if (expected.paysFor && isHeldBy(restore, expected.paysFor)) {
+    await lookAgain(watched, nextRun(now))
     return
   }
   await sendEvery(expected.outgoing)
@@ -152,7 +170,12 @@ const lookAfterRetry = async (watched: Watched, runtime: Runtime): Promise<void>
 const begunAt = ({ processedAt, createdAt }: Pick<Batch, 'processedAt' | 'createdAt'>): Date =>
   processedAt ?? createdAt
 
-type Expected = { outgoing: Outgoing[]; at: Date }
+type Expected = {
+  outgoing: Outgoing[]
+  at: Date
+  /** The provider for whom it has a bank pay, which a restore may hold. */
+  paysFor?: PartnerId | undefined
+}
 
 const expectedOf = async (
   about: Exclude<Watched['about'], { kind: 'debit' }>,
@@ -178,14 +201,17 @@ const expectedOf = async (
     case 'refund': {
       const refund = await findRefund(about.reference)
       const outgoing = refund ? refunding(refund) : []
-      return refund && outgoing.length > 0 ? { outgoing, at: begunAt(refund) } : undefined
+      return refund && outgoing.length > 0
+        ? { outgoing, at: begunAt(refund), paysFor: refund.provider }
+        : undefined
     }
     case 'batch': {
       const batch = await findBatch(about.id)
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
-      return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch) } : undefined
+      const paysFor = batch?.status === 'processing' ? batch.partner : undefined
+      return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }
   }
 }

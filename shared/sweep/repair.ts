@@ -1,11 +1,13 @@
-import type { Debit } from '../domain/debit.ts'
+import { type Debit, deadline } from '../domain/debit.ts'
 import { type Delivery, isSubscribed, owed, redeliver } from '../domain/delivery.ts'
 import { debitEvents, type PartnerEvent } from '../domain/event.ts'
+import { clocks } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendEvery } from '../queues/send.ts'
+import { environment } from '../runtime.ts'
 import { findDeliveries, replaceDelivery } from '../store/deliveries.ts'
 import { appendToFeed, feedSince, isInFeed } from '../store/event-feed.ts'
 import { GRACE_SECONDS } from '../store/watch.ts'
@@ -40,9 +42,12 @@ const NEWS_MS = 3 * 86_400_000
 
 const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
 
-const isStuck = ({ status, history }: Debit, now: Date): boolean => {
-  const last = history.at(-1)
-  return status === 'pending' && last !== undefined && isRipe(last.at, now)
+/** A debit that is too late to submit waits for its timeout, or for the end of a hold. */
+const isStuck = (debit: Debit, now: Date): boolean => {
+  const last = debit.history.at(-1)
+  const due = deadline(debit, 'processing', clocks(environment.timeScale))
+  const isWaiting = debit.status === 'pending' && due !== undefined && due > now
+  return isWaiting && last !== undefined && isRipe(last.at, now)
 }
 
 /**

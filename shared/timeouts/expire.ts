@@ -3,18 +3,22 @@ import { outcomeQueries } from '../banks/registry.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debit.ts'
 import { clocks, isOpen } from '../domain/lifecycle.ts'
 import type { Refusal } from '../domain/refusal.ts'
+import { isHeldBy } from '../domain/restore.ts'
 import { applyOutcome, type BankOutcome } from '../domain/submission.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks.ts'
 import { findConnectorSettings } from '../store/connector-settings.ts'
 import { moveDebit } from '../store/moves.ts'
+import { findRestore } from '../store/restores.ts'
 
 const QUERY_SECONDS = 5
 
 /**
  * Fails a debit whose deadline has passed. Before that, the service asks the bank once: an outcome
  * that the bank already has wins, so a lost report does not turn a debited customer into a failure.
+ * After a restore the debit stays as it is until its provider is released: the bank may have
+ * reported an outcome in the time that was lost.
  */
 export const expire = async (
   debit: Debit,
@@ -22,14 +26,19 @@ export const expire = async (
   cause: Cause,
   runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
 ): Promise<Debit | Refusal> => {
+  const restore = await findRestore()
+  if (isHeldBy(restore, debit.facts.partner)) return debit
   const outcome = await queryOutcome(debit, runtime)
+  const written = { ...cause, generation: restore?.generation }
   const by = `bank:${debit.facts.bank.identifier}`
   return moveDebit(
     debit,
     (current) => {
-      if (outcome && isOpen(current.status)) return applyOutcome(current, outcome, { ...cause, by })
+      if (outcome && isOpen(current.status)) {
+        return applyOutcome(current, outcome, { ...written, by })
+      }
       const due = deadline(current, phase, clocks(environment.timeScale))
-      return due && due <= cause.at ? timeOut(current, phase, cause) : current
+      return due && due <= cause.at ? timeOut(current, phase, written) : current
     },
     runtime,
   )

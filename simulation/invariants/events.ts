@@ -10,12 +10,17 @@ import { eventNumber, SETTLED } from './time-and-money.ts'
 
 const headersOf = ({ post }: SeenPost): Record<string, string> => post.headers
 
+const numberOf = ({ reference, n }: SeenPost, { debits, batches }: Books): number =>
+  n === SETTLED
+    ? eventNumber(reference, n, batches.get(reference)?.item.completedGeneration)
+    : eventNumber(reference, n, debits.get(reference)?.entries[n]?.gen)
+
 /** 13: an event has one id, a function of its debit and number. */
-const hasOneId: Check = ({ postsOf }, complain) => {
-  for (const [key, posts] of postsOf) {
+const hasOneId: Check = (books, complain) => {
+  for (const [key, posts] of books.postsOf) {
     const [first] = posts
     if (!first?.about) continue
-    const number = eventNumber(first.reference, first.n)
+    const number = numberOf(first, books)
     const id = `evt_${number}`
     for (const seen of posts) {
       const { 'x-svc-event-id': named, 'webhook-id': webhookId } = headersOf(seen)
@@ -28,12 +33,13 @@ const hasOneId: Check = ({ postsOf }, complain) => {
 }
 
 /** 13: each POST has an id of its own, and is on record unless its worker was lost. */
-const isRecorded: Check = ({ postsOf, deliveries, witnessed }, complain) => {
+const isRecorded: Check = (books, complain) => {
+  const { postsOf, deliveries, witnessed } = books
   for (const [key, posts] of postsOf) {
     const [first] = posts
     if (!first?.about) continue
     const ids = posts.map(({ id }) => id)
-    const shape = new RegExp(`^dlv_${eventNumber(first.reference, first.n)}_[0-9a-f]{16}$`)
+    const shape = new RegExp(`^dlv_${numberOf(first, books)}_[0-9a-f]{16}$`)
     for (const id of ids) if (!shape.test(id)) complain(key, `has an attempt named ${id}`)
     if (new Set(ids).size < ids.length) complain(key, `was posted as ${ids}`)
     const onRecord = new Set(deliveries.get(key)?.attempts.map(({ id }) => id))

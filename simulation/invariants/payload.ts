@@ -19,7 +19,7 @@ export const eventOf = ({ item, entries }: DebitBook, n: number) => {
   const method = set.approvalMethod
   return {
     event: `transaction.${last?.type}`,
-    event_id: `evt_${eventNumber(item.reference, n)}`,
+    event_id: `evt_${eventNumber(item.reference, n, last?.gen)}`,
     timestamp: iso(last?.at),
     api_version: 'v1',
     sequence: n,
@@ -65,9 +65,10 @@ export const settledEventOf = ({
   totals,
   paid,
   date,
+  completedGeneration,
 }: RawBatch) => ({
   event: 'settlement.completed',
-  event_id: `evt_${eventNumber(id, SETTLED)}`,
+  event_id: `evt_${eventNumber(id, SETTLED, completedGeneration)}`,
   timestamp: completedAt,
   api_version: 'v1',
   sequence: 0,

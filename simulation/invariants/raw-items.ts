@@ -17,7 +17,14 @@ export type RawSet = {
   metadata?: string
 }
 
-export type RawEntry = { type: string; at?: number; by?: string; rid?: string; set?: RawSet }
+export type RawEntry = {
+  type: string
+  at?: number
+  by?: string
+  rid?: string
+  gen?: number
+  set?: RawSet
+}
 
 export type RawDebit = Item & {
   reference: string
@@ -91,6 +98,7 @@ export type RawBatch = Item & {
   reportedAt: string | null
   processedAt: string | null
   completedAt: string | null
+  completedGeneration?: number
   paid: number | null
   paidTo: { bank: string; accountNumber: string; accountName: string } | null
   bankReference: string | null
@@ -184,13 +192,14 @@ export type Entry = {
   writtenAt: number
   by: string
   rid: string
+  gen: number
   set: RawSet
 }
 
 export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
   const entries: Entry[] = []
   let before: Entry | undefined
-  for (const { type, at, by, rid, set } of history) {
+  for (const { type, at, by, rid, gen, set } of history) {
     const writtenAt = at ?? before?.writtenAt ?? 0
     before = {
       type,
@@ -198,6 +207,7 @@ export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
       writtenAt,
       by: by ?? before?.by ?? '',
       rid: rid ?? before?.rid ?? '',
+      gen: gen ?? 1,
       set: set ?? {},
     }
     entries.push(before)

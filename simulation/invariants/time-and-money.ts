@@ -52,10 +52,11 @@ const numberOf = (reference: string): number => {
 
 let lastOwner = { reference: '', number: Number.NaN }
 
-/** The number of the event in all that is said of it: day, suffix and number of the event. */
-export const eventNumber = (reference: string, n: number): number => {
+/** The number of the event in all that is said of it: day, suffix, generation, number of the event. */
+export const eventNumber = (reference: string, n: number, generation = 1): number => {
   if (reference !== lastOwner.reference) lastOwner = { reference, number: numberOf(reference) }
-  return lastOwner.number * EVENTS_MAX + n
+  const restores = generation - 1
+  return lastOwner.number * EVENTS_MAX + (n === SETTLED ? n - restores : n + 10 * restores)
 }
 
 /** The number of a debit, as providers see it. */

@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Debit } from '../../shared/domain/debit.ts'
+import { advance, type Debit } from '../../shared/domain/debit.ts'
 import { eventId, pingBody, webhookBody } from '../../shared/domain/event.ts'
 import { type EventName, EventType, eventTypes, sentType } from '../../shared/domain/event-type.ts'
 import { approvalMethodView } from '../../shared/domain/transaction.ts'
+import { granted } from '../support/refused.ts'
 import { rowsOf } from '../support/rows.ts'
-import { completed, failed, moved, opened, processing, reference, reversed } from './one-debit.ts'
+import {
+  at,
+  completed,
+  failed,
+  moved,
+  opened,
+  processing,
+  reference,
+  reversed,
+} from './one-debit.ts'
 
 /** The text of a JSON body without the line ends and indents it is shown with here. */
 const minified = (shown: string): string => shown.trim().replaceAll(/\n\s*/g, '')
@@ -215,10 +225,44 @@ test('a debit that fails before its bank has it has pending as its previous stat
 })
 
 test('the event id is a function of the debit and the number of the event', () => {
-  const ids = reversed.history.map((_, n) => eventId(reference, n))
-  expect(ids).toEqual(completed.history.map((_, n) => eventId(reference, n)).concat(ids.slice(4)))
+  const ids = reversed.history.map((_, n) => eventId({ reference, n }))
+  const before = completed.history.map((_, n) => eventId({ reference, n }))
+  expect(ids).toEqual(before.concat(ids.slice(4)))
   expect(new Set(ids).size).toBe(ids.length)
   expect(ids[0]).toBe('evt_1988055307469800')
+})
+
+test('the event id carries the generation in which the event was written', () => {
+  const idIn = (generation?: number) => eventId({ reference, n: 3, generation })
+  expect([undefined, 1, 2, 9].map(idIn)).toEqual([
+    'evt_1988055307469803',
+    'evt_1988055307469803',
+    'evt_1988055307469813',
+    'evt_1988055307469883',
+  ])
+  const batchIn = (generation?: number) => eventId({ reference, n: 99, generation })
+  expect([undefined, 1, 2, 9].map(batchIn)).toEqual([
+    'evt_1988055307469899',
+    'evt_1988055307469899',
+    'evt_1988055307469898',
+    'evt_1988055307469891',
+  ])
+})
+
+test('an event keeps the id of its own generation, whatever is written after a restore', () => {
+  const restored = granted(
+    advance(opened, {
+      to: 'processing',
+      at: at('10:05:00.000'),
+      by: 'bank:GCB',
+      requestId: 'req-3',
+      generation: 2,
+      changes: {},
+    }),
+  )
+  const idOf = (n: number) => JSON.parse(webhookBody(restored, n)).event_id
+  expect(idOf(1)).toBe(eventId({ reference, n: 1 }))
+  expect(idOf(2)).toBe(eventId({ reference, n: 2, generation: 2 }))
 })
 
 test('mobile_api is shown to providers as mobile_app, and the others as they are', () => {

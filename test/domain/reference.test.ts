@@ -11,6 +11,7 @@ import {
   referenceOf,
   Uuid,
 } from '../../shared/domain/reference.ts'
+import { GENERATION_MAX } from '../../shared/domain/restore.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const days = fc
@@ -77,13 +78,30 @@ test('the id of a debit is dt_ and its integer id', () => {
 test('integer ids of debits and of deliveries are safe integers for a century', () => {
   const last = v.parse(Reference, 'DCS-20991231-ZZZZZZ')
   expect(integerId(last)).toBeLessThan(2 ** 47)
-  expect(Number.isSafeInteger(deliveryId(last, 99))).toBe(true)
+  expect(Number.isSafeInteger(deliveryId({ reference: last, n: 99 }))).toBe(true)
 })
+
+const generations = fc.integer({ min: 1, max: GENERATION_MAX })
 
 test('the id of a delivery and its event are each read back from the other', () => {
   fc.assert(
-    fc.property(references, fc.integer({ min: 0, max: 9 }), (reference, n) => {
-      expect(deliveryOf('DCS', deliveryId(reference, n))).toEqual({ reference, n })
+    fc.property(
+      references,
+      fc.integer({ min: 0, max: 9 }),
+      generations,
+      (reference, n, generation) => {
+        const event = { reference, n, generation }
+        expect(deliveryOf('DCS', deliveryId(event))).toEqual(event)
+      },
+    ),
+  )
+})
+
+test('the id of the delivery of a batch is read back in every generation', () => {
+  fc.assert(
+    fc.property(references, generations, (reference, generation) => {
+      const batch = { reference: reference.replace('DCS', 'STL') as Reference, n: 99, generation }
+      expect(deliveryOf('DCS', deliveryId(batch))).toEqual(batch)
     }),
   )
 })

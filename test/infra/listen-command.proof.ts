@@ -63,7 +63,7 @@ const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: Sent) => 
   const headers = signatureHeaders(signing, {
     body,
     event: JSON.parse(body).event,
-    eventId: eventId(reference, n),
+    eventId: eventId({ reference, n }),
     attemptId: `dlv_1988055307469800_${randomBytes(8).toString('hex')}`,
     at,
   })

@@ -60,6 +60,15 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
   })
 
+  test('of a verb tells when a second operator must approve it', async () => {
+    const help = async (...words: string[]) => (await operator([...words, '--help'])).stdout
+    expect(await help('debit', 'reverse')).toContain('a second operator must approve it.')
+    expect(await help('bank', 'update')).toContain(
+      'must approve a call with --connector, --connector-url, --connector-secret.',
+    )
+    expect(await help('bank', 'disable')).not.toContain('approve')
+  })
+
   test('of a word that is short for two is that of the two', async () => {
     const { stdout } = await operator(['reconcile', '-h'])
     expect(stdout).toContain('reconciliation run: ')

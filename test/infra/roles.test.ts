@@ -40,6 +40,7 @@ const byOutput: [RegExp, string][] = [
   [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"$/, 'stream'],
   [/-data:ExportsOutputFnGetAttTable\w+Arn\w+"$/, 'table'],
   [/-data:ExportsOutputRefSealingKey\w+"$/, 'sealing-key'],
+  [/-data:ExportsOutputFnGetAttReports\w+Arn\w+"$/, 'reports'],
   [/-data:ExportsOutputFnGetAttKey\w+Arn\w+"$/, 'key'],
 ]
 
@@ -61,6 +62,8 @@ const resourceIn = (resource: Found): string => {
   const parts: (string | Found)[] = resource['Fn::Join']?.[1] ?? []
   const end = String(parts.at(-1))
   if (end.startsWith('/index/')) return end.slice(1)
+  const [, invoked] = /:function:debit-collection-sandbox-(.+)$/.exec(end) ?? []
+  if (invoked) return `function/${invoked}`
   if (JSON.stringify(parts).includes('GetAttReports')) return `reports${end}`
   if (parts.some((part) => String(part).includes(':schedule/'))) return `schedules${end}`
   return JSON.stringify(resource)

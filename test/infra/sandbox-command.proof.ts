@@ -94,6 +94,26 @@ describe('the sandbox as a command', () => {
     expect(java.filter(isAlive)).toEqual([])
   }, 60_000)
 
+  test('with --approvals a second operator carries out what the first requests', async () => {
+    const { printed } = startSandbox(['--port', '0', '--approvals'])
+    const port = await readyPort(printed)
+    const operator = (name: string, ...args: string[]) =>
+      run(process.execPath, ['infra/commands/operator.ts', ...args, '--port', port], {
+        env: { ...process.env, OPERATOR_NAME: name },
+      })
+    const requested = await operator('ama', 'bank', 'update', '--bank=GCB', '--connector=none')
+    const { approval } = JSON.parse(requested.stdout)
+    expect(approval).toMatchObject({ status: 'pending', requested_by: 'local:ama' })
+    const grant = ['approval', 'grant', '--id', approval.id]
+    await expect(operator('ama', ...grant)).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'the requester cannot grant: a second operator must\n',
+    })
+    const { stdout } = await operator('kofi', ...grant)
+    expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
+  }, 60_000)
+
   test('a taken port: one clear line, exit 1', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -118,7 +138,9 @@ describe('the sandbox as a command', () => {
   ])('wrong arguments (%s %s): the usage, exit 1', async (...args) => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(1)
-    expect(printed.err).toBe('usage: npm run sandbox -- [--port 3000] [--time-scale N]\n')
+    expect(printed.err).toBe(
+      'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]\n',
+    )
   })
 })
 

@@ -173,6 +173,7 @@ describe('the key that seals the secrets of partners and banks', () => {
         'manage-settlement',
         'manage-webhook',
         'process-batch',
+        'refund-customer',
         'submit-to-bank',
         'sweep',
       ]).sort(),

@@ -122,6 +122,25 @@ describe('the bank of the sandbox', () => {
   })
 })
 
+describe('approvals', () => {
+  test.each([
+    ['sandbox', undefined],
+    ['production', 'true'],
+  ])('%s: every function has APPROVALS=%s', (name, value) => {
+    for (const row of functionsOf(stageNamed(name))) {
+      expect(lambda(name, row.name).Environment.Variables.APPROVALS, row.name).toBe(value)
+    }
+  })
+
+  test('invoke the functions of their own stage', () => {
+    const { FUNCTION_PREFIX } = lambda('production', 'manage-approval').Environment.Variables
+    expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
+    expect(lambda('production', 'manage-debit').Environment.Variables).not.toHaveProperty(
+      'FUNCTION_PREFIX',
+    )
+  })
+})
+
 describe('workers', () => {
   const behindGateway = [...operationNames, 'answer-unmatched']
   const reserved = (stage: string) =>

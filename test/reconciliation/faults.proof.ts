@@ -410,8 +410,8 @@ const faults: Fault[] = [
     ({ takenBack }) =>
       damage(
         keys.refund(takenBack.facts.reference),
-        'SET #status = :processing, byStatus = :due, byTime = :begun, processedAt = :begun',
-        { processing: 'processing', due: keys.refunds('due'), begun: `${TODAY}T09:00:00.000Z` },
+        'SET #status = :processing, byStatus = :due, byTime = :since, processedAt = :since',
+        { processing: 'processing', due: keys.refunds('due'), since: `${TODAY}T09:00:00.000Z` },
       ),
     { now: at(DAY_AFTER, '12:00:00') },
   ],

@@ -142,7 +142,8 @@ describe('a batch', () => {
     const partner = await findPartner(payer.partner)
     if (!partner?.settlementAccount) throw new Error('No account')
     const settlementAccount = { ...partner.settlementAccount, accountNumber: '1041002002' }
-    await changePartner(partner.id, () => ({ ...partner, settlementAccount }))
+    const payoutsHeldUntil = at('00:00:01', 10).toISOString()
+    await changePartner(partner.id, () => ({ ...partner, settlementAccount, payoutsHeldUntil }))
     await pay(batch, payer)
     const told = payer.bank.instructions.map(({ account }) => account.accountNumber)
     expect(told).toEqual([ACCOUNT, ACCOUNT])
@@ -311,6 +312,46 @@ describe('a batch below zero', () => {
     const books = await readBooks([payer.partner])
     expect(complaintsOf(books)).toEqual([])
     expect(accounts(books)).toEqual({ net: 170_00n, paid: 170_00n, outstanding: 0n, unpaid: 0n })
+  })
+})
+
+describe('a provider whose settlement account changed', () => {
+  const heldUntil = at('09:30:00', 9)
+  const hold = async ({ partner }: Payer): Promise<void> => {
+    const changed = await findPartner(partner)
+    const payoutsHeldUntil = heldUntil.toISOString()
+    if (changed) await changePartner(partner, () => ({ ...changed, payoutsHeldUntil }))
+  }
+  const held = {
+    code: '400/5001',
+    details: `the settlement account changed: payouts are held until ${heldUntil.toISOString()}`,
+  }
+  const payAt = (batch: Batch, { world }: Payer, time: Date) =>
+    payBatch(batch.id, { ...world, runtime: still({ now: () => time }) })
+
+  test('is paid when the hold is over, by a later run', async () => {
+    const payer = await newPayer()
+    const batch = await batchOf(payer, 0, { amounts: [100_00] })
+    await hold(payer)
+    expect(refused(await pay(batch, payer))).toEqual(held)
+    expect(refused(await payAt(batch, payer, at('09:29:59.999', 9)))).toEqual(held)
+    expect(await now(batch)).toMatchObject({ status: 'pending' })
+    await expectPaid(payer, [])
+    expect(await listPayable(at('00:00:00', 10))).toContain(batch.id)
+    expect(granted(await payAt(batch, payer, heldUntil))).toMatchObject({ status: 'completed' })
+    await expectPaid(payer, [100_00])
+  })
+
+  test('is paid after the hold what an operator retried before its end', async () => {
+    const payer = await newPayer()
+    const batch = await batchOf(payer, 0, { amounts: [100_00] })
+    payer.bank.conducts.push('reject')
+    await pay(batch, payer)
+    await hold(payer)
+    expect(refused(await retryBatch(batch.id, payer.world))).toEqual(held)
+    expect(await listPayable(at('00:00:00', 10))).toContain(batch.id)
+    expect(granted(await payAt(batch, payer, heldUntil))).toMatchObject({ status: 'completed' })
+    await expectPaid(payer, [100_00])
   })
 })
 

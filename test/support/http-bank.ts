@@ -63,8 +63,11 @@ const REJECTIONS: Record<Kind, object> = {
 /** Every reply names the debit or the payment, and its amount. */
 type About = { uuid: string; amount: string }
 
-/** Opens it before the tests of a file and closes it after. */
-export const useHttpBank = (): HttpBank => {
+/**
+ * Opens it before the tests of a file and closes it after.
+ * @param now its clock, by which it checks signatures
+ */
+export const useHttpBank = (now = () => new Date()): HttpBank => {
   const requests: Taken[] = []
   const conducts: Conduct[] = []
   const debits: string[] = []
@@ -82,7 +85,7 @@ export const useHttpBank = (): HttpBank => {
     const signature = String(headers['x-signature'])
     const timestamp = String(headers['x-timestamp'])
     const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
-    return judgeSignature(signed, [secret], new Date()) === undefined
+    return judgeSignature(signed, [secret], now()) === undefined
   }
 
   const accepted = (kind: Kind, about: About): Answer => {

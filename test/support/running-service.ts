@@ -30,7 +30,13 @@ export type Service = {
 }
 
 /** Starts it before the tests of a file and stops it after. */
-export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Service => {
+export const useService = ({
+  timeScale = 1,
+  approvals = false,
+}: {
+  timeScale?: number
+  approvals?: boolean
+} = {}): Service => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
   const exchanges: Exchange[] = []
@@ -42,6 +48,7 @@ export const useService = ({ timeScale = 1 }: { timeScale?: number } = {}): Serv
     sandbox = await startSandbox({
       port: 0,
       timeScale,
+      approvals,
       print: (line) => lines.push(line),
       dynamoDbEndpoint: inject('dynamoDbEndpoint'),
       tableName: `test-${randomUUID()}`,

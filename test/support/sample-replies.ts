@@ -39,6 +39,8 @@ export const sampleReplies: Record<string, object> = {
   'manage-reconciliation': { result: { date: '2026-11-21', differences: expect.any(Number) } },
   'manage-exception': { result: [] },
   'manage-change': { result: expect.any(Array) },
+  'manage-approval': { result: [] },
+  'manage-restore': { result: { generation: 1, highest_generation: 1 } },
   'manage-debit': { error: 'no such debit' },
   'list-settlements': { statusCode: 200 },
   'get-settlement': { statusCode: 404 },

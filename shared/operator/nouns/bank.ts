@@ -20,6 +20,9 @@ const settings = {
   'package-name': v.optional(option('NAME', 'of its app, such as com.gcb.mobile', v.string())),
 }
 
+/** Where a bank is reached decides who sees accounts, and who reports outcomes. */
+const connection = ['connector', 'connector-url', 'connector-secret'] as const
+
 const one = options({ bank: bankOption })
 
 export const bank = {
@@ -29,10 +32,12 @@ export const bank = {
     create: {
       summary: 'makes a bank known',
       options: options({ bank: bankOption, name, ...settings }),
+      approval: connection,
     },
     update: {
       summary: 'changes what is given, and nothing else',
       options: options({ bank: bankOption, name: v.optional(name), ...settings }),
+      approval: connection,
     },
     show: { summary: 'its settings, without secrets', options: one },
     list: { summary: 'every bank', options: options({}) },

@@ -28,12 +28,14 @@ export const connector = {
         'connector-url': v.optional(connectorUrl),
         'connector-secret': v.optional(connectorSecret),
       }),
+      approval: 'always',
     },
     show: { summary: 'a bank’s connector, without its secret', options: one },
     list: { summary: 'the connector of every bank', options: options({}) },
     remove: {
       summary: 'leaves a bank without one, and forgets URL and secret: it cannot be charged',
       options: one,
+      approval: 'always',
     },
   },
 } as const satisfies Noun

@@ -1,3 +1,4 @@
+import { BankReference } from '../../domain/bank-update.ts'
 import { statuses } from '../../domain/lifecycle.ts'
 import { Reference } from '../../domain/reference.ts'
 import { Day } from '../../domain/settlement.ts'
@@ -7,9 +8,17 @@ import type { Noun } from '../verbs.ts'
 
 const reference = option('REFERENCE', 'such as DCS-20261121-ABC123', Reference)
 
+/** An outcome that a bank has given outside the API, for example by telephone. */
+const outcome = (reason: string) =>
+  options({
+    reference,
+    'bank-reference': option('TEXT', 'the bank’s reference of the debit', BankReference),
+    reason: option('TEXT', reason, text({ max: 200 })),
+  })
+
 export const debit = {
   name: 'debit',
-  summary: 'debits, and their reversal',
+  summary: 'debits, their reversal, and outcomes that a bank gave outside the API',
   verbs: {
     show: { summary: 'one with its history', options: options({ reference }) },
     list: {
@@ -26,6 +35,17 @@ export const debit = {
         reference,
         reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),
       }),
+      approval: 'always',
+    },
+    complete: {
+      summary: 'completes a pending or processing debit, as its bank has told',
+      options: outcome('why, and who said so; the provider reads it'),
+      approval: 'always',
+    },
+    fail: {
+      summary: 'fails a pending or processing debit, as its bank has told',
+      options: outcome('the bank’s words; the provider reads them as the error message'),
+      approval: 'always',
     },
     repair: {
       summary: "has all done that should have followed from a day's debits, and did not",

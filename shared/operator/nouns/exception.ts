@@ -27,6 +27,7 @@ export const exception = {
       summary:
         'refunds a late completion, or retries a refund that failed; resolves its exceptions',
       options: options({ reference }),
+      approval: 'always',
     },
     resolve: {
       summary: 'marks the open exceptions of a debit as resolved; changes nothing else',

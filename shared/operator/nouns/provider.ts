@@ -52,6 +52,7 @@ export const provider = {
     update: {
       summary: 'changes what is given, and nothing else',
       options: options({ provider: providerOption, name: v.optional(name), ...settings }),
+      approval: Object.keys(settlementOptions),
     },
     show: { summary: 'its settings, without secrets', options: one },
     list: { summary: 'every provider', options: options({}) },

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { BankReference } from '../../domain/bank-update.ts'
 import { CURRENCY } from '../../domain/money.ts'
 import { BatchId, Day } from '../../domain/settlement.ts'
 import { reportFormats } from '../../domain/settlement-list.ts'
+import { text } from '../../domain/text.ts'
 import { choice, newest, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -33,6 +35,19 @@ export const settlement = {
       }),
     },
     process: { summary: 'pays a batch at once, before its day', options: one },
-    retry: { summary: 'pays a batch again that its bank rejected', options: one },
+    complete: {
+      summary: 'records that a bank has paid a batch, as the bank has told; pays nothing',
+      options: options({
+        batch,
+        'bank-reference': option('TEXT', 'the bank’s reference of the payment', BankReference),
+        reason: option('TEXT', 'why, and who said so', text({ max: 200 })),
+      }),
+      approval: 'always',
+    },
+    retry: {
+      summary: 'pays a batch again that its bank rejected',
+      options: one,
+      approval: 'always',
+    },
   },
 } as const satisfies Noun

@@ -143,10 +143,8 @@ export const settlement: readonly Fault[] = [
   {
     ...pay,
     name: 'paid-batch-processed-again',
-    from: `    default:
-      return new Refusal(5005)`,
-    to: `    default:
-      return instruct(batch, { repeated: true }, world)`,
+    from: "if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)",
+    to: "if (batch.status === 'failed') return new Refusal(5005)",
     invariants: [26],
     needs: 'a payment message that comes again after its batch was completed',
   },
@@ -163,8 +161,8 @@ export const settlement: readonly Fault[] = [
     name: 'reversal-without-its-refund',
     area: 'money',
     file: 'functions/operator/manage-debit.ts',
-    from: 'refundCreation(reversalRefund(after)),',
-    to: '',
+    from: '[refundCreation(reversalRefund(after))]',
+    to: '[]',
     invariants: [39],
     needs: 'a debit that is reversed',
   },

@@ -42,7 +42,7 @@ export const callersOf = ({ run, runtime }: Asked) => {
     },
     /** Asks for one more attempt at event `n` of a debit. */
     redeliver: (reference: Reference, n: number): Promise<APIGatewayProxyResult> =>
-      ask('redeliver-event', { pathParameters: { id: String(deliveryId(reference, n)) } }),
+      ask('redeliver-event', { pathParameters: { id: String(deliveryId({ reference, n })) } }),
     /** Has all taken up again that was not received since. */
     recover: async (provider: string, since: Date): Promise<void> => {
       const options = { provider, since: since.toISOString() }

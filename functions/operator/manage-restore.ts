@@ -1,0 +1,100 @@
+import type { PartnerId } from '../../shared/domain/partner.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/restore.ts'
+import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { restore } from '../../shared/operator/nouns/restore.ts'
+import { present } from '../../shared/operator/options.ts'
+import { readGeneration, writeGeneration } from '../../shared/reports/generation.ts'
+import { changeWrites } from '../../shared/store/changes.ts'
+import { findPartner, listPartners } from '../../shared/store/partners.ts'
+import { changeRestore, findRestore } from '../../shared/store/restores.ts'
+
+const fields = (one: Restore | undefined) =>
+  one && {
+    generation: one.generation,
+    released: one.released,
+    released_at: one.releasedAt?.toISOString() ?? null,
+  }
+
+const view = async (one: Restore | undefined) => {
+  const held = (await listPartners()).filter((id) => isHeldBy(one, id))
+  return {
+    generation: one?.generation ?? 1,
+    begun_at: one?.begunAt.toISOString() ?? null,
+    by: one?.by ?? null,
+    released_at: one?.releasedAt?.toISOString() ?? null,
+    released: one?.released ?? [],
+    held,
+  }
+}
+
+const change = (
+  author: Author,
+  after: (before: Restore | undefined) => Restore | Refusal,
+  provider?: PartnerId,
+) =>
+  changeRestore(after, (before, written) =>
+    changeWrites(
+      { ...author, target: `generation ${written.generation}`, ...present({ provider }) },
+      fields(before),
+      fields(written),
+    ),
+  )
+
+const tooLow = (highest: number): Refusal =>
+  invalid({
+    generation: [
+      highest < GENERATION_MAX
+        ? `must be above ${highest}, the highest so far`
+        : `${GENERATION_MAX} was the last one: event ids have no digit for another`,
+    ],
+  })
+
+/** The bucket first: a generation that it has is never given to another restore. */
+const begin = async (generation: number, author: Author): Promise<Restore | Refusal> => {
+  const highest = await readGeneration()
+  const isCutOff = generation === highest.generation && !highest.isInTable
+  if (generation <= highest.generation && !isCutOff) return tooLow(highest.generation)
+  await writeGeneration({ generation, isInTable: false })
+  const begun = await change(author, (before) => {
+    if (before?.generation === generation) return before
+    if (before && before.generation > generation) return tooLow(before.generation)
+    const { at: begunAt, by } = author
+    return { generation, begunAt, by, released: [], releasedAt: null }
+  })
+  // Of two operators at once the table decides, and the bucket says what the table has.
+  const now = begun instanceof Refusal ? await findRestore() : begun
+  if (now) await writeGeneration({ generation: now.generation, isInTable: true })
+  return begun
+}
+
+const noRestore = () => new Refusal(1404, { details: 'no restore has begun' })
+
+const release = async (provider: PartnerId | undefined, author: Author) => {
+  if (provider && !(await findPartner(provider))) {
+    return new Refusal(1404, { details: 'no such provider' })
+  }
+  return change(
+    author,
+    (before) => {
+      if (!before) return noRestore()
+      const isHeld = provider ? isHeldBy(before, provider) : before.releasedAt === null
+      if (!isHeld) return before
+      return provider
+        ? { ...before, released: [...before.released, provider] }
+        : { ...before, releasedAt: author.at }
+    },
+    provider,
+  )
+}
+
+const shown = async (one: Restore | Refusal) => (one instanceof Refusal ? one : view(one))
+
+export const handler = operatorHandler(restore, {
+  begin: async ({ generation }, author) => shown(await begin(generation, author)),
+  release: async ({ provider }, author) => shown(await release(provider, author)),
+  show: async () => ({
+    ...(await view(await findRestore())),
+    highest_generation: (await readGeneration()).generation,
+  }),
+})

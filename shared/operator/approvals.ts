@@ -1,0 +1,170 @@
+import * as v from 'valibot'
+import {
+  type Approval,
+  ApprovalId,
+  approvalId,
+  expiryOf,
+  noSuchApproval,
+  refusalToGrant,
+  statusAt,
+  UNKNOWN_OPERATOR,
+  unnamed,
+} from '../domain/approval.ts'
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { Fields } from '../domain/change.ts'
+import type { PartnerId } from '../domain/partner.ts'
+import { Refusal } from '../domain/refusal.ts'
+import {
+  claimApproval,
+  decideApproval,
+  findApproval,
+  finishApproval,
+  openOptions,
+  putApproval,
+  releaseApproval,
+  sealSecrets,
+} from '../store/approvals.ts'
+import { changeWrites, type Recording } from '../store/changes.ts'
+import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
+
+/** The way of a call that needs an approval: it is requested, decided, and carried out once. */
+
+/** Who takes a step, and when; the id is that of its record. */
+type Step = Pick<Recording, 'id' | 'at' | 'by'>
+
+export const approvalView = (approval: Approval, at: Date) => ({
+  id: approval.id,
+  status: statusAt(approval, at),
+  noun: approval.noun,
+  verb: approval.verb,
+  target: approval.target,
+  options: approval.options,
+  requested_by: approval.requestedBy,
+  requested_at: approval.requestedAt.toISOString(),
+  expires_at: approval.expiresAt.toISOString(),
+  decided_by: approval.decidedBy ?? null,
+  decided_at: approval.decidedAt?.toISOString() ?? null,
+  reason: approval.reason ?? null,
+  done_at: approval.doneAt?.toISOString() ?? null,
+  refusal: approval.refusal ?? null,
+})
+
+const recordOf = (
+  step: Step,
+  verb: string,
+  { id, options }: Approval,
+  [before, after]: [Fields, Fields],
+) => {
+  const { provider, bank } = options
+  const owner = {
+    ...(provider ? { provider: provider as PartnerId } : {}),
+    ...(bank ? { bank: bank as BankIdentifier } : {}),
+  }
+  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, before, after)
+}
+
+const SEALED = '-'
+
+/** Secrets apart from the other options; `none` removes a secret and is none itself. */
+const withoutSecrets = (verb: Verb, options: Record<string, string>) => {
+  const names = secretsOf(verb).filter((name) => options[name] && options[name] !== 'none')
+  const secrets = Object.fromEntries(names.map((name) => [name, options[name] ?? '']))
+  const masked = Object.fromEntries(names.map((name) => [name, SEALED]))
+  return { options: { ...options, ...masked }, secrets }
+}
+
+/** Stores a call for a second operator and does nothing else. The call must be valid. */
+export const requestApproval = async (
+  { name, verbs }: Noun,
+  call: OperatorCall,
+  step: Step,
+): Promise<Refusal | { approval: object }> => {
+  const verb = verbs[call.verb]
+  if (!verb) throw new Error(`There is no verb ${name} ${call.verb}`)
+  if (step.by === UNKNOWN_OPERATOR) return unnamed()
+  const id = approvalId(step.at, step.id)
+  const { options, secrets } = withoutSecrets(verb, call.options)
+  const [first = ''] = Object.keys(verb.options.entries)
+  const approval: Approval = {
+    id,
+    noun: name,
+    verb: call.verb,
+    target: options[first] ?? '',
+    options,
+    ...(Object.keys(secrets).length > 0 ? { secrets: await sealSecrets(id, secrets) } : {}),
+    decision: 'pending',
+    requestedBy: step.by,
+    requestedAt: step.at,
+    expiresAt: expiryOf(step.at),
+  }
+  const request = `${name} ${call.verb} ${approval.target}`
+  await putApproval(
+    approval,
+    recordOf(step, 'request', approval, [{}, { status: 'pending', request }]),
+  )
+  return { approval: approvalView(approval, step.at) }
+}
+
+/**
+ * Grants or denies a pending request.
+ * @returns false if it was decided or expired in the meantime
+ */
+export const decide = (
+  approval: Approval,
+  {
+    verb,
+    ...decision
+  }: { verb: string } & Pick<Parameters<typeof decideApproval>[1], 'decision' | 'reason'>,
+  step: Step,
+): Promise<boolean> =>
+  decideApproval(
+    approval.id,
+    { ...decision, by: step.by, at: step.at },
+    recordOf(step, verb, approval, [
+      { status: 'pending' },
+      { status: decision.decision, reason: decision.reason },
+    ]),
+  )
+
+/** A granted call that this worker carries out, and nobody else at the same time. */
+export type Granted = {
+  verb: string
+  options: Record<string, string>
+  requestedBy: string
+  /** Records the end of the call. */
+  finish: (doneAt: Date, refusal?: string) => Promise<unknown>
+  /** After a fault: the operator who granted the call can repeat the grant at once. */
+  release: () => Promise<unknown>
+}
+
+/**
+ * Claims a granted call of a noun for the operator who granted it.
+ * @param until when Lambda ends this worker at the latest; then another may claim the call
+ */
+export const claimGranted = async (
+  noun: string,
+  given: unknown,
+  { id: worker, at, by }: Step,
+  until: Date,
+): Promise<Granted | Refusal> => {
+  const id = v.safeParse(ApprovalId, given)
+  const approval = id.success ? await findApproval(id.output) : undefined
+  if (approval?.noun !== noun) return noSuchApproval()
+  const refusal = refusalToGrant(approval, by, at)
+  if (refusal) return refusal
+  if (approval.decision !== 'granted') {
+    return new Refusal(1403, { details: 'the request is not granted' })
+  }
+  const claim = { id: approval.id, claim: worker, at, until }
+  if (!(await claimApproval(claim))) {
+    return new Refusal(1409, { details: 'the call is being carried out, or was' })
+  }
+  const { verb, requestedBy } = approval
+  return {
+    verb,
+    options: await openOptions(approval),
+    requestedBy,
+    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }),
+    release: () => releaseApproval(claim),
+  }
+}

@@ -1,0 +1,30 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { environment } from '../runtime.ts'
+import type { OperatorCall, OperatorReply } from './verbs.ts'
+
+/** A payment or a bank's answer takes less than a minute. */
+const REPLY_MS = 60_000
+
+const lambda = new LambdaClient({
+  // A repeat would find the first call at work.
+  maxAttempts: 1,
+  requestHandler: {
+    connectionTimeout: 1_000,
+    requestTimeout: REPLY_MS,
+    throwOnRequestTimeout: true,
+  },
+})
+
+/**
+ * Sends a call to the function of a noun.
+ * @throws Error if the function ends in a fault
+ */
+export const invokeNoun = async (noun: string, call: OperatorCall): Promise<OperatorReply> => {
+  const FunctionName = `${environment.functionPrefix}manage-${noun}`
+  const { Payload, FunctionError } = await lambda.send(
+    new InvokeCommand({ FunctionName, Payload: JSON.stringify(call) }),
+  )
+  const reply = JSON.parse(Buffer.from(Payload ?? []).toString('utf8'))
+  if (FunctionError) throw new Error(`${FunctionName}: ${reply.errorMessage}`)
+  return reply
+}

@@ -1,0 +1,92 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, test } from 'vitest'
+import { gatewayResponses } from '../../infra/gateway-responses.ts'
+import { stageNamed, UnknownStage } from '../../infra/stages.ts'
+import { templatesOf } from '../support/templates.ts'
+
+/** A stage where nothing happens of its own accord, while its table is restored. */
+
+const running = templatesOf(stageNamed('production'))
+const paused = templatesOf(stageNamed('production', 'true'))
+
+const properties = ({ service }: { service: Template }, type: string) =>
+  Object.values(service.findResources(type)).map(({ Properties }) => Properties)
+
+const deployments = ({ service }: { service: Template }): string[] =>
+  Object.keys(service.findResources('AWS::ApiGateway::Deployment'))
+
+describe('a paused stage', () => {
+  test('feeds no function from a queue or from the stream', () => {
+    const mappings = properties(paused, 'AWS::Lambda::EventSourceMapping')
+    expect(mappings.length).toBe(properties(running, 'AWS::Lambda::EventSourceMapping').length)
+    expect(mappings.map(({ Enabled }) => Enabled)).toEqual(mappings.map(() => false))
+    const others = properties(running, 'AWS::Lambda::EventSourceMapping')
+    expect(others.map(({ Enabled }) => Enabled)).toEqual(others.map(() => true))
+  })
+
+  test('has no recurring schedule that is enabled', () => {
+    const states = (one: typeof paused) =>
+      new Set(properties(one, 'AWS::Scheduler::Schedule').map(({ State }) => State))
+    expect(states(paused)).toEqual(new Set(['DISABLED']))
+    expect(states(running)).toEqual(new Set(['ENABLED']))
+  })
+
+  test('denies every request before any function, whoever sends it', () => {
+    paused.service.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      Policy: {
+        Statement: [
+          {
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Action: 'execute-api:Invoke',
+            Resource: 'execute-api:/*',
+          },
+        ],
+      },
+    })
+    const [api] = properties(running, 'AWS::ApiGateway::RestApi')
+    expect(api).not.toHaveProperty('Policy')
+  })
+
+  test('answers what it denies with 503/1503 in the envelope, and all else as before', () => {
+    for (const [type, row] of Object.entries(gatewayResponses)) {
+      const { status, code } = type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : row
+      paused.service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+        ResponseType: type,
+        StatusCode: String(status),
+        ResponseTemplates: {
+          'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
+        },
+        ResponseParameters: Match.objectLike({
+          'gatewayresponse.header.X-Request-ID': 'context.requestId',
+          ...(status === 503 ? { 'gatewayresponse.header.Retry-After': "'5'" } : {}),
+        }),
+      })
+    }
+  })
+
+  test('deploys its API anew, as a policy has no effect without', () => {
+    expect(deployments(paused)).toHaveLength(1)
+    expect(deployments(paused)).not.toEqual(deployments(running))
+  })
+
+  test('keeps its functions, queues and data as they are', () => {
+    for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
+      expect(Object.keys(paused.service.findResources(type)), type).toEqual(
+        Object.keys(running.service.findResources(type)),
+      )
+    }
+    expect(paused.data.toJSON()).toEqual(running.data.toJSON())
+  })
+
+  test('breaks no rule of AWS Solutions', () => {
+    expect(paused.findings()).toEqual([])
+  })
+})
+
+test('a stage is paused by the command alone, and by no other word than true', () => {
+  expect(stageNamed('sandbox', 'true').paused).toBe(true)
+  expect(stageNamed('sandbox', 'false').paused).toBeUndefined()
+  expect(stageNamed('sandbox').paused).toBeUndefined()
+  expect(() => stageNamed('sandbox', 'yes')).toThrow(UnknownStage)
+})
