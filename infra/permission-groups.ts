@@ -108,5 +108,5 @@ export const reconciles = allOf(derivesLedger, {
     Query: ['FEED#*'],
     PutItem: ['LEDGER'],
   },
-  lists: { 'by-status': byStatus },
+  lists: { 'by-status': byStatus, work: ['PAY', 'FAILED', 'BELOW_ZERO#*'] },
 })

@@ -158,7 +158,7 @@ const rows: Record<FunctionName, Permissions> = {
       'manage-settlement',
     ],
   },
-  'manage-reconciliation': reconciles,
+  'manage-reconciliation': allOf(reconciles, { items: { GetItem: ['BANKS'] } }),
   'manage-ledger': allOf(derivesLedger, { journals: ['read', 'write'] }),
   'manage-funding': {
     items: {

@@ -3,6 +3,7 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { type BatchId, type Day, type Line, startOf } from '../domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
@@ -104,7 +105,7 @@ const findOpen = async (place: Place, runtime: Runtime): Promise<Open> => {
 type Candidate = { debit: Debit; settled: Line | undefined }
 
 const candidatesOf = async (references: readonly Reference[]): Promise<Candidate[]> => {
-  const debits = [...(await findDebits(references)).values()]
+  const debits = [...(await findDebits(references, logUnreadable('build-batch'))).values()]
   const reversed = debits.flatMap(({ facts, settledIn }) =>
     settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
   )

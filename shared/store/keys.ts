@@ -120,6 +120,8 @@ export const keys = {
   batches: (partner: PartnerId): string => `${partner}#settlements`,
   /** In the index work: sealed batches, by the day on which they are to be paid. */
   payable: 'PAY',
+  /** In the index work: batches whose payment failed, by the time of the failure. */
+  failedBatches: 'FAILED',
   /** In the index work: the batches of a partner whose net is below zero. */
   belowZero: (partner: PartnerId): string => `BELOW_ZERO#${partner}`,
   /** The feed of a partner's events is a row of pages, each a list of events. */

@@ -180,6 +180,16 @@ export const listBatches = async (
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
 
+/** The batches of a provider since a day. */
+export const listBatchesFrom = async (partner: PartnerId, from: Day): Promise<Batch[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :list AND byTime >= :from',
+    ExpressionAttributeValues: { ':list': keys.batches(partner), ':from': `${from}#` },
+  })
+  return findBatches(found.map(({ pk }) => idFrom(pk)))
+}
+
 /** The batches of a partner and a day. */
 export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<Batch[]> => {
   const found = await queryAll({
@@ -232,6 +242,9 @@ const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
 
 /** Sealed batches that are to be paid by a time, in the order of their days. */
 export const listPayable = (until: Date): Promise<BatchId[]> => inWork(keys.payable, until)
+
+/** Failed batches, until an operator retries their payment. */
+export const listFailed = (until: Date): Promise<BatchId[]> => inWork(keys.failedBatches, until)
 
 /** Batches of a partner whose net is below zero, opened by a time: a later one makes them good. */
 export const listBelowZero = async (partner: PartnerId, until: Date): Promise<Batch[]> =>

@@ -1,4 +1,5 @@
 import type { PartnerId } from '../domain/partner.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { listPartners } from '../store/partners.ts'
@@ -50,7 +51,7 @@ const lookAfterPartner = async (
   const pages = unsettledPages(partner, { ...span, pageSize: TOGETHER })
   for await (const references of pages) {
     if (isOver()) return false
-    const debits = await findDebits(references)
+    const debits = await findDebits(references, logUnreadable('sweep'))
     await repair([...debits.values()], runtime.now())
   }
   return !isOver()

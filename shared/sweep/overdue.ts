@@ -5,7 +5,7 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { isHeldBy, type Restore } from '../domain/restore.ts'
 import type { Batch } from '../domain/settlement.ts'
-import { log } from '../log.ts'
+import { log, logUnreadable } from '../log.ts'
 import { building, nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -27,6 +27,9 @@ const TOGETHER = 25
 
 /** A timer that does its work comes first. */
 const TIMER_SECONDS = 15
+
+/** An item that cannot be read waits for an operator. */
+const UNREADABLE_SECONDS = 3_600
 
 const PHASES: readonly Phase[] = ['approval', 'processing']
 
@@ -71,7 +74,17 @@ const lookAfterDebits = async (
   const watched = new Map<Reference, Watched>(
     due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
   )
-  const debits = [...(await findDebits([...watched.keys()])).values()]
+  const unreadable: Reference[] = []
+  const found = await findDebits([...watched.keys()], (reference, error) => {
+    unreadable.push(reference)
+    logUnreadable('sweep')(reference, error)
+  })
+  // It stays so for a while, and must not be in front of all others each minute.
+  for (const reference of unreadable) {
+    const own = watched.get(reference)
+    if (own) await lookAgain(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
+  }
+  const debits = [...found.values()]
   const ended = await Promise.all(
     debits.map(async (debit) => {
       return !isHeldBy(restore, debit.facts.partner) && (await endOverdue(debit, runtime))
@@ -79,11 +92,19 @@ const lookAfterDebits = async (
   )
   // A debit that was moved has a look of its own coming.
   const left = debits.filter((_, n) => !ended[n])
-  const now = runtime.now()
-  const missing = await repair(left, now)
-  for (const debit of left) {
-    const own = watched.get(debit.facts.reference)
-    if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+  const look = async (some: readonly Debit[]) => {
+    const now = runtime.now()
+    const missing = await repair(some, now)
+    for (const debit of some) {
+      const own = watched.get(debit.facts.reference)
+      if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+    }
+  }
+  try {
+    await look(left)
+  } catch {
+    // One by one, so that one that faults hides no other.
+    for (const debit of left) await telling([debit.facts.reference], () => look([debit]))
   }
 }
 

@@ -47,15 +47,18 @@ export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
 const runtimeAt = (now: Date) => still({ now: () => now })
 
 /** A debit that was charged at noon. */
-export const charged = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
+export const charged = async (
+  facts: Partial<Debit['facts']> = {},
+  when = at(TODAY, '12:00:00'),
+): Promise<Debit> => {
   const isDemo = (facts.partner ?? demo) === demo
-  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts })
+  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts }, when)
   const by = `partner:${made.facts.partner}`
   const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
   const { partner, reference } = debit.facts
   await openDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
-  await appendToFeed(partner, events, at(TODAY, '12:00:00'))
+  await appendToFeed(partner, events, when)
   return debit
 }
 

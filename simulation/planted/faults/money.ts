@@ -10,18 +10,18 @@ export const money: readonly Fault[] = [
   {
     ...limit,
     name: 'limit-forgets-the-new-amount',
-    from: "':room': dailyLimit - facts.amount,",
-    to: "':room': dailyLimit,",
+    from: "':room': dailyLimit - facts.amount }",
+    to: "':room': dailyLimit }",
     invariants: [20],
     needs: 'charges of a partner whose daily limit is all but used',
   },
   {
     ...limit,
     name: 'first-charge-of-a-day-without-limit',
-    from: `          facts.amount <= dailyLimit
-            ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
-            : 'amountTotal <= :room',`,
-    to: "          'attribute_not_exists(amountTotal) OR amountTotal <= :room',",
+    from: `  amount <= dailyLimit
+    ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
+    : 'amountTotal <= :room'`,
+    to: "  'attribute_not_exists(amountTotal) OR amountTotal <= :room'",
     invariants: [20],
     needs: 'a first charge of the day that is over the whole daily limit',
   },
