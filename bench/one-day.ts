@@ -108,6 +108,7 @@ export const settleBarely = async (
     date,
     n: 1,
     createdAt: now(),
+    feeSchedule: null,
   })
   const line = debitLine(debitOf(day, 0), undefined)
   for (let n = from; n < to; n += LINES_PER_WRITE) {

@@ -20,7 +20,7 @@ export type Job = {
 export const jobs = {
   relay: {
     from: {
-      stream: ['debit', 'delivery', 'recovery', 'batch', 'exception', 'refund'],
+      stream: ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund'],
       batchSize: 100,
     },
     timeoutSeconds: 60,

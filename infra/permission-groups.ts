@@ -65,11 +65,12 @@ export const appendsToFeed = allOf(restored, {
 
 export const buildsBatches = allOf(restored, {
   items: {
-    GetItem: ['PARTNER#*', 'BATCH#*'],
+    GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     Query: ['BATCH#*'],
     PutItem: ['BATCH#*'],
-    UpdateItem: ['DEBIT#*'],
+    UpdateItem: ['DEBIT#*', 'BUILD#*'],
+    DeleteItem: ['BUILD#*'],
     ConditionCheckItem: ['BATCH#*'],
   },
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
@@ -95,6 +96,6 @@ export const reconciles: Permissions = {
   },
   lists: {
     'by-status': [...byStatus, '*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
-    work: ['SETTLE#*'],
+    work: ['SETTLE#*', 'PAY', 'FAILED', 'BELOW_ZERO#*'],
   },
 }

@@ -22,7 +22,7 @@ type Partition =
   | 'CHANGES'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
   /** The claims on partners' references, apart from what else is kept of a partner. */
   | 'PARTNER#*#*'
   | `WINDOW#${string}#*`

@@ -157,7 +157,7 @@ const rows: Record<FunctionName, Permissions> = {
       'manage-settlement',
     ],
   },
-  'manage-reconciliation': reconciles,
+  'manage-reconciliation': allOf(reconciles, { items: { GetItem: ['BANKS'] } }),
   'manage-restore': {
     items: { GetItem: ['RESTORE', 'PARTNER#*'], PutItem: ['CHANGES', 'RESTORE'] },
     lists: { 'by-status': ['PARTNERS'] },
@@ -215,10 +215,10 @@ const rows: Record<FunctionName, Permissions> = {
   'reconcile-day': reconciles,
   sweep: allOf(expires, appendsToFeed, {
     items: {
-      GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
+      GetItem: ['PARTNER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],
       PutItem: ['SWEEP', 'DEBIT#*'],
-      UpdateItem: ['BATCH#*'],
+      UpdateItem: ['BATCH#*', 'BUILD#*'],
     },
     lists: { 'by-status': ['PARTNERS'], work: ['WATCH#*', 'SETTLE#*'] },
     sends: [

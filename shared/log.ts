@@ -56,3 +56,9 @@ class Formatter extends LogFormatter {
 }
 
 export const log = new Logger({ serviceName: 'debit-collection', logFormatter: new Formatter() })
+
+/** Logs an item that cannot be read as a fault: the others are worked on. */
+export const logUnreadable =
+  (by: string) =>
+  (subject: string, error: Error): void =>
+    log.error('fault', { job: by, subject: [subject], error })

@@ -189,7 +189,10 @@ const doors: Record<string, string[]> = {
   'infra/commands/': [
     'infra/',
     'shared/api/operations.ts',
+    'shared/domain/bank-statement.ts',
+    'shared/domain/settlement.ts',
     'shared/operator/',
+    'csv-parse/sync',
     '@aws-sdk/client-lambda',
     '@aws-sdk/client-sts',
     'node:',

@@ -4,6 +4,7 @@ import { following, listHash, numbering, positionIn } from '../../shared/api/pag
 import { fitting } from '../../shared/api/reply-size.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks.ts'
 import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debit-lists.ts'
@@ -21,7 +22,7 @@ export const listDebitTransactions = (runtime: Runtime) =>
     const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
       allBanks(at),
-      listByCustomer(filter, placeOf(request, before)),
+      listByCustomer(filter, placeOf(request, before), logUnreadable('list-debit-transactions')),
       before === undefined ? sumByCustomer(filter) : undefined,
     ])
     const bank = banks.get(caller.bank)

@@ -12,9 +12,9 @@ import { streamReader } from '../../shared/queues/consume.ts'
 import {
   type AboutEvent,
   announce,
+  building,
   clock,
   nextAttempt,
-  nextOfBatch,
   nextPage,
   refunding,
   sidelined,
@@ -23,6 +23,7 @@ import {
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromBatchItem } from '../../shared/store/batch-item.ts'
+import { type BuildRecord, fromBuildItem } from '../../shared/store/build-turns.ts'
 import { fromDebitItem } from '../../shared/store/debit-item.ts'
 import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
 import { type Append, gathering } from '../../shared/store/event-feed.ts'
@@ -51,6 +52,8 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
           return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
+        case 'build':
+          return followBuild(fromBuildItem(item), old && fromBuildItem(old))
         case 'refund':
           return followRefund(fromRefundItem(item), old && fromRefundItem(old))
         case 'exception':
@@ -129,9 +132,14 @@ const followDelivery = async (
   await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
 }
 
-/** A run that left the rest to another, or a payment that is through. */
+/** A builder that ran out of time leaves the rest to another. */
+const followBuild = async (build: BuildRecord, before: BuildRecord | undefined): Promise<void> => {
+  const isLeft = build.continuations > (before?.continuations ?? 0)
+  if (isLeft) await sendEvery([building(build.partner, build.date)])
+}
+
+/** A payment that is through. */
 const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn): Promise<void> => {
-  if (batch.runs > (before?.runs ?? 0)) await sendEvery(nextOfBatch(batch))
   const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
   if (told) await tell([told], turn)
   if (batch.totals && before && !before.totals) {

@@ -7,6 +7,7 @@ import { maskPhone } from '../../shared/domain/phone.ts'
 import type { Reference } from '../../shared/domain/reference.ts'
 import { type Refund, reversalRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { logUnreadable } from '../../shared/log.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit } from '../../shared/operator/nouns/debit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -106,7 +107,12 @@ export const manageDebit = (runtime: Runtime) => {
       list: async ({ provider, status, limit }) => {
         if (!(await findPartner(provider)))
           return new Refusal(1404, { details: 'no such provider' })
-        const { debits } = await listDebits(provider, { status }, { slice: { skip: 0, limit } })
+        const { debits } = await listDebits(
+          provider,
+          { status },
+          { slice: { skip: 0, limit } },
+          logUnreadable('manage-debit'),
+        )
         return debits.map(listed)
       },
       /** Reverses a completed debit and opens its refund. A debit that is reversed stays as it is. */
@@ -135,8 +141,9 @@ export const manageDebit = (runtime: Runtime) => {
         await putChange({ ...author, target: provider, provider }, { date })
         const end = runtime.now().getTime() + REPAIR_MS
         const isOver = () => runtime.now().getTime() >= end
-        const { lookedAt, repaired, isDone } = await repairDay(provider, date, runtime, isOver)
-        return { provider, date, looked_at: lookedAt, repaired, is_done: isDone }
+        const day = await repairDay(provider, date, runtime, isOver)
+        const { lookedAt, repaired, unreadable, isDone } = day
+        return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
       },
     },
     runtime,

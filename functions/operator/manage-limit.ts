@@ -8,7 +8,7 @@ import {
 } from '../../shared/api/operations.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
-import type { Partner, PartnerId } from '../../shared/domain/partner.ts'
+import { dailyLimitAfter, type Partner, type PartnerId } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
 import { dayOf } from '../../shared/domain/settlement.ts'
@@ -114,8 +114,9 @@ const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>, a
     (before) => {
       if (!before) return unknown('provider')
       if (dailyLimit === undefined) return withOverride(before, given)
-      const { dailyLimit: _, ...rest } = before
-      return withOverride({ ...rest, ...present({ dailyLimit: dailyLimit ?? undefined }) }, given)
+      const { dailyLimit: _limit, countedUntil: _until, ...rest } = before
+      const after = dailyLimitAfter(before, dailyLimit ?? undefined, dayOf(real.now()))
+      return withOverride({ ...rest, ...after }, given)
     },
     (before, after) =>
       changeWrites(

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { maskAccount, secretField } from '../../shared/domain/change.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import {
+  dailyLimitAfter,
   type Partner,
   type PartnerId,
   payoutsHeldUntil,
@@ -9,12 +10,13 @@ import {
   replaced,
 } from '../../shared/domain/partner.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { dayOf } from '../../shared/domain/settlement.ts'
+import { feeScheduleView } from '../../shared/domain/settlement-view.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
-  feeScheduleView,
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
@@ -36,8 +38,12 @@ const changed = async (partner: Partner, settings: Settings): Promise<Partner | 
     name: settings.name ?? partner.name,
     duplicates: settings.duplicates ?? partner.duplicates,
     status: settings.status ?? partner.status,
+    ...dailyLimitAfter(
+      partner,
+      kept(partner.dailyLimit, settings['daily-limit']),
+      dayOf(real.now()),
+    ),
     ...present({
-      dailyLimit: kept(partner.dailyLimit, settings['daily-limit']),
       allowedAddresses: kept(partner.allowedAddresses, settings['allow-list']),
       requestSigning: await signingAfter(partner, settings['request-secret']),
       feeSchedule,
@@ -80,7 +86,7 @@ const view = (partner: Partner) => ({
   allow_list: partner.allowedAddresses ?? null,
   signs_requests: partner.requestSigning !== undefined,
   previous_request_secret_until: previousUntil(partner),
-  fee_schedule: feeScheduleView(partner),
+  fee_schedule: feeScheduleView(partner.feeSchedule),
   settlement_account: settlementAccountView(partner),
   payouts_held_until: heldUntil(partner),
 })
@@ -102,11 +108,11 @@ const recordsChange =
     )
   }
 
-const fresh = (id: PartnerId, name: string): Partner => ({
+const fresh = (id: PartnerId, name: string, isLimited: boolean): Partner => ({
   id,
   name,
   status: 'active',
-  dailyLimit: DAILY_LIMIT,
+  ...(isLimited ? { dailyLimit: DAILY_LIMIT } : {}),
   duplicates: 'return',
 })
 
@@ -139,7 +145,12 @@ export const handler = operatorHandler(
   noun,
   {
     create: ({ provider, ...rest }, author) =>
-      save(provider, rest, (before) => (before ? taken() : fresh(provider, rest.name)), author),
+      save(
+        provider,
+        rest,
+        (before) => (before ? taken() : fresh(provider, rest.name, rest['daily-limit'] !== null)),
+        author,
+      ),
     update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
     show: async ({ provider }) => {
       const partner = await findPartner(provider)

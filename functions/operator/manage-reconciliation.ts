@@ -1,8 +1,20 @@
+import * as v from 'valibot'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
-import { reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
+import { BookRequest, reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
+import { readBooks, readByUuid } from '../../shared/reconciliation/bank-books.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks.ts'
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 export const handler = operatorHandler(reconciliation, {
   /** What differs is in the document; nothing is changed. */
@@ -16,5 +28,15 @@ export const handler = operatorHandler(reconciliation, {
       completed_debits: moneyView(money),
       invariants,
     }
+  },
+  /** A part of the books; the command compares them with the file. */
+  statement: async ({ bank, statement, date }) => {
+    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
+    const request = v.safeParse(BookRequest, parsed(statement))
+    if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
+    if ('uuids' in request.output) {
+      return { debits: await readByUuid(bank, request.output.uuids), next: null }
+    }
+    return readBooks({ bank, date, cursor: request.output.cursor })
   },
 })

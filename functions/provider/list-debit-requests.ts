@@ -5,6 +5,7 @@ import { type DebitFilter, isListed } from '../../shared/domain/debit-list.ts'
 import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { countDebits, type DebitPage, listDebits } from '../../shared/store/debit-lists.ts'
 import { findByOwnReference } from '../../shared/store/debits.ts'
@@ -40,7 +41,7 @@ const readPage = async (
   place: PagePlace,
 ): Promise<Page> => {
   const [page, total] = await Promise.all([
-    listDebits(provider, filter, place),
+    listDebits(provider, filter, place, logUnreadable('list-debit-requests')),
     place.before === undefined ? countDebits(provider, filter) : undefined,
   ])
   return { ...page, total }

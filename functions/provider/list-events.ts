@@ -9,6 +9,7 @@ import {
 } from '../../shared/domain/event-feed.ts'
 import { pageRequest } from '../../shared/domain/page.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { readFeed } from '../../shared/store/event-feed.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks.ts'
@@ -31,7 +32,10 @@ export const listEvents = (runtime: Runtime) =>
       findWebhookSettings(id),
     ])
     const shown = found.slice(0, perPage)
-    const events = await findEvents(shown.map(({ entry }) => entry.reference))
+    const events = await findEvents(
+      shown.map(({ entry }) => entry.reference),
+      logUnreadable('list-events'),
+    )
     const byName = new Map(events.map((event) => [nameOf(event), event]))
     return {
       data: shown.flatMap(({ entry }) => byName.get(nameOf(entry))?.payload(webhook ?? {}) ?? []),

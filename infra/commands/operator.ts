@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import type { Day } from '../../shared/domain/settlement.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { judgeCall, secretsOf } from '../../shared/operator/verbs.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type Target,
 } from './functions-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
+import type { Ask } from './statement.ts'
 
 /**
  * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
@@ -20,6 +22,9 @@ import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 const words: Record<string, [noun: string, verb: string]> = {
   reconcile: ['reconciliation', 'run'],
 }
+
+/** With this option, `reconcile` compares a bank's statement. */
+const isOfBank = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
 
 const HELP = /^(?:--help|-h)$/
 
@@ -72,7 +77,9 @@ const print = (text: string): never => {
 }
 
 const [first = '', ...others] = process.argv.slice(2)
-const short = Object.hasOwn(words, first) ? words[first] : undefined
+const word = Object.hasOwn(words, first) ? words[first] : undefined
+const isStatement = first === 'reconcile' && others.some(isOfBank)
+const short = isStatement ? ['reconciliation', 'statement'] : word
 const [noun = '', verb = '', ...given] = [...(short ?? [first]), ...others]
 if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help tells more`)
 if (HELP.test(noun)) print(helpOfAll(words))
@@ -80,7 +87,12 @@ const known = named(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, known))
 if (verb === '') fail(`${noun}: name a verb: ${Object.keys(known.verbs).join(', ')}`)
 const wanted = named(known.verbs, verb, `verb of ${noun}`)
-if (given.some((word) => HELP.test(word))) print(helpOfVerb(noun, verb, wanted))
+if (given.some((word) => HELP.test(word))) {
+  const { statement } = known.verbs
+  const more = first === 'reconcile' && !isStatement && statement
+  const second = more ? `\n${helpOfVerb(noun, 'statement', statement)}` : ''
+  print(`${helpOfVerb(noun, verb, wanted)}${second}`)
+}
 
 const { port, stage, ...written } = readOptions(given)
 const target = readTarget(port, stage)
@@ -89,11 +101,36 @@ const options = await readSecrets(written, secretsOf(wanted))
 const judged = judgeCall(known, { verb, options })
 if ('error' in judged) fail(judged.error)
 
-try {
-  const actor = await actorOf(target)
+const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
   const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
   const { result, error } = reply as { result?: unknown; error?: string }
-  if (error !== undefined) fail(error)
+  return error === undefined ? result : fail(error)
+}
+
+/** The file stays on this machine: the function is asked for the books. */
+const compareWithBooks = async (actor: string): Promise<unknown> => {
+  const { compareFile, MalformedStatement } = await import('./statement.ts')
+  const { statement: file = '', date } = options
+  const ask: Ask = (request) =>
+    invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<Ask>
+  try {
+    const { report, ignored } = await compareFile({ file, date: date as Day }, ask)
+    if (ignored > 0) process.stderr.write(`ignored: ${ignored} rows of other days\n`)
+    return report
+  } catch (error) {
+    if (error instanceof MalformedStatement) return fail(`--statement: ${error.message}`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
+      return fail(`--statement: the file cannot be read (${code})`)
+    }
+    throw error
+  }
+}
+
+try {
+  const actor = await actorOf(target)
+  const isCompared = noun === 'reconciliation' && verb === 'statement'
+  const result = await (isCompared ? compareWithBooks(actor) : invoke(options, actor))
   // A file, as it stands, or a document.
   process.stdout.write(typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`)
 } catch (error) {

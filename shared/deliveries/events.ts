@@ -1,14 +1,20 @@
 import { debitEvents, type EventKey, type PartnerEvent, settlementEvent } from '../domain/event.ts'
 import type { Reference } from '../domain/reference.ts'
 import { type BatchId, isBatchId } from '../domain/settlement.ts'
-import { findDebits } from '../store/debits.ts'
+import { findDebits, type Unreadable } from '../store/debits.ts'
 import { findBatches } from '../store/settlements.ts'
 
 /** All events of debits and batches, by their references; of what does not exist there are none. */
-export const findEvents = async (references: readonly Reference[]): Promise<PartnerEvent[]> => {
+export const findEvents = async (
+  references: readonly Reference[],
+  unreadable?: Unreadable,
+): Promise<PartnerEvent[]> => {
   const batchIds = references.filter(isBatchId) as string[] as BatchId[]
   const [debits, batches] = await Promise.all([
-    findDebits(references.filter((reference) => !isBatchId(reference))),
+    findDebits(
+      references.filter((reference) => !isBatchId(reference)),
+      unreadable,
+    ),
     findBatches(batchIds),
   ])
   return [

@@ -96,6 +96,8 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
   if (bank.maximum !== undefined && request.amount > bank.maximum) {
     return aboveMaximum(bank.maximum)
   }
+  const today = dayOf(cause.at)
+  const isCounted = partner.dailyLimit !== undefined || partner.countedUntil === today
   return openDebit(
     {
       reference,
@@ -107,7 +109,7 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
       amount: request.amount,
       narration: request.narration,
       metadata: request.metadata ?? {},
-      ...(partner.dailyLimit === undefined ? {} : { countedOn: dayOf(cause.at) }),
+      ...(isCounted ? { countedOn: today } : {}),
     },
     { ...cause, by: `partner:${partner.id}` },
   )

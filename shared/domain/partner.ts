@@ -72,6 +72,8 @@ export const Partner = v.object({
   status: oneOf(['active', 'suspended']),
   /** Absent: the partner has no daily limit, and no counter is kept. */
   dailyLimit: v.optional(Pesewas),
+  /** The UTC day on which the daily limit was removed: its charges are counted to the end. */
+  countedUntil: v.optional(v.string()),
   /** What a repeated partner_reference with the same body gets: the transaction, or 409/3003. */
   duplicates: oneOf(['return', 'reject']),
   /** CIDR ranges that may call; absent: any. */
@@ -87,6 +89,21 @@ export const Partner = v.object({
   requestLimits: v.optional(RequestLimits),
 })
 export type Partner = v.InferOutput<typeof Partner>
+
+/**
+ * Returns the members of a provider that its daily limit decides. Charges are counted on the day of
+ * a removal as well, so a limit that is set again on that day knows what was charged between.
+ * @param today the UTC day
+ */
+export const dailyLimitAfter = (
+  { dailyLimit: before, countedUntil }: Pick<Partner, 'dailyLimit' | 'countedUntil'>,
+  dailyLimit: Pesewas | undefined,
+  today: string,
+): Pick<Partner, 'dailyLimit' | 'countedUntil'> => {
+  if (dailyLimit !== undefined) return { dailyLimit }
+  const until = before === undefined ? countedUntil : today
+  return until === undefined ? {} : { countedUntil: until }
+}
 
 const HOLD_MS = 86_400_000
 

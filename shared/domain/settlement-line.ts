@@ -7,7 +7,7 @@ import type { Line } from './settlement.ts'
 /** The lines that debits get in settlement batches; each is rounded once. */
 
 /** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
-export const debitLine = (debit: Debit, schedule: FeeSchedule | undefined): Line => {
+export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined): Line => {
   const { reference, partnerReference, amount, bankReference, completedAt, fee } = stateAt(debit)
   if (!completedAt) throw new Error(`Debit ${reference} was never completed`)
   return {
@@ -17,7 +17,7 @@ export const debitLine = (debit: Debit, schedule: FeeSchedule | undefined): Line
     bankReference,
     completedAt,
     gross: amount,
-    ...split(amount, fee ?? schedule),
+    ...split(amount, fee ?? schedule ?? undefined),
   }
 }
 

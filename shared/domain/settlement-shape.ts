@@ -20,6 +20,17 @@ const totals = (amount: v.GenericSchema) => ({
   net: v.nullable(amount),
 })
 
+/** The schedule that the lines without a fee of their bank follow; null: the provider had none. */
+const feeSchedule = (amount: v.GenericSchema) =>
+  v.nullable(
+    v.object({
+      basis_points: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
+      fixed: amount,
+      minimum: v.nullable(amount),
+      maximum: v.nullable(amount),
+    }),
+  )
+
 /** @param amount a number in webhooks, text in replies */
 export const batchShape = (amount: v.GenericSchema) =>
   v.object({
@@ -30,6 +41,7 @@ export const batchShape = (amount: v.GenericSchema) =>
     date: Day,
     status: v.picklist(['pending', 'processing', 'completed', 'failed']),
     ...totals(amount),
+    fee_schedule: feeSchedule(amount),
     created_at: Time,
     sealed_at: v.nullable(Time),
     processed_at: v.nullable(Time),

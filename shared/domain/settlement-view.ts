@@ -1,5 +1,6 @@
+import type { FeeSchedule } from './fee-schedule.ts'
 import { iso } from './instant.ts'
-import { CURRENCY, formatAmount } from './money.ts'
+import { CURRENCY, formatAmount, type Pesewas } from './money.ts'
 import type { Batch, Line, Totals } from './settlement.ts'
 import type { AmountForm } from './transaction.ts'
 
@@ -14,6 +15,21 @@ export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) 
   adjustments: amountOf(totals.adjustments),
   net: amountOf(totals.net),
 })
+
+/** Shows the fee schedule of a provider or of a batch; null: there is none. */
+export const feeScheduleView = (
+  schedule: FeeSchedule | null | undefined,
+  amountOf: AmountForm = formatAmount,
+) => {
+  if (!schedule) return null
+  const bound = (amount: Pesewas | undefined) => (amount === undefined ? null : amountOf(amount))
+  return {
+    basis_points: schedule.basisPoints,
+    fixed: amountOf(schedule.fixed),
+    minimum: bound(schedule.minimum),
+    maximum: bound(schedule.maximum),
+  }
+}
 
 /** Of a batch that is being built. */
 const unknownTotals = {
@@ -33,6 +49,7 @@ export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => 
   date: batch.date,
   status: batch.status,
   ...(batch.totals ? totalsView(batch.totals, amountOf) : unknownTotals),
+  fee_schedule: feeScheduleView(batch.feeSchedule, amountOf),
   created_at: iso(batch.createdAt),
   sealed_at: iso(batch.sealedAt),
   processed_at: iso(batch.processedAt),

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from './bank.ts'
+import type { FeeSchedule } from './fee-schedule.ts'
 import { CURRENCY, type Pesewas, pesewas } from './money.ts'
 import type { PartnerId } from './partner.ts'
 import { derivedUuid, type Reference, type Uuid } from './reference.ts'
@@ -74,8 +75,12 @@ export type Batch = {
   createdAt: Date
   /** From here on no line is added; null: it is being built. */
   sealedAt: Date | null
+  /** The provider's schedule when the batch was opened; all its lines follow it. */
+  feeSchedule: FeeSchedule | null
   /** The sums of its lines, once it is sealed. */
   totals: Totals | null
+  /** The UTC day of the earliest completion among its lines, once it is sealed; null: no lines. */
+  completedFrom: Day | null
   /** When its reports were written. */
   reportedAt: Date | null
   processedAt: Date | null
@@ -95,8 +100,6 @@ export type Batch = {
   outstanding: Pesewas
   /** The batch that made good the last of it. */
   madeGoodBy: BatchId | null
-  /** How often its building was left to another run, as the time of one was over. */
-  runs: number
   /** Counts its writes, but for those of its lines. */
   version: number
 }
@@ -140,7 +143,10 @@ export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => s
 export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
   derivedUuid(`payout#${id}#${attempt}`)
 
-type Opening = Pick<Batch, 'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt'>
+type Opening = Pick<
+  Batch,
+  'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
+>
 
 /** A batch before its first line. */
 export const openBatch = (opening: Opening): Batch => ({
@@ -150,6 +156,7 @@ export const openBatch = (opening: Opening): Batch => ({
   attempt: 1,
   sealedAt: null,
   totals: null,
+  completedFrom: null,
   reportedAt: null,
   processedAt: null,
   completedAt: null,
@@ -161,7 +168,6 @@ export const openBatch = (opening: Opening): Batch => ({
   makesGood: [],
   outstanding: pesewas(0),
   madeGoodBy: null,
-  runs: 0,
   version: 1,
 })
 
@@ -186,15 +192,23 @@ export const addLine = (totals: Totals, line: Line): Totals => {
   }
 }
 
-export const totalsOf = async (lines: AsyncIterable<Line>): Promise<Totals> => {
+/** Returns a sealed batch with the sums of its lines. */
+export const withSums = async (
+  batch: Batch,
+  lines: AsyncIterable<Line> | Iterable<Line>,
+): Promise<Batch> => {
   let totals = noTotals
-  for await (const line of lines) totals = addLine(totals, line)
-  return totals
+  let earliest: Date | undefined
+  for await (const line of lines) {
+    totals = addLine(totals, line)
+    if (!earliest || line.completedAt < earliest) earliest = line.completedAt
+  }
+  return withTotals(batch, totals, earliest)
 }
 
-/** A sealed batch with its sums. */
-export const withTotals = (batch: Batch, totals: Totals): Batch => ({
+export const withTotals = (batch: Batch, totals: Totals, earliest: Date | undefined): Batch => ({
   ...batch,
   totals,
+  completedFrom: earliest ? dayOf(earliest) : null,
   outstanding: pesewas(Math.min(0, totals.net)),
 })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../domain/bank.ts'
 import { FeeSchedule } from '../domain/fee-schedule.ts'
-import { formatAmount, pesewas } from '../domain/money.ts'
+import { pesewas } from '../domain/money.ts'
 import { type Partner, SettlementAccount } from '../domain/partner.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { kept, money, option, orNone, present, wholeNumber } from './options.ts'
@@ -74,16 +74,6 @@ export const settlementAccountAfter = (
     ),
   )
 }
-
-export const feeScheduleView = ({ feeSchedule }: Partner) =>
-  feeSchedule
-    ? {
-        basis_points: feeSchedule.basisPoints,
-        fixed: formatAmount(feeSchedule.fixed),
-        minimum: feeSchedule.minimum === undefined ? null : formatAmount(feeSchedule.minimum),
-        maximum: feeSchedule.maximum === undefined ? null : formatAmount(feeSchedule.maximum),
-      }
-    : null
 
 export const settlementAccountView = ({ settlementAccount }: Partner) =>
   settlementAccount

@@ -1,10 +1,11 @@
 import type { Debit } from '../domain/debit.ts'
-import type { Batch, Line } from '../domain/settlement.ts'
+import { isHeldBy } from '../domain/restore.ts'
+import { type Batch, type Line, payableFrom } from '../domain/settlement.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
 import { timeOf } from './seen.ts'
 import { isOpposite } from './settled.ts'
 import { inGhs, type Sums, whole } from './sums.ts'
-import { isLongAgo, type Terms } from './terms.ts'
+import { isLongAgo, isTooOld, type Terms } from './terms.ts'
 
 /** Batches and their lines, as they stand. */
 
@@ -97,9 +98,24 @@ export const isSummed = ({ totals }: Batch, sums: Sums): Verdict => {
   })
 }
 
-/** Its sums were taken when it was sealed: they tell whether anything came or went since. */
-export const staysAsItIs = (batch: Batch, sums: Sums, terms: Terms): Verdict => {
-  const { status, createdAt, sealedAt, totals, reportedAt } = batch
+/** Compares its lines with its sums, which were taken when it was sealed. */
+export const keepsItsLines = ({ totals }: Batch, sums: Sums): Verdict =>
+  verdict(
+    {
+      [`it was sealed with ${totals?.count} lines and has ${sums.count}`]:
+        totals !== null && BigInt(totals.count) !== sums.count,
+    },
+    // The batch is counted once, with its state.
+    0,
+  )
+
+/** A sealed batch waits for its day, for an account, or for the money of its bank. */
+const BEGUN_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** Checks the state of a batch, as far as its header shows it. A restore may hold its payment. */
+export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
+  const { status, createdAt, sealedAt, totals, reportedAt, processedAt } = batch
   const isFinished = sealedAt !== null && totals !== null && reportedAt !== null
   if (!totals || !isFinished) {
     return verdict({
@@ -108,10 +124,17 @@ export const staysAsItIs = (batch: Batch, sums: Sums, terms: Terms): Verdict => 
       [`it is ${status}, but was never finished`]: status !== 'pending',
     })
   }
+  const since = processedAt ?? createdAt
+  const due = payableFrom(batch)
+  const isDue = terms.now.getTime() - due.getTime() > BEGUN_DAYS * DAY_MS
+  const isHeld = isHeldBy(terms.restore, batch.partner)
   return verdict({
-    [`it was sealed with ${totals.count} lines and has ${sums.count}`]:
-      BigInt(totals.count) !== sums.count,
     ...isPaidOnce(batch, totals.net),
+    'its payment failed, and nobody has retried it': status === 'failed',
+    [`its payment is in progress since ${since.toISOString()}`]:
+      status === 'processing' && !isHeld && isTooOld(since, terms),
+    [`it is due since ${due.toISOString()}, and its payment has not begun`]:
+      status === 'pending' && totals.net >= 0 && !isHeld && isDue,
   })
 }
 

@@ -16,6 +16,7 @@ export const invariants = {
   25: 'What was completed is settled or waits for it',
   26: 'A sealed batch stays as it is and is paid once',
   27: 'A reversal after settlement takes back its line, once',
+  29: 'A line takes the fee of its bank, else that of the schedule of its batch',
   31: 'A rejected bank report is on record, and is of its debit',
   33: 'Each change says who made it, when, and by which request',
   39: 'A reversed debit has one refund, and a refund ends in time',
@@ -34,6 +35,15 @@ export const verdict = (claims: Readonly<Record<string, boolean>>, checked = 1):
   checked,
   wrong: Object.entries(claims).flatMap(([what, is]) => (is ? [what] : [])),
 })
+
+/** Makes a check; an item that no check can read is a difference, and hides no other item. */
+export const judged = (check: () => Verdict): Verdict => {
+  try {
+    return check()
+  } catch (error) {
+    return { checked: 1, wrong: [`cannot be checked: ${(error as Error).message}`] }
+  }
+}
 
 export const together = (verdicts: readonly Verdict[]): Verdict => ({
   checked: verdicts.reduce((sum, { checked }) => sum + checked, 0),

@@ -2,7 +2,7 @@ import type { Debit, Facts } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Refund } from '../domain/refund.ts'
-import { type Batch, isBatchId, type Line } from '../domain/settlement.ts'
+import { type Batch, dayAfter, isBatchId, type Line, startOf } from '../domain/settlement.ts'
 import { fromLineItem } from '../store/batch-item.ts'
 import { fromDebitItem } from '../store/debit-item.ts'
 import { createdWithin } from '../store/debit-lists.ts'
@@ -13,7 +13,7 @@ import { fromRefundItem } from '../store/refunds.ts'
 import { findLines, linesOf } from '../store/settlement-lines.ts'
 import { readMany } from '../store/table.ts'
 import type { SeenLine } from './batch-checks.ts'
-import type { SeenDebit } from './seen.ts'
+import type { SeenDebit, SettledDebit } from './seen.ts'
 import type { Terms } from './terms.ts'
 
 /** Reads what is to be looked at, a page at a time, so that a day of any length fits. */
@@ -27,6 +27,28 @@ export const createdOnDay = (
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> =>
   createdWithin(partner, { from, before, pageSize: PAGE_SIZE }, known)
+
+/** A debit ends within ten minutes of its charge, unless an operator ends it. */
+const ENDED_DAYS = 3
+/** A reversal may come long after the charge. */
+const REVERSED_DAYS = 90
+
+/**
+ * The debits of the days before that were completed or reversed, each once: read again, since one
+ * that was charged before midnight ends after it, and its place under SETTLE may have been lost.
+ */
+export async function* endedEarlier(
+  partner: PartnerId,
+  { date, from }: Terms,
+  known: Set<Reference>,
+): AsyncGenerator<Reference[]> {
+  const recent = startOf(dayAfter(date, -ENDED_DAYS))
+  const first = startOf(dayAfter(date, -REVERSED_DAYS))
+  const span = { before: from, pageSize: PAGE_SIZE }
+  const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
+  yield* createdWithin(partner, ended, known)
+  yield* createdWithin(partner, { ...span, from: first, statuses: ['reversed'] }, known)
+}
 
 /** The debits of the day that the feed of events tells of, and the lists did not. */
 export async function* toldOnDay(
@@ -104,6 +126,13 @@ export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> 
   return debits.map((debit) => seen(debit, items))
 }
 
+/** Debits with their lines alone. */
+export const seeSettled = async (debits: readonly Debit[]): Promise<SettledDebit[]> => {
+  const wanted = debits.flatMap((debit) => Object.values(lineKeys(debit)))
+  const items = await found(wanted.flatMap((key) => key || []))
+  return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
+}
+
 /** Two debits with one claim or one uuid are just what is looked for. */
 const unique = (wanted: readonly Key[]): Key[] => [
   ...new Map(wanted.map((key) => [at(key), key])).values(),
@@ -112,22 +141,25 @@ const unique = (wanted: readonly Key[]): Key[] => [
 const refundAt = (item: Record<string, unknown> | undefined): Refund | undefined =>
   item && fromRefundItem(item)
 
-const seen = (debit: Debit, items: Found): SeenDebit => {
+const linesIn = (debit: Debit, items: Found) => {
   const { line, adjustment } = lineKeys(debit)
   const lineAt = (key: Key | undefined): Line | undefined => {
     const item = key && items.get(at(key))
     return item && fromLineItem(item)
   }
+  return { line: lineAt(line), adjustment: lineAt(adjustment) }
+}
+
+const seen = (debit: Debit, items: Found): SeenDebit => {
   return {
     debit,
+    ...linesIn(debit, items),
     claimedBy: items.get(at(claimOf(debit)))?.reference as Reference | undefined,
     pointer: items.get(at(keys.uuid(debit.facts.uuid))) as Partial<Facts> | undefined,
     deliveries: debit.history.map((_, n) => {
       const item = items.get(at(keys.delivery(debit.facts.reference, n)))
       return item && fromDeliveryItem(item)
     }),
-    line: lineAt(line),
-    adjustment: lineAt(adjustment),
     refund: refundAt(items.get(at(keys.refund(debit.facts.reference)))),
   }
 }

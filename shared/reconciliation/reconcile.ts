@@ -2,33 +2,25 @@ import type { Debit } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { isHeldBy } from '../domain/restore.ts'
-import type { Batch, Day } from '../domain/settlement.ts'
+import type { Day } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDayTotal } from '../store/day-totals.ts'
 import { exceptionPages } from '../store/exceptions.ts'
 import { findPartner, listPartners } from '../store/partners.ts'
 import { findRestore } from '../store/restores.ts'
-import { listBatchesOfDay } from '../store/settlements.ts'
+import { findBatches, listFailed, listPayable } from '../store/settlements.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { findWebhookSettings } from '../store/webhooks.ts'
-import {
-  addsUp,
-  isOfCompleted,
-  isOfItsBatch,
-  isSummed,
-  staysAsItIs,
-  takesBackOnce,
-} from './batch-checks.ts'
+import { checkBatches } from './batches.ts'
 import { isCounted, shareOf } from './day-total.ts'
 import { debitChecks } from './debit-checks.ts'
 import { isOfItsDebit } from './exceptions.ts'
-import { nothing, verdict } from './invariants.ts'
+import { judged, nothing, verdict } from './invariants.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
-import { createdOnDay, linePages, readDebits, seeDebits, seeLines, toldOnDay } from './read.ts'
+import { createdOnDay, endedEarlier, readDebits, seeDebits, seeSettled, toldOnDay } from './read.ts'
 import { checkRefunds } from './refunds.ts'
 import type { SeenDebit, Subscription } from './seen.ts'
 import { isSettledOnce, isTakenBackOnce } from './settled.ts'
-import { noSums, withLine } from './sums.ts'
 import { type Finding, newTally, type Tally } from './tally.ts'
 import { type Terms, termsOf } from './terms.ts'
 
@@ -56,16 +48,23 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
   let money = noMoney
   await checkExceptions(terms, tally)
   await checkRefunds(terms, tally)
+  const unpaid = await findUnpaid(terms)
   const partners = await listPartners()
   for (const partner of partners) {
     money = await lookAtDebits(partner, terms, { tally, money })
-    await lookAtWaiting(partner, terms, tally)
-    await lookAtBatches(partner, terms, tally)
+    await checkEarlier(partner, terms, tally)
+    await checkBatches(partner, unpaid.get(partner) ?? [], terms, tally)
   }
   const invariants = tally.findings()
   const differences = invariants.reduce((sum, one) => sum + one.differences, 0)
   const held = partners.filter((partner) => isHeldBy(restore, partner))
   return { date, checkedAt: terms.now, invariants, money, differences, held }
+}
+
+/** Batches that are due or failed, by their providers. */
+const findUnpaid = async ({ now }: Terms) => {
+  const ids = await Promise.all([listPayable(now), listFailed(now)])
+  return Map.groupBy(await findBatches(ids.flat()), ({ partner }) => partner)
 }
 
 const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
@@ -137,23 +136,56 @@ const lookAtDebit = (
 ): void => {
   const { partner: provider, reference: subject } = seen.debit.facts
   for (const [number, check] of debitChecks) {
-    tally.add(number, { provider, subject }, check(seen, terms, subscription))
+    tally.add(
+      number,
+      { provider, subject },
+      judged(() => check(seen, terms, subscription)),
+    )
   }
 }
 
 const PAGE_SIZE = 100
 const BEGINNING = new Date(0)
 
-/** Debits of any day that wait for settlement though a run should have seen them. */
-const lookAtWaiting = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
+/**
+ * Checks the settlement of debits of other days: those that were completed or reversed of late, as
+ * their lists show them, and those of any day that wait for a run.
+ */
+const checkEarlier = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
+  const known = new Set<Reference>()
   const span = { from: BEGINNING, before: terms.settledBefore, pageSize: PAGE_SIZE }
+  for await (const references of endedEarlier(partner, terms, known)) {
+    await checkSettled(partner, references, terms, tally)
+  }
   for await (const references of unsettledPages(partner, span)) {
-    const debits = await readDebits(references)
-    for (const seen of await seeDebits([...debits.values()].filter(isOfAnotherDay(terms)))) {
-      const { partner: provider, reference: subject } = seen.debit.facts
-      tally.add(22, { provider, subject }, isSettledOnce(seen, terms))
-      tally.add(27, { provider, subject }, isTakenBackOnce(seen, terms))
-    }
+    const fresh = references.filter((reference) => !known.has(reference))
+    await checkSettled(partner, fresh, terms, tally)
+  }
+}
+
+const checkSettled = async (
+  provider: PartnerId,
+  references: readonly Reference[],
+  terms: Terms,
+  tally: Tally,
+): Promise<void> => {
+  const debits = await readDebits(references)
+  for (const subject of references) {
+    const wrong = debits.has(subject) ? nothing : verdict({ 'cannot be read': true })
+    tally.add(1, { provider, subject }, wrong)
+  }
+  for (const seen of await seeSettled([...debits.values()].filter(isOfAnotherDay(terms)))) {
+    const of = { provider, subject: seen.debit.facts.reference }
+    tally.add(
+      22,
+      of,
+      judged(() => isSettledOnce(seen, terms)),
+    )
+    tally.add(
+      27,
+      of,
+      judged(() => isTakenBackOnce(seen, terms)),
+    )
   }
 }
 
@@ -162,35 +194,3 @@ const isOfAnotherDay =
   ({ from, before }: Terms) =>
   ({ history: [created] }: Debit): boolean =>
     !created || created.at < from || created.at >= before
-
-const lookAtBatches = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
-  for (const batch of await listBatchesOfDay(partner, terms.date)) {
-    await lookAtBatch(batch, terms, tally)
-  }
-}
-
-const lineChecks = [
-  [22, isOfItsBatch],
-  [23, isOfCompleted],
-  [24, addsUp],
-  [27, takesBackOnce],
-] as const
-
-const lookAtBatch = async (batch: Batch, terms: Terms, tally: Tally): Promise<void> => {
-  let sums = noSums
-  for await (const lines of linePages(batch)) {
-    sums = lines.reduce(withLine, sums)
-    const { seen, orphans } = await seeLines(batch, lines)
-    for (const one of seen) {
-      const of = { provider: batch.partner, subject: one.line.reference }
-      for (const [number, check] of lineChecks) tally.add(number, of, check(one))
-    }
-    for (const { reference: subject } of orphans) {
-      const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
-      tally.add(1, { provider: batch.partner, subject }, gone)
-    }
-  }
-  const of = { provider: batch.partner, subject: batch.id }
-  tally.add(24, of, isSummed(batch, sums))
-  tally.add(26, of, staysAsItIs(batch, sums, terms))
-}

@@ -5,12 +5,9 @@ import { nothing, type Verdict, verdict } from './invariants.ts'
 import { readDebits } from './read.ts'
 import { type SeenDebit, timeOf } from './seen.ts'
 import type { Tally } from './tally.ts'
-import type { Terms } from './terms.ts'
+import { isTooOld, type Terms } from './terms.ts'
 
 /** Refunds and their debits. */
-
-/** A bank that has not decided about a refund within two days must be asked by an operator. */
-const IN_PROGRESS_MS = 2 * 86_400_000
 
 export const hasRefund = ({ debit, refund }: SeenDebit): Verdict =>
   debit.status === 'reversed' && timeOf(debit, 'completed')
@@ -29,13 +26,13 @@ export const checkRefunds = async (terms: Terms, tally: Tally): Promise<void> =>
       const debits = await readDebits(refunds.map(({ reference }) => reference))
       for (const refund of refunds) {
         const { provider, reference: subject } = refund
-        tally.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), now))
+        tally.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), terms))
       }
     }
   }
 }
 
-const isOfItsDebit = (refund: Refund, debit: Debit | undefined, now: Date): Verdict => {
+const isOfItsDebit = (refund: Refund, debit: Debit | undefined, terms: Terms): Verdict => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
   const since = processedAt ?? createdAt
   const owedIn = origin === 'reversal' ? 'reversed' : 'failed'
@@ -49,7 +46,7 @@ const isOfItsDebit = (refund: Refund, debit: Debit | undefined, now: Date): Verd
     [`is refunded by ${bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== bank,
     [`has a refund that is ${status} since ${since.toISOString()}`]:
-      isOpen && now.getTime() - since.getTime() > IN_PROGRESS_MS,
+      isOpen && isTooOld(since, terms),
     'is refunded, and no bank says so': status === 'completed' && bankReference === null,
   })
 }

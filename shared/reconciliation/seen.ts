@@ -5,19 +5,23 @@ import type { Reference } from '../domain/reference.ts'
 import type { Refund } from '../domain/refund.ts'
 import type { Line } from '../domain/settlement.ts'
 
-/** A debit as the table has it, with everything that is kept beside it. */
-export type SeenDebit = {
+/** A debit with its lines. */
+export type SettledDebit = {
   debit: Debit
+  /** In the batch that it says it is settled in. */
+  line: Line | undefined
+  /** In the batch that it says takes the line back. */
+  adjustment: Line | undefined
+}
+
+/** A debit as the table has it, with everything that is kept beside it. */
+export type SeenDebit = SettledDebit & {
   /** The debit that the partner's own reference names. */
   claimedBy: Reference | undefined
   /** What the uuid points to. */
   pointer: Partial<Facts> | undefined
   /** By the number of the event; undefined: it has no record. */
   deliveries: readonly (Delivery | undefined)[]
-  /** In the batch that it says it is settled in. */
-  line: Line | undefined
-  /** In the batch that it says takes the line back. */
-  adjustment: Line | undefined
   /** Read for a reversed debit only. */
   refund: Refund | undefined
 }

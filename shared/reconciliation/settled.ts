@@ -1,7 +1,7 @@
 import type { Debit } from '../domain/debit.ts'
 import type { Line } from '../domain/settlement.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
-import { type SeenDebit, timeOf } from './seen.ts'
+import { type SettledDebit, timeOf } from './seen.ts'
 import type { Terms } from './terms.ts'
 
 /** What became of the money of a debit, as far as the debit itself says. */
@@ -14,7 +14,7 @@ const isOverdue = (debit: Debit, { settledBefore }: Terms): boolean => {
 }
 
 /** One that was reversed before a run came needs no line. */
-export const isSettledOnce = ({ debit, line }: SeenDebit, terms: Terms): Verdict => {
+export const isSettledOnce = ({ debit, line }: SettledDebit, terms: Terms): Verdict => {
   if (timeOf(debit, 'completed') === undefined) return nothing
   return verdict({
     'is completed, and no run has settled it': isOverdue(debit, terms),
@@ -24,7 +24,7 @@ export const isSettledOnce = ({ debit, line }: SeenDebit, terms: Terms): Verdict
 }
 
 /** Only the settled mark of a debit that never was completed; lines are seen from their batch. */
-export const isSettledRightly = ({ debit }: SeenDebit): Verdict => {
+export const isSettledRightly = ({ debit }: SettledDebit): Verdict => {
   if (debit.settledIn === undefined) return nothing
   return verdict({
     [`is ${debit.status}, but settled in ${debit.settledIn}`]:
@@ -33,7 +33,7 @@ export const isSettledRightly = ({ debit }: SeenDebit): Verdict => {
 }
 
 /** A line that is missing is for invariant 22. */
-export const keepsItsAmount = ({ debit, line }: SeenDebit): Verdict => {
+export const keepsItsAmount = ({ debit, line }: SettledDebit): Verdict => {
   if (timeOf(debit, 'completed') === undefined) return nothing
   return verdict({
     [`is of ${debit.facts.amount} pesewas, but settled with ${line?.gross}`]:
@@ -42,7 +42,7 @@ export const keepsItsAmount = ({ debit, line }: SeenDebit): Verdict => {
 }
 
 /** Reversed after its settlement, without the line taken back: right until a run could see it. */
-export const isTakenBackOnce = (seen: SeenDebit, { settledBefore }: Terms): Verdict => {
+export const isTakenBackOnce = (seen: SettledDebit, { settledBefore }: Terms): Verdict => {
   const { debit, line, adjustment } = seen
   const { settledIn, adjustedIn, status } = debit
   const reversedAt = timeOf(debit, 'reversed')

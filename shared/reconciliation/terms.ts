@@ -32,6 +32,13 @@ export const termsOf = (date: Day, now: Date): Terms => ({
   settledBefore: startOf(dayOf(new Date(now.getTime() - RUNS_MS))),
 })
 
+/** A bank that has not decided about a payout or a refund by then must be asked by an operator. */
+const IN_PROGRESS_MS = 48 * HOUR_MS
+
+/** Whether a payout or a refund has been in progress for too long. */
+export const isTooOld = (since: Date, { now }: Pick<Terms, 'now'>): boolean =>
+  now.getTime() - since.getTime() > IN_PROGRESS_MS
+
 /** Whether what was to follow from an instant has had the time, and the runs of a night. */
 export const isLongAgo = (at: Date, { now }: Pick<Terms, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS

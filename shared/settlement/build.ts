@@ -1,89 +1,111 @@
 import { type Debit, stateAt } from '../domain/debit.ts'
-import type { FeeSchedule } from '../domain/fee-schedule.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import { type BatchId, type Day, isOpenBatch, type Line, startOf } from '../domain/settlement.ts'
+import { type BatchId, type Day, type Line, startOf } from '../domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { findPartner } from '../store/partners.ts'
-import { addLines, type Entry, findLines, LINES_PER_WRITE } from '../store/settlement-lines.ts'
 import {
-  type Building,
-  findBatch,
-  findOpenBatch,
-  listBatchesOfDay,
-  replaceBatch,
-} from '../store/settlements.ts'
+  addLines,
+  countLines,
+  type Entry,
+  findLines,
+  LINES_PER_WRITE,
+} from '../store/settlement-lines.ts'
+import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlements.ts'
+import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/watch.ts'
 import { ahead } from './ahead.ts'
 import { finishBatch } from './finish.ts'
 
 /**
- * Builds the batch of a partner for a day: every completed debit of the days before that has no
- * line, and the taking back of those that were reversed after their settlement. A debit's own mark
- * is written with its line, so a second run, or two at once, settle nothing twice; a run that was
- * cut off is taken up by the next.
+ * Builds the batches of a provider for a day: every completed debit of the days before that has no
+ * line, and an adjustment for each one that was reversed after its settlement. A debit is marked
+ * in the write of its line, so a second run, or two at once, settle nothing twice. The next run
+ * continues one that was cut off.
  */
 
-type Wanted = { partner: PartnerId; date: Day }
+type BuildRequest = { partner: PartnerId; date: Day; linesMax?: number }
 
-/** Its batches, and whether nothing was left when its time was over. */
+/** Ids of the batches, and whether nothing was left when the time of the run was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
 
 /** A read of many items takes a hundred. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
 
+/**
+ * The lines of one batch. The sums and the reports of so many take about half a minute, far inside
+ * the time that a function has left after its run; a larger day has several batches.
+ */
+const LINES_MAX = 200_000
+
 /** Nothing was completed before. */
 const BEGINNING = new Date(0)
 
 export const buildBatch = async (
-  { partner, date }: Wanted,
+  { partner, date, linesMax = LINES_MAX }: BuildRequest,
   runtime: Runtime,
   isOver: () => boolean,
 ): Promise<Built> => {
   const before = startOf(date)
-  const schedule = (await findPartner(partner))?.feeSchedule
+  const [provider, progress] = await Promise.all([findPartner(partner), findSweepProgress()])
+  const place = {
+    partner,
+    date,
+    before,
+    feeSchedule: provider?.feeSchedule ?? null,
+    sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
+  }
   const batches = new Set<BatchId>()
-  let building = await findOpenBatch(partner, date, runtime)
+  const state = (isDone: boolean): Built => ({ batches: [...batches], isDone })
+  let open = await findOpen(place, runtime)
   const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
   for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
-    for (let n = 0; n < candidates.length; n += LINES_PER_WRITE) {
-      const some = candidates.slice(n, n + LINES_PER_WRITE)
-      const entries = entriesFor(building, some, { before, schedule })
-      building = await addAll(building, entries, { partner, date }, runtime)
+    for (let n = 0; n < candidates.length; ) {
+      const room = Math.max(0, Math.min(LINES_PER_WRITE, linesMax - open.count))
+      open = await addAll(open, candidates.slice(n, n + room), place, runtime)
+      n += room
+      if (!open.isNew) batches.add(open.batch.id)
+      if (open.count < linesMax) continue
+      await finishBatch(open.batch.id, runtime)
+      open = await findOpen(place, runtime)
     }
-    if (!building.isNew) batches.add(building.batch.id)
-    if (isOver()) {
-      await leaveToAnother(building, runtime)
-      return { batches: [...batches], isDone: false }
-    }
+    if (isOver()) return state(false)
   }
-  if (!building.isNew) batches.add(building.batch.id)
-  for (const id of await findUnfinished({ partner, date })) batches.add(id)
-  for (const id of batches) await finishBatch(id, runtime)
-  return { batches: [...batches], isDone: true }
+  if (!open.isNew) batches.add(open.batch.id)
+  for (const id of await findUnfinished(partner, date)) batches.add(id)
+  for (const id of batches) {
+    await finishBatch(id, runtime)
+    if (isOver()) return state(false)
+  }
+  return state(true)
 }
 
 /** A run that ended after it had sealed a batch has left it to be summed and reported. */
-const findUnfinished = async ({ partner, date }: Wanted): Promise<BatchId[]> => {
+const findUnfinished = async (partner: PartnerId, date: Day): Promise<BatchId[]> => {
   const batches = await listBatchesOfDay(partner, date)
   return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 
-/** The table's stream has it taken up again; should that be lost, the sweep does. */
-const leaveToAnother = async ({ batch, isNew }: Building, runtime: Runtime): Promise<void> => {
-  if (isNew) return
-  const now = await findBatch(batch.id)
-  if (now && isOpenBatch(now)) await replaceBatch(now, { ...now, runs: now.runs + 1 }, runtime)
+type Place = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
+
+/** The batch that takes lines, and how many it has. */
+type Open = Building & { count: number }
+
+/** Lines are counted where a run begins or continues, so no line costs another write. */
+const findOpen = async (place: Place, runtime: Runtime): Promise<Open> => {
+  const building = await findOpenBatch(place, runtime)
+  return { ...building, count: building.isNew ? 0 : await countLines(building.batch.id) }
 }
 
 /** A debit that waits, and its line where it is settled already. */
 type Candidate = { debit: Debit; settled: Line | undefined }
 
 const candidatesOf = async (references: readonly Reference[]): Promise<Candidate[]> => {
-  const debits = [...(await findDebits(references)).values()]
+  const debits = [...(await findDebits(references, logUnreadable('build-batch'))).values()]
   const reversed = debits.flatMap(({ facts, settledIn }) =>
     settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
   )
@@ -91,43 +113,41 @@ const candidatesOf = async (references: readonly Reference[]): Promise<Candidate
   return debits.map((debit) => ({ debit, settled: lines.get(debit.facts.reference) }))
 }
 
-type Terms = { before: Date; schedule: FeeSchedule | undefined }
-
 /** What an index shows late, or another run has done, has no line to be written. */
-const entriesFor = (
-  { batch }: Building,
-  candidates: readonly Candidate[],
-  { before, schedule }: Terms,
-): Entry[] =>
+const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date): Entry[] =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []
-    if (status === 'completed' && !settledIn) return [{ debit, line: debitLine(debit, schedule) }]
+    if (status === 'completed' && !settledIn) {
+      return [{ debit, line: debitLine(debit, batch.feeSchedule) }]
+    }
     // Only a later batch takes back what this one gives.
     const isReversal = status === 'reversed' && settled && !adjustedIn && settledIn !== batch.id
     return isReversal ? [{ debit, line: adjustmentLine(settled) }] : []
   })
 
 const addAll = async (
-  building: Building,
-  entries: readonly Entry[],
-  { partner, date }: Wanted,
+  open: Open,
+  candidates: readonly Candidate[],
+  place: Place,
   runtime: Runtime,
-): Promise<Building> => {
-  let into = building
-  let left = entries
-  while (left.length > 0) {
-    const added = await addLines(into, left, runtime)
+): Promise<Open> => {
+  let into = open
+  let entries = entriesFor(into, candidates, place.before)
+  while (entries.length > 0) {
+    const { sweptBefore } = place
+    const added = await addLines(into, { entries, sweptBefore }, runtime)
     switch (added.kind) {
       case 'added':
-        return { ...into, isNew: false }
+        return { ...into, isNew: false, count: into.count + entries.length }
       case 'not open':
-        into = await findOpenBatch(partner, date, runtime)
-        left = left.filter(({ debit }) => debit.settledIn !== into.batch.id)
+        into = await findOpen(place, runtime)
+        // Lines follow the schedule of their batch.
+        entries = entriesFor(into, candidates, place.before)
         break
       case 'changed': {
         const changed = new Set(added.references)
-        left = left.filter(({ line }) => !changed.has(line.reference))
+        entries = entries.filter(({ line }) => !changed.has(line.reference))
       }
     }
   }

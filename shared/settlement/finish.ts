@@ -1,4 +1,4 @@
-import { type Batch, type BatchId, totalsOf, withTotals } from '../domain/settlement.ts'
+import { type Batch, type BatchId, withSums } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { linesOf } from '../store/settlement-lines.ts'
 import { findBatch, replaceBatch } from '../store/settlements.ts'
@@ -27,7 +27,7 @@ const nextStep = async (
   { now }: Pick<Runtime, 'now'>,
 ): Promise<Batch | undefined> => {
   if (!batch.sealedAt) return { ...batch, sealedAt: now() }
-  if (!batch.totals) return withTotals(batch, await totalsOf(linesOf(batch.id)))
+  if (!batch.totals) return withSums(batch, linesOf(batch.id))
   if (batch.reportedAt) return undefined
   await writeReports(batch)
   return { ...batch, reportedAt: now() }

@@ -4,8 +4,8 @@ import { Refusal } from '../domain/refusal.ts'
 import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlements.ts'
-import { buildBatch } from './build.ts'
 import { payBatch, type World } from './pay.ts'
+import { buildInTurn } from './turn.ts'
 
 /** The whole run of a day, one thing after the other, as an operator tries it out. */
 
@@ -14,7 +14,7 @@ export type Ran = {
   paid: Batch[]
   /** Batches that were due and could not be paid, and why. */
   unpaid: { batch: BatchId; reason: Refusal }[]
-  /** Partners whose batches there was no time to build to their end. */
+  /** Providers whose batches there was no time to build, or that another builder is at work on. */
   left: PartnerId[]
   /** Batches that there was no time to pay, or whose bank gave no answer. */
   due: Batch[]
@@ -30,7 +30,7 @@ export const runSettlement = async (
   // What was built on the day before, not what is built now.
   const payable = await payableOf(partners, date)
   for (const partner of partners) {
-    const built = isOver() ? undefined : await buildBatch({ partner, date }, world.runtime, isOver)
+    const built = isOver() ? undefined : await buildInTurn({ partner, date }, world.runtime, isOver)
     if (built) ran.built.push(...(await findBatches(built.batches)))
     if (!built?.isDone) ran.left.push(partner)
   }

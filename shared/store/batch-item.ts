@@ -18,9 +18,10 @@ const built = (since: Date): Date => new Date(since.getTime() + BUILDING_MS)
 
 /**
  * Where a batch is looked for: by the sweep while somebody is at work on it, by the run of its
- * day once it can be paid, by a later batch while its net is below zero.
+ * day once it can be paid, by a later batch while its net is below zero, by reconciliation once
+ * its payment failed.
  */
-const workOf = (batch: Batch): { work: string; due: string } | undefined => {
+const workOf = (batch: Batch): { work: string; due: string } => {
   const { id, partner, status, createdAt, sealedAt, totals, reportedAt } = batch
   switch (status) {
     case 'pending':
@@ -33,7 +34,7 @@ const workOf = (batch: Batch): { work: string; due: string } | undefined => {
     case 'completed':
       return watched(id, batch.completedAt ?? createdAt)
     case 'failed':
-      return undefined
+      return { work: keys.failedBatches, due: (batch.failedAt ?? createdAt).toISOString() }
   }
 }
 

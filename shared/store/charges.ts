@@ -33,7 +33,7 @@ type Opening = {
   debit: Debit
   /** Text that is equal exactly for equal requests. */
   fingerprint: string
-  /** The partner's limit per UTC day; undefined: none is kept. */
+  /** The provider's limit per UTC day; undefined: there is none. */
   dailyLimit: Pesewas | undefined
 }
 
@@ -96,22 +96,26 @@ const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactIte
   ]
 }
 
+/** An amount over the whole limit can never fit, also where no total stands yet. */
+const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
+  amount <= dailyLimit
+    ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
+    : 'amountTotal <= :room'
+
 const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
-  if (dailyLimit === undefined || facts.countedOn === undefined) return []
+  if (facts.countedOn === undefined) return []
   return [
     {
       Update: {
         TableName: tableName(),
         Key: keys.dayTotal(facts.partner, facts.countedOn),
         UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
-        // An amount over the whole limit can never fit, also where no total stands yet.
-        ConditionExpression:
-          facts.amount <= dailyLimit
-            ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
-            : 'amountTotal <= :room',
+        ...(dailyLimit === undefined
+          ? {}
+          : { ConditionExpression: fits(facts.amount, dailyLimit) }),
         ExpressionAttributeValues: {
           ':amount': facts.amount,
-          ':room': dailyLimit - facts.amount,
+          ...(dailyLimit === undefined ? {} : { ':room': dailyLimit - facts.amount }),
           ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
         },
       },

@@ -91,11 +91,12 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
  * settled already, waits for settlement; any other that came to its end is looked at once more.
  */
 export const workAfter = (debit: Debit): { work: string; due: string } => {
-  const { facts, status, history, settledIn } = debit
-  const { at } = history.at(-1) ?? { at: new Date(0) }
+  const { facts, status, settledIn } = debit
+  // The time that settlement goes by: a history does not run backwards, though clocks differ.
+  const { updatedAt } = stateAt(debit)
   return status === 'completed' || (status === 'reversed' && settledIn)
-    ? { work: keys.unsettled(facts.partner), due: at.toISOString() }
-    : watched(facts.reference, at)
+    ? { work: keys.unsettled(facts.partner), due: updatedAt.toISOString() }
+    : watched(facts.reference, updatedAt)
 }
 
 export const toDebitItem = (debit: Debit): DebitItem => {

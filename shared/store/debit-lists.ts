@@ -1,16 +1,16 @@
 import type { BankIdentifier } from '../domain/bank.ts'
 import { type Debit, stateAt } from '../domain/debit.ts'
 import { type BankStatusFilter, type DebitFilter, isListed } from '../domain/debit-list.ts'
-import { statuses } from '../domain/lifecycle.ts'
+import { type Status, statuses } from '../domain/lifecycle.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../domain/page.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference } from '../domain/reference.ts'
-import { findDebits } from './debits.ts'
+import { findDebits, type Unreadable } from './debits.ts'
 import { countEntries, cutAt, examine, type List, queryOf, readMerged } from './index-lists.ts'
 import { keys } from './keys.ts'
-import { queryPages } from './table.ts'
+import { queryAll, queryPages } from './table.ts'
 
 /**
  * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves
@@ -34,11 +34,12 @@ const readPage = async (
   lists: readonly List[],
   { slice, before }: PagePlace,
   isMatch: (debit: Debit) => boolean,
+  unreadable: Unreadable,
 ): Promise<DebitPage> => {
   const rest = before === undefined ? lists : lists.flatMap((list) => cutAt(list, before))
   const { positions, next } = await readMerged(rest, slice)
   const references = positions.map(referenceAt)
-  const found = await findDebits(references)
+  const found = await findDebits(references, unreadable)
   const debits = references.flatMap((reference) => found.get(reference) ?? [])
   return { debits: debits.filter(isMatch), next }
 }
@@ -54,13 +55,14 @@ const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[]
       until: to?.toISOString(),
     }))
 
-/** A page of a provider's debits. */
+/** A page of a provider's debits. @param unreadable takes those that cannot be shown */
 export const listDebits = (
   provider: PartnerId,
   filter: DebitFilter,
   place: PagePlace,
+  unreadable: Unreadable,
 ): Promise<DebitPage> =>
-  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter))
+  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
 
 export const countDebits = async (provider: PartnerId, filter: DebitFilter): Promise<Count> => {
   const counted = await Promise.all(
@@ -80,11 +82,16 @@ const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
 }
 
 /** A page of a customer's debits; it is short when it ends at the bound of examined entries. */
-export const listByCustomer = (filter: CustomerFilter, place: PagePlace): Promise<DebitPage> =>
+export const listByCustomer = (
+  filter: CustomerFilter,
+  place: PagePlace,
+  unreadable: Unreadable,
+): Promise<DebitPage> =>
   readPage(
     customerLists(filter),
     place,
     ({ status }) => filter.status === 'all' || status === filter.status,
+    unreadable,
   )
 
 /** Counts and sums a customer's debits from the index alone. */
@@ -103,7 +110,30 @@ export const sumByCustomer = async (
   return { ...sum, amount: pesewas(sum.amount) }
 }
 
-type Created = { from: Date; before: Date; pageSize: number }
+/**
+ * References of a provider's debits in one status, in the order of their creation.
+ * @returns at most `limit` of them, and the position after which the next begin; null: none follow
+ */
+export const listCreated = async (
+  provider: PartnerId,
+  status: Status,
+  { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
+): Promise<{ references: Reference[]; next: string | null }> => {
+  const [list] = listsOf(provider, { status, from, to: before })
+  if (!list) throw new Error(`There is no list ${status}`)
+  const entries = await queryAll({
+    ...queryOf({ ...list, ...(after ? { from: after } : {}) }),
+    ScanIndexForward: true,
+    // One more shows whether others follow; the list begins with the position itself.
+    Limit: limit + 2,
+  })
+  const positions = entries.map(({ byTime }) => String(byTime)).filter((one) => one !== after)
+  const shown = positions.slice(0, limit)
+  const next = positions.length > limit ? (shown.at(-1) ?? null) : null
+  return { references: shown.map(referenceAt), next }
+}
+
+type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
 
 /**
  * The debits of a partner that were created in a span, each once. Their lists are read in the
@@ -112,10 +142,11 @@ type Created = { from: Date; before: Date; pageSize: number }
  */
 export async function* createdWithin(
   partner: PartnerId,
-  { from, before: to, pageSize: Limit }: Created,
+  { from, before: to, pageSize: Limit, statuses: selected = statuses }: Created,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  for (const list of listsOf(partner, { from, to })) {
+  const lists = selected.flatMap((status) => listsOf(partner, { status, from, to }))
+  for (const list of lists) {
     const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
     for await (const page of pages) {
       const references = page.map(({ byTime }) => referenceAt(String(byTime)))

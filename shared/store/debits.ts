@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../domain/bank.ts'
-import { type Debit, type Facts, presume } from '../domain/debit.ts'
+import { type Debit, type Facts, presume, stateAt } from '../domain/debit.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
 import { fromDebitItem } from './debit-item.ts'
@@ -12,13 +12,35 @@ export const findDebit = async (reference: Reference): Promise<Debit | undefined
   return item && fromDebitItem(item)
 }
 
-/** Many debits at once, strongly consistent; what does not exist is left out. */
+/** Takes a debit whose item cannot be read. */
+export type Unreadable = (reference: Reference, error: Error) => void
+
+const rethrow: Unreadable = (_, error) => {
+  throw error
+}
+
+/**
+ * Reads many debits at once, strongly consistent; what does not exist is left out.
+ * @param unreadable takes each debit whose item cannot be read, so that it hides no other
+ */
 export const findDebits = async (
   references: readonly Reference[],
+  unreadable: Unreadable = rethrow,
 ): Promise<Map<Reference, Debit>> => {
   const items = await readMany([...new Set(references)].map(keys.debit))
-  const debits = items.map(fromDebitItem)
-  return new Map(debits.map((debit) => [debit.facts.reference, debit]))
+  const debits = new Map<Reference, Debit>()
+  for (const item of items) {
+    const reference = String(item.pk).slice('DEBIT#'.length) as Reference
+    try {
+      const debit = fromDebitItem(item)
+      // A history that cannot be replayed is unreadable as well.
+      stateAt(debit)
+      debits.set(reference, debit)
+    } catch (error) {
+      unreadable(reference, error as Error)
+    }
+  }
+  return debits
 }
 
 /** The same, for a partner: what belongs to another does not exist. */

@@ -5,7 +5,7 @@ import type { Status } from '../domain/lifecycle.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { Reference, Uuid } from '../domain/reference.ts'
-import type { BatchId, Line } from '../domain/settlement.ts'
+import type { BatchId, Day, Line } from '../domain/settlement.ts'
 
 /**
  * Every key that an item is stored under. Text of users enters a key only as a hash, so no text can
@@ -104,10 +104,14 @@ export const keys = {
     pk: `BATCH#${id}`,
     sk: `${type.toUpperCase()}#${reference}`,
   }),
+  /** Who is at work on the batches of a provider and a day. */
+  build: (partner: PartnerId, date: Day): Key => ({ pk: `BUILD#${partner}`, sk: `BUILD#${date}` }),
   /** In the index by-status: the batches of a partner, by their day. */
   batches: (partner: PartnerId): string => `${partner}#settlements`,
   /** In the index work: sealed batches, by the day on which they are to be paid. */
   payable: 'PAY',
+  /** In the index work: batches whose payment failed, by the time of the failure. */
+  failedBatches: 'FAILED',
   /** In the index work: the batches of a partner whose net is below zero. */
   belowZero: (partner: PartnerId): string => `BELOW_ZERO#${partner}`,
   /** The feed of a partner's events is a row of pages, each a list of events. */

@@ -1,11 +1,12 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
-import type { Debit } from '../domain/debit.ts'
+import { type Debit, stateAt } from '../domain/debit.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Batch, BatchId, Line } from '../domain/settlement.ts'
 import type { Runtime } from '../runtime.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import { failedConditions, withConflictRetries } from './conflicts.ts'
+import { examine } from './index-lists.ts'
 import { keys } from './keys.ts'
 import type { Building } from './settlements.ts'
 import { queryPages, readMany, table, tableName } from './table.ts'
@@ -28,20 +29,18 @@ export type Added =
   | { kind: 'changed'; references: Reference[] }
 
 /**
- * Adds lines to an open batch and marks their debits: all or nothing. A batch comes to be with
- * its first lines.
+ * Adds lines to an open batch and marks their debits: all or nothing. The first lines create a
+ * new batch.
+ * @param sweptBefore the sweep has looked at what was completed or reversed before this time
  */
 export const addLines = async (
   { batch, isNew }: Building,
-  entries: readonly Entry[],
-  runtime: Pick<Runtime, 'random' | 'pause' | 'now'>,
+  { entries, sweptBefore }: { entries: readonly Entry[]; sweptBefore: Date },
+  runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Added> => {
   const TransactItems = [
     isNew ? opening(batch) : stillOpen(batch),
-    ...entries.flatMap((entry) => [
-      lineWrite(batch, entry),
-      markWrite(batch, entry, runtime.now()),
-    ]),
+    ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
   try {
     await withConflictRetries(runtime, () =>
@@ -83,15 +82,12 @@ const lineWrite = ({ id }: Batch, { line }: Entry) => ({
   },
 })
 
-/** What was completed just now is looked after by the sweep yet, as it was where it waited. */
-const FRESH_MS = 300_000
-
-const markWrite = ({ id }: Batch, { debit, line }: Entry, now: Date) => {
-  const { facts, status, version, history } = debit
+/** A debit that the sweep has not looked at leaves its place of waiting, so it is put under watch. */
+const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => {
+  const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
-  const last = history.at(-1)?.at ?? now
-  const look =
-    now.getTime() - last.getTime() < FRESH_MS ? watched(facts.reference, last) : undefined
+  const { updatedAt } = stateAt(debit)
+  const look = updatedAt < sweptBefore ? undefined : watched(facts.reference, updatedAt)
   return {
     Update: {
       TableName: tableName(),
@@ -112,15 +108,24 @@ const markWrite = ({ id }: Batch, { debit, line }: Entry, now: Date) => {
   }
 }
 
+/** Counts the lines of a batch, strongly consistent. */
+export const countLines = async (id: BatchId): Promise<number> => {
+  let sum = 0
+  const pages = examine({ ...linesQuery(id), Select: 'COUNT' }, Number.POSITIVE_INFINITY)
+  for await (const { count } of pages) sum += count
+  return sum
+}
+
+const linesQuery = (id: BatchId) => ({
+  KeyConditionExpression: 'pk = :pk',
+  FilterExpression: 'entity = :line',
+  ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
+  ConsistentRead: true,
+})
+
 /** The lines of a batch, strongly consistent; the adjustments come first. */
 export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
-  const pages = queryPages({
-    KeyConditionExpression: 'pk = :pk',
-    FilterExpression: 'entity = :line',
-    ExpressionAttributeValues: { ':pk': keys.batch(id).pk, ':line': 'line' },
-    ConsistentRead: true,
-  })
-  for await (const page of pages) yield* page.map(fromLineItem)
+  for await (const page of queryPages(linesQuery(id))) yield* page.map(fromLineItem)
 }
 
 /** The lines that debits have in the batches they were settled in, by reference. */

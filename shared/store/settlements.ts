@@ -1,4 +1,5 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import type { FeeSchedule } from '../domain/fee-schedule.ts'
 import type { PartnerId } from '../domain/partner.ts'
 import {
   BATCH_PREFIX,
@@ -71,10 +72,14 @@ const findNumbered = async (place: Place): Promise<Batch | BatchId> => {
 /** A batch that takes lines; a new one comes to be with its first. */
 export type Building = { batch: Batch; isNew: boolean }
 
-/** The batch of a partner and a day that takes lines, or the place for one. */
+type Opening = { partner: PartnerId; date: Day; feeSchedule: FeeSchedule | null }
+
+/**
+ * Returns the batch of a provider and a day that takes lines, or the place for one.
+ * @param feeSchedule the provider's, for a new batch
+ */
 export const findOpenBatch = async (
-  partner: PartnerId,
-  date: Day,
+  { partner, date, feeSchedule }: Opening,
   { now }: Pick<Runtime, 'now'>,
 ): Promise<Building> => {
   const createdAt = now()
@@ -83,7 +88,7 @@ export const findOpenBatch = async (
     const found = await findNumbered({ partner, date, n, generation: generation ?? 1 })
     if (typeof found === 'string') {
       const uuid = payoutUuid(found, 1)
-      const opening = { id: found, uuid, partner, date, n, createdAt }
+      const opening = { id: found, uuid, partner, date, n, createdAt, feeSchedule }
       return { batch: openBatch(generation ? { ...opening, generation } : opening), isNew: true }
     }
     if (isOpenBatch(found)) return { batch: found, isNew: false }
@@ -150,6 +155,16 @@ export const listBatches = async (
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
 
+/** The batches of a provider since a day. */
+export const listBatchesFrom = async (partner: PartnerId, from: Day): Promise<Batch[]> => {
+  const found = await queryAll({
+    IndexName: 'by-status',
+    KeyConditionExpression: 'byStatus = :list AND byTime >= :from',
+    ExpressionAttributeValues: { ':list': keys.batches(partner), ':from': `${from}#` },
+  })
+  return findBatches(found.map(({ pk }) => idFrom(pk)))
+}
+
 /** The batches of a partner and a day. */
 export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<Batch[]> => {
   const found = await queryAll({
@@ -181,6 +196,9 @@ const inWork = async (work: string, until: Date): Promise<BatchId[]> => {
 
 /** Sealed batches that are to be paid by a time, in the order of their days. */
 export const listPayable = (until: Date): Promise<BatchId[]> => inWork(keys.payable, until)
+
+/** Failed batches, until an operator retries their payment. */
+export const listFailed = (until: Date): Promise<BatchId[]> => inWork(keys.failedBatches, until)
 
 /** Batches of a partner whose net is below zero, opened by a time: a later one makes them good. */
 export const listBelowZero = async (partner: PartnerId, until: Date): Promise<Batch[]> =>

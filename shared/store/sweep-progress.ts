@@ -12,6 +12,13 @@ export type SweepProgress = {
   end?: Date
 }
 
+/** The index may be late, and clocks differ: each span of the sweep overlaps the one before. */
+const OVERLAP_MS = 60_000
+
+/** Returns the time before which the sweep has looked at every completed debit. */
+export const sweptBefore = ({ until }: SweepProgress): Date =>
+  new Date(until.getTime() - OVERLAP_MS)
+
 export const findSweepProgress = async (): Promise<SweepProgress | undefined> => {
   const item = await read<Record<string, unknown>>(keys.sweep)
   if (!item) return undefined

@@ -1,4 +1,8 @@
-import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  ProvisionedThroughputExceededException,
+} from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
   DeleteCommand,
@@ -9,7 +13,7 @@ import {
   type QueryCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb'
-import { environment } from '../runtime.ts'
+import { environment, real } from '../runtime.ts'
 import type { Key } from './keys.ts'
 
 /** The one table: its client, and the reads and writes that every store is made of. */
@@ -50,23 +54,44 @@ export const read = async <T>(Key: Key): Promise<T | undefined> => {
 
 const BATCH_MAX = 100
 
-/** Many items, each once and strongly consistent, in no order. */
+// DynamoDB leaves keys unread when a reply would be too large, or when a partition is throttled.
+const PAUSE_FIRST_MS = 25
+const PAUSE_CAP_MS = 1_000
+/** Reads in a row that bring nothing: less than three seconds, far inside a handler's deadline. */
+const VAIN_READS_MAX = 8
+
+/**
+ * Reads many items, each once and strongly consistent, in no order. Retries what DynamoDB left
+ * unread, with exponential backoff; the pauses are fixed, so that a run can be replayed.
+ * @throws ProvisionedThroughputExceededException after eight reads in a row that brought nothing
+ */
 export const readMany = async (wanted: readonly Key[]): Promise<Record<string, unknown>[]> => {
   const found: Record<string, unknown>[] = []
   // DynamoDB refuses a key that is named twice.
   const keys = [...new Map(wanted.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
   for (let n = 0; n < keys.length; n += BATCH_MAX) {
     let Keys = keys.slice(n, n + BATCH_MAX)
+    let vain = 0
     while (Keys.length > 0) {
       const { Responses, UnprocessedKeys } = await table.send(
         new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
       )
       found.push(...(Responses?.[tableName()] ?? []))
-      Keys = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]
+      const unread = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]
+      vain = unread.length < Keys.length ? 0 : vain + 1
+      Keys = unread
+      if (vain === VAIN_READS_MAX) throw throttled(unread.length)
+      if (unread.length > 0) await real.pause(Math.min(PAUSE_FIRST_MS * 2 ** vain, PAUSE_CAP_MS))
     }
   }
   return found
 }
+
+const throttled = (count: number): Error =>
+  new ProvisionedThroughputExceededException({
+    message: `${count} items were left unread ${VAIN_READS_MAX} times`,
+    $metadata: {},
+  })
 
 /** Writes one item over whatever was there. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {

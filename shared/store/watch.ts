@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
-import type { BatchId } from '../domain/settlement.ts'
+import type { BatchId, Day } from '../domain/settlement.ts'
 import { type Key, keys } from './keys.ts'
 import { held, queryAll, queryPages, table, tableName } from './table.ts'
 
@@ -35,6 +35,7 @@ type About =
   | { kind: 'delivery'; reference: Reference; n: number }
   | { kind: 'recovery'; partner: PartnerId; id: string }
   | { kind: 'batch'; id: BatchId }
+  | { kind: 'build'; partner: PartnerId; date: Day }
   | { kind: 'refund'; reference: Reference }
 
 const aboutOf = ({ pk, sk }: Key): About => {
@@ -51,6 +52,8 @@ const aboutOf = ({ pk, sk }: Key): About => {
       return { kind: 'refund', reference: owner as Reference }
     case 'BATCH':
       return { kind: 'batch', id: owner as BatchId }
+    case 'BUILD':
+      return { kind: 'build', partner: owner as PartnerId, date: id as Day }
     default:
       throw new Error(`Nobody knows how to look after ${kind}`)
   }

@@ -1,8 +1,9 @@
 import type { PartnerId } from '../domain/partner.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits.ts'
 import { listPartners } from '../store/partners.ts'
-import { findSweepProgress, putSweepProgress } from '../store/sweep-progress.ts'
+import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { GRACE_SECONDS, unsettledPages } from '../store/watch.ts'
 import { repair } from './repair.ts'
 
@@ -12,8 +13,6 @@ import { repair } from './repair.ts'
  * span of time after the other is looked through, partner by partner, and nothing is written.
  */
 
-/** The index may be late, and clocks differ: each span overlaps the one before. */
-const OVERLAP_MS = 60_000
 const SPAN_MAX_MS = 600_000
 /** Where the first run begins. */
 const FIRST_MS = 3_600_000
@@ -31,7 +30,7 @@ export const lookAfterCompleted = async (
   // A run that was cut off is ended with its own span, so that all partners have the same.
   const end = progress.end ?? new Date(Math.min(ripe, start + SPAN_MAX_MS))
   if (end <= progress.until) return
-  const span = { from: new Date(start - OVERLAP_MS), before: new Date(end.getTime() + 1) }
+  const span = { from: sweptBefore(progress), before: new Date(end.getTime() + 1) }
   const partners = (await listPartners()).filter((id) => !progress.next || id >= progress.next)
   for (const partner of partners) {
     if (await lookAfterPartner(partner, span, { runtime, isOver })) continue
@@ -52,7 +51,7 @@ const lookAfterPartner = async (
   const pages = unsettledPages(partner, { ...span, pageSize: TOGETHER })
   for await (const references of pages) {
     if (isOver()) return false
-    const debits = await findDebits(references)
+    const debits = await findDebits(references, logUnreadable('sweep'))
     await repair([...debits.values()], runtime.now())
   }
   return !isOver()

@@ -1,5 +1,6 @@
 import type { PartnerId } from '../domain/partner.ts'
 import { type Day, dayAfter, startOf } from '../domain/settlement.ts'
+import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createdWithin } from '../store/debit-lists.ts'
 import { findDebits } from '../store/debits.ts'
@@ -16,6 +17,8 @@ export type RepairedDay = {
   lookedAt: number
   /** References of which something was missing. */
   repaired: string[]
+  /** References of items that cannot be read; each is logged as a fault. */
+  unreadable: string[]
   /** Whether the time was enough for all of them. */
   isDone: boolean
 }
@@ -30,11 +33,21 @@ export const repairDay = async (
   const from = startOf(date)
   const span = { from, before: startOf(dayAfter(date)), pageSize: TOGETHER }
   const repaired = new Set<string>()
+  const unreadable = new Set<string>()
+  const unread = (reference: string, error: Error) => {
+    unreadable.add(reference)
+    logUnreadable('repair')(reference, error)
+  }
   let lookedAt = 0
-  const state = (isDone: boolean) => ({ lookedAt, repaired: [...repaired], isDone })
+  const state = (isDone: boolean) => ({
+    lookedAt,
+    repaired: [...repaired],
+    unreadable: [...unreadable],
+    isDone,
+  })
   for await (const references of createdWithin(partner, span, new Set())) {
     if (isOver()) return state(false)
-    const debits = await findDebits(references)
+    const debits = await findDebits(references, unread)
     for (const reference of await repair([...debits.values()], now(), from)) repaired.add(reference)
     lookedAt += references.length
   }

@@ -5,10 +5,11 @@ import type { PartnerId } from '../domain/partner.ts'
 import type { Reference } from '../domain/reference.ts'
 import { isHeldBy, type Restore } from '../domain/restore.ts'
 import type { Batch } from '../domain/settlement.ts'
-import { log } from '../log.ts'
-import { nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
+import { log, logUnreadable } from '../log.ts'
+import { building, nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
 import { type Outgoing, sendEvery } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
+import { findBuild } from '../store/build-turns.ts'
 import { findDebits } from '../store/debits.ts'
 import { findDelivery } from '../store/deliveries.ts'
 import { findRecovery } from '../store/recoveries.ts'
@@ -26,6 +27,9 @@ const TOGETHER = 25
 
 /** A timer that does its work comes first. */
 const TIMER_SECONDS = 15
+
+/** An item that cannot be read waits for an operator. */
+const UNREADABLE_SECONDS = 3_600
 
 const PHASES: readonly Phase[] = ['approval', 'processing']
 
@@ -70,7 +74,17 @@ const lookAfterDebits = async (
   const watched = new Map<Reference, Watched>(
     due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
   )
-  const debits = [...(await findDebits([...watched.keys()])).values()]
+  const unreadable: Reference[] = []
+  const found = await findDebits([...watched.keys()], (reference, error) => {
+    unreadable.push(reference)
+    logUnreadable('sweep')(reference, error)
+  })
+  // It stays so for a while, and must not be in front of all others each minute.
+  for (const reference of unreadable) {
+    const own = watched.get(reference)
+    if (own) await lookAgain(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
+  }
+  const debits = [...found.values()]
   const ended = await Promise.all(
     debits.map(async (debit) => {
       return !isHeldBy(restore, debit.facts.partner) && (await endOverdue(debit, runtime))
@@ -78,11 +92,19 @@ const lookAfterDebits = async (
   )
   // A debit that was moved has a look of its own coming.
   const left = debits.filter((_, n) => !ended[n])
-  const now = runtime.now()
-  const missing = await repair(left, now)
-  for (const debit of left) {
-    const own = watched.get(debit.facts.reference)
-    if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+  const look = async (some: readonly Debit[]) => {
+    const now = runtime.now()
+    const missing = await repair(some, now)
+    for (const debit of some) {
+      const own = watched.get(debit.facts.reference)
+      if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+    }
+  }
+  try {
+    await look(left)
+  } catch {
+    // One by one, so that one that faults hides no other.
+    for (const debit of left) await telling([debit.facts.reference], () => look([debit]))
   }
 }
 
@@ -170,6 +192,11 @@ const expectedOf = async (
       return recovery?.status === 'running'
         ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
         : undefined
+    }
+    case 'build': {
+      const { partner, date } = about
+      const isLeft = await findBuild(partner, date)
+      return isLeft && { outgoing: [building(partner, date)], at: now }
     }
     case 'refund': {
       const refund = await findRefund(about.reference)

@@ -92,7 +92,9 @@ export type RawBatch = Item & {
   status: string
   createdAt: string
   sealedAt: string | null
+  feeSchedule: object | null
   totals: RawTotals | null
+  completedFrom: string | null
   reportedAt: string | null
   processedAt: string | null
   completedAt: string | null

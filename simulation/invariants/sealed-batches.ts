@@ -19,7 +19,15 @@ const STEPS: Record<string, readonly string[]> = {
 const FIXED = ['id', 'partner', 'currency', 'date', 'n', 'createdAt'] as const
 
 /** Once they are set, they stay. */
-const LASTING = ['sealedAt', 'totals', 'reportedAt', 'completedAt', 'madeGoodBy'] as const
+const LASTING = [
+  'feeSchedule',
+  'sealedAt',
+  'totals',
+  'completedFrom',
+  'reportedAt',
+  'completedAt',
+  'madeGoodBy',
+] as const
 
 /** Where it is looked for may change at any time. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch

@@ -11,6 +11,7 @@ const here = (file: string): string => new URL(file, import.meta.url).href
 const instead: Record<string, { inside: string; file: string }> = {
   undici: { inside: '/shared/', file: here('./undici.ts') },
   'node:dns/promises': { inside: '/shared/webhooks/', file: here('./dns.ts') },
+  'node:timers/promises': { inside: '/shared/runtime.ts', file: here('./timers.ts') },
   'node:net': { inside: '/shared/webhooks/connection.ts', file: here('./net.ts') },
   'node:tls': { inside: '/shared/webhooks/connection.ts', file: here('./tls.ts') },
 }

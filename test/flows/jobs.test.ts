@@ -7,7 +7,9 @@ import { deliveryOf } from '../../shared/domain/event.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import { type Batch, dayAfter, dayOf, openBatch, startOf } from '../../shared/domain/settlement.ts'
 import type { Message, QueueName } from '../../shared/queues/messages.ts'
+import { real } from '../../shared/runtime.ts'
 import { toBatchItem } from '../../shared/store/batch-item.ts'
+import { findBuild, leaveTurn, takeTurn } from '../../shared/store/build-turns.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debit-item.ts'
 import { findBatch } from '../../shared/store/settlements.ts'
 import { table, tableName } from '../../shared/store/table.ts'
@@ -214,6 +216,7 @@ describe('the sweep', () => {
         date: TODAY,
         n: 1,
         createdAt: new Date(),
+        feeSchedule: null,
       }),
       ...given,
     }
@@ -240,6 +243,21 @@ describe('the sweep', () => {
     await inAnHour()
     const { status, history } = await shown()
     expect({ status, by: history.at(-1).by }).toEqual({ status: 'completed', by: 'bank:HTB' })
+  })
+
+  test('has a build continued that was left, also when the stream has not sent the next', async () => {
+    const leaveBuild = async (id: string, isContinued: boolean) => {
+      const { id: partner } = await paidAt(id)
+      const turn = await takeTurn({ partner: partnerId(partner), date: TODAY }, real)
+      if (!turn) throw new Error('No turn')
+      await leaveTurn(turn, { isContinued })
+      return () => findBuild(turn.partner, TODAY)
+    }
+    const continued = await leaveBuild('continued-build', true)
+    await vi.waitFor(async () => expect(await continued()).toBeUndefined(), LONG)
+    const lost = await leaveBuild('lost-build', false)
+    await inAnHour()
+    await vi.waitFor(async () => expect(await lost()).toBeUndefined(), LONG)
   })
 
   test('has a batch that was left built to its end, and a payment that was left asked for', async () => {

@@ -128,6 +128,7 @@ describe('get-settlement', () => {
       fee: '2.00',
       adjustments: '0.00',
       net: '131.33',
+      fee_schedule: { basis_points: 150, fixed: '0.00', minimum: null, maximum: null },
       created_at: TIME,
       sealed_at: TIME,
       processed_at: TIME,
@@ -168,8 +169,10 @@ const brokenOff = async (provider: Payee): Promise<BatchId> => {
   const [reference = ''] = await provider.complete('10.00')
   const debit = await findDebit(reference as Parameters<typeof findDebit>[0])
   if (!debit) throw new Error(`${reference} is gone`)
-  const building = await findOpenBatch(partnerId(provider.id), nightAfter(5), real)
-  await addLines(building, [{ debit, line: debitLine(debit, undefined) }], real)
+  const place = { partner: partnerId(provider.id), date: nightAfter(5), feeSchedule: null }
+  const building = await findOpenBatch(place, real)
+  const entries = [{ debit, line: debitLine(debit, undefined) }]
+  await addLines(building, { entries, sweptBefore: real.now() }, real)
   return building.batch.id
 }
 

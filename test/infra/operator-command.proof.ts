@@ -70,7 +70,9 @@ describe('help', () => {
   })
 
   test('of a word that is short for two is that of the two', async () => {
-    expect((await operator(['reconcile', '-h'])).stdout).toContain('reconciliation run: ')
+    const { stdout } = await operator(['reconcile', '-h'])
+    expect(stdout).toContain('reconciliation run: ')
+    expect(stdout).toContain('reconciliation statement: ')
   })
 
   test.each(verbs)('$noun $name: one short line for it and for each option', (row) => {
@@ -119,6 +121,39 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(line)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('a statement that cannot be compared: standard error names why, exit 1', () => {
+  const HEADER = 'uuid,amount,currency,completed_at\n'
+  const compare = (text: string, date = '2026-11-21') =>
+    operator(
+      ['reconcile', '--bank', 'GCB', '--statement', '-', '--date', date, '--port', '1'],
+      {},
+      text,
+    )
+
+  test.each([
+    ['an empty file', '', '--statement: the file is empty\n'],
+    [
+      'malformed rows',
+      `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`,
+      '--statement: line 2: uuid is not well formed; amount must be like 100.00\n' +
+        'line 3: a uuid or a bank_reference is required\n',
+    ],
+    [
+      'rows of other days alone',
+      `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`,
+      '--statement: no row was completed on 2026-11-21\n',
+    ],
+  ])('%s, before the service is asked', async (_what, text, lines) => {
+    expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr: lines })
+  })
+
+  test('a file that is not there', async () => {
+    const args = ['--bank', 'GCB', '--statement', '/nowhere.csv', '--date', '2026-11-21']
+    const { code, stderr } = await operator(['reconcile', ...args])
+    expect([code, stderr]).toEqual([1, '--statement: the file cannot be read (ENOENT)\n'])
   })
 })
 

@@ -311,7 +311,7 @@ describe('queues', () => {
   })
 
   test('the stream has one reader, from its beginning, that puts aside what fails', () => {
-    const entities = ['debit', 'delivery', 'recovery', 'batch', 'exception', 'refund']
+    const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
     service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,

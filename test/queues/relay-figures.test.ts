@@ -83,6 +83,7 @@ const open: Batch = openBatch({
   date: '2026-11-22' as Batch['date'],
   n: 1,
   createdAt: NOON,
+  feeSchedule: null,
 })
 const totals = {
   count: 3,

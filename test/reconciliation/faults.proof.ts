@@ -61,6 +61,21 @@ const remove = async (Key: Key): Promise<void> => {
   await table.send(new DeleteCommand({ TableName: tableName(), Key }))
 }
 
+/** The index does not show it to any run. */
+const loseItsPlace = (debit: Debit): Promise<void> => damage(debitKey(debit), 'REMOVE #work, due')
+
+const complete = (batch: Batch['id'], payment: object): Promise<void> =>
+  damage(
+    keys.batch(batch),
+    'SET #status = :status, paid = :paid, makesGood = :makesGood, processedAt = :at, completedAt = :at, bankReference = :reference',
+    {
+      status: 'completed',
+      at: `${DAY_AFTER}T00:00:02.000Z`,
+      reference: 'GCB-PAY-1',
+      ...payment,
+    },
+  )
+
 const appendEntry = (debit: Debit, type: string, by: string): Promise<void> =>
   damage(
     debitKey(debit),
@@ -72,7 +87,8 @@ type Fault = [
   number: Invariant,
   what: string,
   plant: (day: ADay) => Promise<unknown>,
-  looked?: { date?: Day; now?: Date },
+  // `also`: another invariant that the same fault breaks.
+  looked?: { date?: Day; now?: Date; also?: Invariant },
 ]
 
 const faults: Fault[] = [
@@ -192,6 +208,16 @@ const faults: Fault[] = [
     () => completed({ partner: other }),
     { date: DAY_AFTER },
   ],
+  [
+    22,
+    'a debit charged before midnight and completed after it, whose place was lost',
+    async () => {
+      const debit = await charged({ partner: other }, at(TODAY, '23:58:00'))
+      const done = await moved(debit, 'completed', at(TOMORROW, '00:03:00'))
+      await loseItsPlace(done)
+    },
+    { date: TOMORROW, now: at(DAY_AFTER, '02:00:01') },
+  ],
   [23, 'a line of a failed debit', ({ otherFailed }) => plantBatch(otherFailed, TODAY)],
   [
     23,
@@ -220,7 +246,8 @@ const faults: Fault[] = [
     26,
     'a line that left a sealed batch',
     ({ batch, done }) => remove(lineKey(batch, done)),
-    { date: TOMORROW },
+    // The debit of the day before has no line any more.
+    { date: TOMORROW, also: 22 },
   ],
   [
     26,
@@ -231,6 +258,75 @@ const faults: Fault[] = [
         paid: 999_99,
       }),
     { date: TOMORROW },
+  ],
+  [
+    26,
+    'a payment that makes good a batch that does not exist',
+    ({ batch }) =>
+      complete(batch, {
+        paid: 18_50,
+        makesGood: [{ batch: 'STL-20261120-NOSUCH', amount: 81_50 }],
+      }),
+    { date: TOMORROW },
+  ],
+  [
+    26,
+    'a payment that makes good a batch that is not below zero',
+    ({ batch, otherBatch }) =>
+      complete(batch, { paid: 18_50, makesGood: [{ batch: otherBatch, amount: 81_50 }] }),
+    { date: TOMORROW },
+  ],
+  [
+    26,
+    'a batch below zero of which less is outstanding than was made good',
+    ({ below }) => damage(keys.batch(below), 'SET outstanding = :none', { none: 0 }),
+    { date: DAY_AFTER },
+  ],
+  [
+    26,
+    'a batch below zero that another makes good, and that lacks all of it yet',
+    ({ batch, below }) =>
+      complete(batch, { paid: 90_00, makesGood: [{ batch: below, amount: 10_00 }] }),
+    { date: DAY_AFTER },
+  ],
+  [
+    26,
+    'a batch below zero that a batch made good which does not say so',
+    ({ below, batch }) =>
+      damage(
+        keys.batch(below),
+        'SET #status = :completed, outstanding = :none, madeGoodBy = :batch, completedAt = :at',
+        { completed: 'completed', none: 0, batch, at: `${DAY_AFTER}T01:00:00.000Z` },
+      ),
+    { date: DAY_AFTER },
+  ],
+  [
+    26,
+    'a payment that is in progress for weeks',
+    ({ batch }) =>
+      damage(keys.batch(batch), 'SET #status = :processing, paid = :paid, processedAt = :at', {
+        processing: 'processing',
+        paid: 100_00,
+        at: `${DAY_AFTER}T00:00:01.000Z`,
+      }),
+    { date: '2026-12-10' as Day, now: at('2026-12-11' as Day, '02:00:00') },
+  ],
+  [
+    26,
+    'a payment that failed, the day after its day and until it is retried',
+    ({ batch }) =>
+      damage(keys.batch(batch), 'SET #status = :failed, failedAt = :at', {
+        failed: 'failed',
+        at: `${DAY_AFTER}T00:00:02.000Z`,
+      }),
+    { date: DAY_AFTER },
+  ],
+  [
+    26,
+    'a batch that lost its place among those to be paid',
+    ({ batch }) =>
+      damage(keys.batch(batch), 'SET outstanding = :none REMOVE #work, due', { none: 0 }),
+    { date: '2026-11-30' as Day, now: at('2026-12-01' as Day, '02:00:00') },
   ],
   [
     27,
@@ -249,6 +345,37 @@ const faults: Fault[] = [
     ({ takenBack }) =>
       damage(debitKey(takenBack), 'SET #status = :status', { status: 'completed' }),
     { date: DAY_AFTER },
+  ],
+  [
+    27,
+    'a debit reversed two days later, whose place was lost',
+    async ({ otherSettled }) => {
+      await moved(otherSettled, 'reversed', at(DAY_AFTER, '09:00:00'))
+      await loseItsPlace(otherSettled)
+    },
+    { date: DAY_AFTER },
+  ],
+  [
+    29,
+    'a fee that neither its bank nor the schedule says, in sums that fit it',
+    async ({ otherBatch, otherSettled }) => {
+      const key = lineKey(otherBatch, otherSettled)
+      await damage(key, 'SET fee = :fee, net = :net', { fee: 40_00, net: 60_00 })
+      await damage(keys.batch(otherBatch), 'SET totals.fee = :fee, totals.net = :net', {
+        fee: 41_50,
+        net: 158_50,
+      })
+    },
+    { date: TOMORROW },
+  ],
+  [
+    29,
+    'a fee of another schedule than that of the batch',
+    ({ batch }) =>
+      damage(keys.batch(batch), 'SET feeSchedule = :schedule', {
+        schedule: { basisPoints: 150, fixed: 0 },
+      }),
+    { date: TOMORROW },
   ],
   [
     31,
@@ -300,7 +427,8 @@ describe('a fault in the table is found', () => {
   test.each(faults)('by invariant %i: %s', async (number, _what, plant, looked = {}) => {
     await plant(await aDay())
     const found = await differences(looked.date ?? TODAY, looked.now)
-    expect(found.map((one) => one.number)).toEqual([number])
+    const broken = looked.also ? [looked.also, number] : [number]
+    expect(found.map((one) => one.number)).toEqual(broken)
     const [example] = found[0]?.examples ?? []
     expect(example).toMatchObject({
       provider: expect.stringMatching(/^(?:demo|other)$/),

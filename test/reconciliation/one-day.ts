@@ -12,8 +12,7 @@ import {
   type BatchId,
   Day,
   openBatch,
-  totalsOf,
-  withTotals,
+  withSums,
 } from '../../shared/domain/settlement.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement-line.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -48,15 +47,18 @@ export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
 const runtimeAt = (now: Date) => still({ now: () => now })
 
 /** A debit that was charged at noon. */
-export const charged = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
+export const charged = async (
+  facts: Partial<Debit['facts']> = {},
+  when = at(TODAY, '12:00:00'),
+): Promise<Debit> => {
   const isDemo = (facts.partner ?? demo) === demo
-  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts })
+  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts }, when)
   const by = `partner:${made.facts.partner}`
   const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
   const { partner, reference } = debit.facts
   await openDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
-  await appendToFeed(partner, events, at(TODAY, '12:00:00'))
+  await appendToFeed(partner, events, when)
   return debit
 }
 
@@ -138,8 +140,8 @@ export const settled = async (
     return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
   })
   const partner = now[0]?.facts.partner ?? demo
-  const building = await findOpenBatch(partner, day, runtime)
-  await addLines(building, entries, runtime)
+  const building = await findOpenBatch({ partner, date: day, feeSchedule: null }, runtime)
+  await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
   await finished(building.batch.id, at(day, '00:00:20'))
   return building.batch.id
 }
@@ -148,7 +150,7 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
   if (!batch) throw new Error(`There is no batch ${id}`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
-  await replaceBatch(batch, withTotals(sealed, await totalsOf(linesOf(id))), still())
+  await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }
 
 export const putProviders = async (): Promise<void> => {
@@ -275,4 +277,5 @@ export const batchOf = (date: Day): Batch =>
     date,
     n: 9,
     createdAt: at(date, '00:00:01'),
+    feeSchedule: null,
   })

@@ -60,8 +60,9 @@ describe('a clean day', () => {
       27: 1,
       31: 1,
     })
-    expect(await figures(TOMORROW)).toMatchObject({ 1: 0, 22: 3, 23: 3, 24: 2, 26: 2 })
-    expect(await figures(DAY_AFTER)).toMatchObject({ 24: 1, 26: 1, 27: 1 })
+    // Three lines, and the settlement of four debits of the day before.
+    expect(await figures(TOMORROW)).toMatchObject({ 1: 0, 22: 7, 23: 3, 24: 2, 26: 2, 29: 3 })
+    expect(await figures(DAY_AFTER)).toMatchObject({ 24: 3, 26: 3, 27: 2 })
   })
 
   test('says where the money of its completed debits is', async () => {

@@ -47,6 +47,7 @@ export const batch = (given: Partial<Batch> = {}): Batch => ({
     date: v.parse(Day, '2026-11-22'),
     n: 1,
     createdAt: new Date('2026-11-22T00:00:01.000Z'),
+    feeSchedule: null,
   }),
   sealedAt: new Date('2026-11-22T00:00:02.000Z'),
   ...given,

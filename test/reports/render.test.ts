@@ -57,6 +57,7 @@ describe('a report in JSON', () => {
         fee: '1.50',
         adjustments: '-39.40',
         net: '59.10',
+        fee_schedule: null,
         created_at: '2026-11-22T00:00:01.000Z',
         sealed_at: '2026-11-22T00:00:02.000Z',
         processed_at: null,

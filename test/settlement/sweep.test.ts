@@ -40,13 +40,14 @@ const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
 }
 
 describe('a debit that is settled', () => {
+  // The spans of the sweep overlap by a minute.
   test.each([
-    ['23:54:59.999', undefined],
-    ['23:55:01.000', undefined],
-    ['23:55:01.001', 'WATCH 2026-11-22T23:57:01.001Z'],
+    ['23:56:59.999', undefined],
+    ['23:57:00.000', 'WATCH 2026-11-22T23:59:00.000Z'],
     ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
-  ])('having been completed at %s, is looked at yet: %s', async (time, work) => {
+  ])('completed at %s, after a sweep until 23:58, is watched: %s', async (time, work) => {
     const partner = await newProvider()
+    await putSweepProgress({ until: at('23:58:00') })
     const [debit] = await completedDebits(partner, [10_00], at(time))
     if (!debit) throw new Error('No debit')
     expect(await workOf(debit.facts.reference)).toMatch(/^SETTLE/)
@@ -54,7 +55,39 @@ describe('a debit that is settled', () => {
     expect(await workOf(debit.facts.reference)).toBe(work)
   })
 
-  test('before anybody told that it was completed, is told of', async () => {
+  test.each([
+    ['swept until 23:45', { until: at('23:45:00') }],
+    ['never swept', undefined],
+  ])('at 00:00 while the sweep is late (%s) still gets its events', async (_, progress) => {
+    const partner = await newProvider()
+    if (progress) await putSweepProgress(progress)
+    // The stream record of the completion is lost.
+    const [debit] = await completedDebits(partner, [10_00], at('23:50:00'))
+    if (!debit) throw new Error('No debit')
+    await build(partner)
+    for (const time of ['00:05:00', '00:06:00', '00:07:00']) await sweepAt(time)
+    const { reference } = debit.facts
+    expect((await readNewest(partner, 10)).filter((event) => event.n === 2)).toEqual([
+      { reference, n: 2 },
+    ])
+  })
+
+  test('and taken back at 00:00 while the sweep is late still gets the event of its reversal', async () => {
+    const partner = await newProvider()
+    const [debit] = await completedDebits(partner, [10_00], at('09:00:00'))
+    if (!debit) throw new Error('No debit')
+    await build(partner)
+    await putSweepProgress({ until: at('23:45:00', 1) })
+    const { reference } = debit.facts
+    await reverse(reference, at('23:50:00', 1))
+    const night = still({ now: () => at('00:00:01', 2) })
+    await buildBatch({ partner, date: dayAt(2) }, night, () => false)
+    const late = sweep(still({ now: () => at('00:05:00', 2) }))
+    await gathered(() => take(late, 'sweeps', {}))
+    expect(await readNewest(partner, 10)).toContainEqual({ reference, n: 3 })
+  })
+
+  test('before its events are recorded is watched until they are', async () => {
     const partner = await newProvider()
     const [debit] = await completedDebits(partner, [10_00], at('23:59:30'))
     if (!debit) throw new Error('No debit')

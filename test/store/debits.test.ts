@@ -9,7 +9,7 @@ import { openDebit } from '../../shared/store/charges.ts'
 import { findDebit, findPartnerDebit, presumeBankDebit } from '../../shared/store/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { moveDebit, movePresumed } from '../../shared/store/moves.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { remove, table, tableName } from '../../shared/store/table.ts'
 import { gcb, NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { itemSize } from './item-size.ts'
@@ -174,6 +174,8 @@ describe('the daily limit', () => {
   test('a lost day total keeps no debit from failing', async () => {
     const debit = pendingDebit({ partner: partnerId('lost'), countedOn: '2026-11-21' })
     await open(debit)
+    expect(await dayTotal('lost')).toBe(100_00)
+    await remove(keys.dayTotal(debit.facts.partner, '2026-11-21'))
     expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
     expect(await dayTotal('lost')).toBeUndefined()
   })

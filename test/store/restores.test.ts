@@ -92,7 +92,8 @@ describe('the feed', () => {
 describe('the place of a batch', () => {
   const provider = partnerId('settled')
   const date = '2026-11-22' as Day
-  const place = async (): Promise<Batch> => (await findOpenBatch(provider, date, still())).batch
+  const place = async (): Promise<Batch> =>
+    (await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).batch
 
   const written = async (batch: Batch): Promise<Batch> => {
     await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
@@ -113,7 +114,10 @@ describe('the place of a batch', () => {
   test('is the batch of before the restore while that is open', async () => {
     const open = await written(await place())
     await restored(2)
-    expect(await findOpenBatch(provider, date, still())).toEqual({ batch: open, isNew: false })
+    expect(await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).toEqual({
+      batch: open,
+      isNew: false,
+    })
   })
 
   test('follows the batches of before the restore in its number', async () => {

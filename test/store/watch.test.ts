@@ -37,8 +37,8 @@ const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds *
 /** When an item is due that was to be done by itself at noon. */
 const DUE = inSeconds(GRACE_SECONDS)
 
-const open = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
-  const debit = pendingDebit(facts)
+const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Debit> => {
+  const debit = pendingDebit(facts, at)
   await openDebit({ debit, fingerprint: 'text', dailyLimit: undefined }, still())
   return debit
 }
@@ -124,7 +124,7 @@ describe('what is due', () => {
     // References that end alike are in one shard.
     const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
     for (const [n, reference] of references.entries()) {
-      const debit = await open({ reference: reference as Reference })
+      const debit = await open({ reference: reference as Reference }, inSeconds(-900))
       await move(debit, 'failed', inSeconds(-100 * (n + 1)))
     }
     const { work } = watched('DCS-20261121-AASAME', NOON)

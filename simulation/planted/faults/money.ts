@@ -10,18 +10,18 @@ export const money: readonly Fault[] = [
   {
     ...limit,
     name: 'limit-forgets-the-new-amount',
-    from: "':room': dailyLimit - facts.amount,",
-    to: "':room': dailyLimit,",
+    from: "':room': dailyLimit - facts.amount }",
+    to: "':room': dailyLimit }",
     invariants: [20],
     needs: 'charges of a partner whose daily limit is all but used',
   },
   {
     ...limit,
     name: 'first-charge-of-a-day-without-limit',
-    from: `          facts.amount <= dailyLimit
-            ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
-            : 'amountTotal <= :room',`,
-    to: "          'attribute_not_exists(amountTotal) OR amountTotal <= :room',",
+    from: `  amount <= dailyLimit
+    ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
+    : 'amountTotal <= :room'`,
+    to: "  'attribute_not_exists(amountTotal) OR amountTotal <= :room'",
     invariants: [20],
     needs: 'a first charge of the day that is over the whole daily limit',
   },
@@ -125,7 +125,7 @@ export const money: readonly Fault[] = [
     name: 'schedule-before-the-fee-of-the-bank',
     area: 'money',
     file: 'shared/domain/settlement-line.ts',
-    from: '...split(amount, fee ?? schedule),',
+    from: '...split(amount, fee ?? schedule ?? undefined),',
     to: '...split(amount, schedule ?? fee ?? undefined),',
     invariants: [29],
     needs: 'a bank that reports a fee, for a partner with a schedule',

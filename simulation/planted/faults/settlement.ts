@@ -29,9 +29,9 @@ export const settlement: readonly Fault[] = [
     ...build,
     name: 'reversed-debit-settled',
     from: `    if (stateAt(debit).updatedAt >= before) return []
-    if (status === 'completed' && !settledIn) return`,
+    if (status === 'completed' && !settledIn) {`,
     to: `    if ((stateAt(debit).completedAt ?? before) >= before) return []
-    if (!settledIn) return`,
+    if (!settledIn) {`,
     invariants: [23],
     needs: 'a reversal that the index does not show yet when a run reads it',
   },

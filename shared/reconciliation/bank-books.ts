@@ -1,0 +1,95 @@
+import type { BankIdentifier } from '../domain/bank.ts'
+import type { StatementDebit } from '../domain/bank-statement.ts'
+import { type Debit, stateAt } from '../domain/debit.ts'
+import { statuses } from '../domain/lifecycle.ts'
+import { formatAmount } from '../domain/money.ts'
+import type { Reference, Uuid } from '../domain/reference.ts'
+import { type Day, dayAfter, startOf } from '../domain/settlement.ts'
+import { logUnreadable } from '../log.ts'
+import { listCreated } from '../store/debit-lists.ts'
+import { findDebits } from '../store/debits.ts'
+import { keys } from '../store/keys.ts'
+import { listPartners } from '../store/partners.ts'
+import { readMany } from '../store/table.ts'
+
+/** Reads what a bank's own statement is compared with, in parts that fit a reply of Lambda. */
+
+/** A debit ends within ten minutes of its charge, unless an operator ends it. */
+const EARLIER_DAYS = 3
+const PAGE_SIZE = 100
+/** Some 300 bytes each: 3 MB of the 6 MB of a reply. */
+const SHOWN_MAX = 10_000
+/** A part ends after so many debits of any bank, far inside a function's time. */
+const EXAMINED_MAX = 50_000
+
+/** Where a part begins: a list of a provider, and a position in it. */
+export type BookCursor = { provider: string; status: string; after: string | null }
+
+export type BookPart = { debits: StatementDebit[]; next: BookCursor | null }
+
+const view = (debit: Debit): StatementDebit => {
+  const { reference, partner, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
+  return {
+    reference,
+    provider: partner,
+    uuid,
+    bank_reference: bankReference,
+    amount: formatAmount(amount),
+    status,
+    completed_at: completedAt?.toISOString() ?? null,
+  }
+}
+
+type Request = { bank: BankIdentifier; date: Day; cursor: BookCursor | null }
+
+/**
+ * Returns a part of the debits of a bank that were charged on a day or the three days before,
+ * whatever became of them. One that moves on between two parts is in both.
+ */
+export const readBooks = async (
+  { bank, date, cursor }: Request,
+  { examinedMax = EXAMINED_MAX } = {},
+): Promise<BookPart> => {
+  const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
+  const debits: StatementDebit[] = []
+  let examined = 0
+  let after = cursor?.after ?? null
+  for (const { provider, status } of await listsFrom(cursor)) {
+    for (;;) {
+      const place = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
+      const { references, next } = await listCreated(provider, status, place)
+      const found = await findDebits(references, logUnreadable('manage-reconciliation'))
+      const ofBank = [...found.values()].filter(({ facts }) => facts.bank.identifier === bank)
+      debits.push(...ofBank.map(view))
+      examined += references.length
+      after = next
+      if (next === null) break
+      if (examined < examinedMax && debits.length < SHOWN_MAX) continue
+      return { debits, next: { provider, status, after: next } }
+    }
+  }
+  return { debits, next: null }
+}
+
+/** The lists from a cursor on, in an order that a debit which moves on cannot escape. */
+const listsFrom = async (cursor: BookCursor | null) => {
+  const lists = (await listPartners())
+    .sort()
+    .flatMap((provider) => statuses.map((status) => ({ provider, status })))
+  if (!cursor) return lists
+  const first = lists.findIndex(
+    ({ provider, status }) => provider === cursor.provider && status === cursor.status,
+  )
+  return first < 0 ? [] : lists.slice(first)
+}
+
+/** Returns those of some debits that are of a bank, by their uuids. */
+export const readByUuid = async (
+  bank: BankIdentifier,
+  uuids: readonly Uuid[],
+): Promise<StatementDebit[]> => {
+  const pointers = await readMany(uuids.map(keys.uuid))
+  const references = pointers.map(({ reference }) => reference as Reference)
+  const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
+  return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
+}

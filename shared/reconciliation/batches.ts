@@ -1,0 +1,124 @@
+import type { PartnerId } from '../domain/partner.ts'
+import { type Batch, type Day, dayAfter } from '../domain/settlement.ts'
+import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlements.ts'
+import {
+  addsUp,
+  comesToItsEnd,
+  isOfCompleted,
+  isOfItsBatch,
+  isSummed,
+  keepsItsLines,
+  takesBackOnce,
+} from './batch-checks.ts'
+import { hasItsFee } from './fees.ts'
+import { judged, verdict } from './invariants.ts'
+import { type Batches, isOffsetRightly } from './offsets.ts'
+import { linePages, seeLines } from './read.ts'
+import { noSums, withLine } from './sums.ts'
+import type { Tally } from './tally.ts'
+import type { Terms } from './terms.ts'
+
+/**
+ * Checks the batches of a provider: those of the last 35 days by their list, and older ones that
+ * are not final. A batch of the day is checked line by line, and so is each one of the two days
+ * before that is not final; of the others the header is enough, since no line joins a sealed batch.
+ */
+
+const HEADER_DAYS = 35
+const LINE_DAYS = 2
+
+/** @param unpaid batches that are due or failed, whatever their day */
+export const checkBatches = async (
+  partner: PartnerId,
+  unpaid: readonly Batch[],
+  terms: Terms,
+  tally: Tally,
+): Promise<void> => {
+  const { date } = terms
+  let batches = await readBatches(partner, unpaid, terms)
+  // A payment that was written between two reads shows an offset on one side only.
+  if (!agree(batches)) batches = await readBatches(partner, unpaid, terms)
+  for (const batch of batches.known.values()) {
+    if (batch.partner !== partner || batch.date > date) continue
+    const of = { provider: partner, subject: batch.id }
+    if (hasLinesChecked(batch, date)) await checkLines(batch, tally)
+    tally.add(
+      26,
+      of,
+      judged(() => comesToItsEnd(batch, terms)),
+    )
+    tally.add(
+      26,
+      of,
+      judged(() => isOffsetRightly(batch, batches)),
+    )
+  }
+}
+
+const hasLinesChecked = (batch: Batch, date: Day): boolean =>
+  batch.date === date || (batch.status !== 'completed' && batch.date >= dayAfter(date, -LINE_DAYS))
+
+const agree = (batches: Batches): boolean =>
+  [...batches.known.values()].every(
+    (batch) => judged(() => isOffsetRightly(batch, batches)).wrong.length === 0,
+  )
+
+/** Reads the batches of a provider since the oldest that is below zero, and those that they name. */
+const readBatches = async (
+  partner: PartnerId,
+  unpaid: readonly Batch[],
+  { date, now }: Terms,
+): Promise<Batches> => {
+  const belowZero = await listBelowZero(partner, now)
+  const days = [dayAfter(date, -HEADER_DAYS), ...belowZero.map((batch) => batch.date)]
+  const since = days.sort()[0] ?? date
+  const listed = await listBatchesFrom(partner, since)
+  const known = new Map([...unpaid, ...belowZero, ...listed].map((batch) => [batch.id, batch]))
+  const named = [...known.values()].flatMap(({ makesGood, madeGoodBy }) => [
+    ...makesGood.map(({ batch }) => batch),
+    ...(madeGoodBy ? [madeGoodBy] : []),
+  ])
+  const others = await findBatches(named.filter((id) => !known.has(id)))
+  for (const batch of others) known.set(batch.id, batch)
+  return { known, since }
+}
+
+const lineChecks = [
+  [22, isOfItsBatch],
+  [23, isOfCompleted],
+  [24, addsUp],
+  [27, takesBackOnce],
+  [29, hasItsFee],
+] as const
+
+const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
+  let sums = noSums
+  for await (const lines of linePages(batch)) {
+    sums = lines.reduce(withLine, sums)
+    const { seen, orphans } = await seeLines(batch, lines)
+    for (const one of seen) {
+      const of = { provider: batch.partner, subject: one.line.reference }
+      for (const [number, check] of lineChecks)
+        tally.add(
+          number,
+          of,
+          judged(() => check(one)),
+        )
+    }
+    for (const { reference: subject } of orphans) {
+      const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
+      tally.add(1, { provider: batch.partner, subject }, gone)
+    }
+  }
+  const of = { provider: batch.partner, subject: batch.id }
+  tally.add(
+    24,
+    of,
+    judged(() => isSummed(batch, sums)),
+  )
+  tally.add(
+    26,
+    of,
+    judged(() => keepsItsLines(batch, sums)),
+  )
+}

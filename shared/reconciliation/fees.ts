@@ -1,0 +1,44 @@
+import type { Debit } from '../domain/debit.ts'
+import type { FeeSchedule } from '../domain/fee-schedule.ts'
+import type { SeenLine } from './batch-checks.ts'
+import { nothing, type Verdict, verdict } from './invariants.ts'
+import { timeOf } from './seen.ts'
+import { inGhs, whole } from './sums.ts'
+
+/** Fees of lines, computed apart from the code that wrote them. */
+
+const BASIS_POINTS = 10_000n
+
+/** Half a pesewa goes to the even neighbour. */
+const share = (amount: bigint, basisPoints: bigint): bigint => {
+  const product = amount * basisPoints
+  const below = product / BASIS_POINTS
+  const twice = 2n * (product % BASIS_POINTS)
+  const isUp = twice > BASIS_POINTS || (twice === BASIS_POINTS && below % 2n === 1n)
+  return isUp ? below + 1n : below
+}
+
+const scheduled = (amount: bigint, schedule: FeeSchedule | null): bigint => {
+  if (!schedule) return 0n
+  const { basisPoints, fixed, minimum, maximum } = schedule
+  const fee = share(amount, BigInt(basisPoints)) + whole(fixed)
+  if (maximum !== undefined && fee > whole(maximum)) return whole(maximum)
+  return minimum !== undefined && fee < whole(minimum) ? whole(minimum) : fee
+}
+
+const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint => {
+  const byBank = history.findLast(({ changes }) => changes.fee !== undefined)?.changes.fee
+  const amount = whole(facts.amount)
+  const fee = byBank === undefined ? scheduled(amount, schedule) : whole(byBank)
+  return fee < amount ? fee : amount
+}
+
+/** An adjustment is compared with its line. */
+export const hasItsFee = ({ batch, line, debit }: SeenLine): Verdict => {
+  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return nothing
+  const fee = feeOf(debit, batch.feeSchedule)
+  return verdict({
+    [`its line in ${batch.id} takes ${inGhs(whole(line.fee))}, but its fee is ${inGhs(fee)}`]:
+      whole(line.fee) !== fee,
+  })
+}

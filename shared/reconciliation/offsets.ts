@@ -1,0 +1,71 @@
+import type { Batch, BatchId, Day } from '../domain/settlement.ts'
+import { nothing, type Verdict, verdict } from './invariants.ts'
+import { inGhs, whole } from './sums.ts'
+
+/** Batches below zero, and the batches that make them good: each side is compared with the other. */
+
+export type Batches = {
+  /** All batches of a provider since a day, some older ones, and those that they name. */
+  known: ReadonlyMap<BatchId, Batch>
+  since: Day
+}
+
+/** Returns what the batches of a provider have made good of one of them. */
+const madeGoodOf = (id: BatchId, { known }: Batches): bigint => {
+  let sum = 0n
+  for (const { makesGood } of known.values()) {
+    for (const { batch, amount } of makesGood) if (batch === id) sum += whole(amount)
+  }
+  return sum
+}
+
+const isBelowZero = ({ totals }: Batch): boolean => totals !== null && totals.net < 0
+
+/** Checks what a batch makes good, by what it names. */
+const makesGoodRightly = ({ partner, makesGood }: Batch, { known }: Batches): Verdict =>
+  verdict(
+    Object.assign(
+      {},
+      ...makesGood.map(({ batch: id, amount }) => {
+        const named = known.get(id)
+        return {
+          [`it makes good ${id}, which does not exist`]: named === undefined,
+          [`it makes good ${id} of ${named?.partner}`]:
+            named !== undefined && named.partner !== partner,
+          [`it makes good ${id}, which is not below zero`]:
+            named !== undefined && !isBelowZero(named),
+          [`it makes good ${id} with ${amount} pesewas`]: amount <= 0,
+        }
+      }),
+    ),
+    // The batch itself is counted.
+    0,
+  )
+
+/** Checks what a batch below zero has got, by those that name it. */
+const isMadeGoodRightly = (batch: Batch, batches: Batches): Verdict => {
+  const { id, status, totals, outstanding, madeGoodBy } = batch
+  const made = madeGoodOf(id, batches)
+  const lacks = whole(totals?.net ?? 0) + made
+  const last = madeGoodBy === null ? undefined : batches.known.get(madeGoodBy)
+  const isSaid = last?.makesGood.some((one) => one.batch === id) === true
+  return verdict(
+    {
+      [`it lacks ${inGhs(-lacks)}, but ${inGhs(-whole(outstanding))} is outstanding`]:
+        isBelowZero(batch) && whole(outstanding) !== lacks,
+      [`${inGhs(made)} of it is made good, but it is not below zero`]:
+        !isBelowZero(batch) && made !== 0n,
+      [`it is ${status}, and made good by ${madeGoodBy}`]:
+        isBelowZero(batch) && (status === 'completed') !== (madeGoodBy !== null),
+      [`it is made good by ${madeGoodBy}, which does not say so`]: madeGoodBy !== null && !isSaid,
+    },
+    0,
+  )
+}
+
+/** Checks the offsets of a batch in both directions. Only later batches make one good. */
+export const isOffsetRightly = (batch: Batch, batches: Batches): Verdict => {
+  const given = makesGoodRightly(batch, batches)
+  const got = batch.date < batches.since ? nothing : isMadeGoodRightly(batch, batches)
+  return { checked: 0, wrong: [...given.wrong, ...got.wrong] }
+}

@@ -1,0 +1,8 @@
+import { here } from '../world/here.ts'
+
+/** Replaces the timers of this machine: a pause takes the time of the world. */
+export const setTimeout = (
+  milliseconds: number,
+  _value?: unknown,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<unknown> => here().runtime.pause(milliseconds, signal)

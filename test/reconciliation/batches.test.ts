@@ -1,0 +1,163 @@
+import * as v from 'valibot'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Batch, type BatchId, Day, dayAfter } from '../../shared/domain/settlement.ts'
+import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement-payment.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { findBatches, replaceBatches } from '../../shared/store/settlements.ts'
+import { still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+import {
+  at,
+  completed,
+  DAY_AFTER,
+  damage,
+  differences,
+  moved,
+  other,
+  putProviders,
+  settled,
+  TODAY,
+  TOMORROW,
+} from './one-day.ts'
+
+/** Tests that batches are checked every night until they are final, and their offsets both ways. */
+
+beforeEach(async () => {
+  await useFreshTable()
+  await putProviders()
+})
+
+const account = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Other' } as never
+
+const one = async (id: BatchId): Promise<Batch> => {
+  const [batch] = await findBatches([id])
+  if (!batch) throw new Error(`There is no batch ${id}`)
+  return batch
+}
+
+type Step = { batch: Batch; others: Batch[] }
+
+const write = async (before: readonly Batch[], { batch, others }: Step): Promise<void> => {
+  const pairs = [batch, ...others].map((after, n) => ({ before: before[n] ?? after, after }))
+  expect(await replaceBatches(pairs, still())).toBe(true)
+}
+
+const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {
+  const [batch, belowZero] = [await one(id), await findBatches(below)]
+  await write([batch, ...belowZero], beginPayment(batch, { belowZero, account, at: when }))
+}
+
+const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<void> => {
+  const batch = await one(id)
+  const others = await findBatches(batch.makesGood.map((offset) => offset.batch))
+  const step =
+    how === 'paid'
+      ? endPayment(batch, { bankReference: 'GCB-PAY-1', at: when }, others)
+      : failPayment(batch, { failure: 'Account closed', at: when }, others)
+  await write([batch, ...others], step)
+}
+
+/** A paid batch, the batch below zero that takes its debit back, and one that can make it good. */
+const belowZero = async () => {
+  const back = await completed({ partner: other })
+  const kept = [await completed({ partner: other }), await completed({ partner: other })]
+  const first = await settled(TOMORROW, { give: [back] })
+  await begin(first, [], at(DAY_AFTER, '00:00:01'))
+  await end(first, 'paid', at(DAY_AFTER, '00:00:02'))
+  await moved(back, 'reversed', at(TOMORROW, '09:00:00'))
+  const below = await settled(DAY_AFTER, { takeBack: [back] })
+  const later = await settled(DAY_AFTER, { give: kept })
+  return { first, below, later }
+}
+
+const day = (text: string) => v.parse(Day, text)
+/** The night after a day. */
+const nightAfter = (date: Day) => differences(date, at(dayAfter(date), '02:00:01'))
+const found = async (date: Day) =>
+  (await nightAfter(date)).flatMap(({ number, examples }) =>
+    examples.map(({ subject, difference }) => [number, subject, difference]),
+  )
+
+describe('offsets', () => {
+  test('that agree are no difference: waiting, in progress, given back, and completed', async () => {
+    const { below, later } = await belowZero()
+    const days = [TODAY, TOMORROW, DAY_AFTER]
+    const all = async () => (await Promise.all(days.map(found))).flat()
+    expect(await all()).toEqual([])
+    await begin(later, [below], at(DAY_AFTER, '23:00:00'))
+    expect(await all()).toEqual([])
+    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    expect(await found(DAY_AFTER)).toEqual([
+      [26, later, 'its payment failed, and nobody has retried it'],
+    ])
+    await write([await one(later)], {
+      batch: { ...(await one(later)), status: 'pending', paid: null, paidTo: null },
+      others: [],
+    })
+    await begin(later, [below], at(DAY_AFTER, '23:40:00'))
+    await end(later, 'paid', at(DAY_AFTER, '23:50:00'))
+    expect(await all()).toEqual([])
+    expect(await one(below)).toMatchObject({ madeGoodBy: later, status: 'completed' })
+  })
+
+  test('of a batch that is older than the list that is read are compared all the same', async () => {
+    const { below, later } = await belowZero()
+    await damage(keys.batch(later), 'SET totals.net = :net, totals.gross = :net', { net: 10_00 })
+    await begin(later, [below], at(DAY_AFTER, '23:00:00'))
+    expect((await one(below)).outstanding).toBe(-88_50)
+    const inTwoMonths = day('2027-01-23')
+    expect(await found(inTwoMonths)).toEqual([])
+    await damage(keys.batch(below), 'SET outstanding = :less', { less: -80_00 })
+    expect(await found(inTwoMonths)).toEqual([
+      [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
+    ])
+  })
+})
+
+describe('a batch is reported every night', () => {
+  test('while its payment has failed, however long ago', async () => {
+    const { later } = await belowZero()
+    await begin(later, [], at(DAY_AFTER, '23:00:00'))
+    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    for (const date of [DAY_AFTER, day('2026-11-30'), day('2027-01-23')]) {
+      expect(await found(date), date).toContainEqual([
+        26,
+        later,
+        'its payment failed, and nobody has retried it',
+      ])
+    }
+  })
+
+  test('once its payment is in progress for more than two days', async () => {
+    const { first } = await belowZero()
+    await damage(keys.batch(first), 'SET #status = :status REMOVE completedAt', {
+      status: 'processing',
+    })
+    const since = '2026-11-23T00:00:01.000Z'
+    expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
+    expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
+      { examples: [{ difference: `its payment is in progress since ${since}` }] },
+    ])
+  })
+
+  test('once it is due for more than a week and its payment has not begun', async () => {
+    const { later } = await belowZero()
+    const last = day('2026-11-30')
+    const due = '2026-11-24T00:00:00.000Z'
+    expect(await found(last)).toContainEqual([
+      26,
+      later,
+      `it is due since ${due}, and its payment has not begun`,
+    ])
+    expect(await found(dayAfter(last, -2))).toEqual([])
+  })
+
+  test('and one that no check can read hides no other', async () => {
+    const { below, later } = await belowZero()
+    await damage(keys.batch(below), 'REMOVE totals.#count', {})
+    await begin(later, [], at(DAY_AFTER, '23:00:00'))
+    await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
+    const subjects = (await found(DAY_AFTER)).map(([, subject]) => subject)
+    expect(new Set(subjects)).toEqual(new Set([below, later]))
+  })
+})

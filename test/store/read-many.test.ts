@@ -1,0 +1,66 @@
+import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { real } from '../../shared/runtime.ts'
+import { readMany, table } from '../../shared/store/table.ts'
+
+/** Tests reads of many items that DynamoDB answers in part. */
+
+process.env.TABLE_NAME = 'debits'
+
+const calls = mockClient(table)
+
+const pauses = vi.spyOn(real, 'pause').mockResolvedValue(undefined)
+afterAll(() => pauses.mockRestore())
+
+beforeEach(() => {
+  calls.reset()
+  pauses.mockClear()
+})
+
+const wanted = Array.from({ length: 30 }, (_, n) => ({ pk: `DEBIT#${n}`, sk: 'DEBIT' }))
+
+/** Answers each read with so many of its items, and leaves the others unread. */
+const answering = (...counts: readonly number[]): void => {
+  let reads = 0
+  calls.on(BatchGetCommand).callsFake(({ RequestItems }: BatchGetCommandInput) => {
+    const { Keys = [], ...rest } = RequestItems?.debits ?? {}
+    const count = counts[reads] ?? counts.at(-1) ?? 0
+    reads += 1
+    const unread = Keys.slice(count)
+    return {
+      Responses: { debits: Keys.slice(0, count) },
+      UnprocessedKeys: unread.length > 0 ? { debits: { ...rest, Keys: unread } } : {},
+    }
+  })
+}
+
+describe('a read of many items', () => {
+  test('that is answered in full takes no pause', async () => {
+    answering(30)
+    expect(await readMany(wanted)).toEqual(wanted)
+    expect(pauses).not.toHaveBeenCalled()
+  })
+
+  test('pauses before it asks for what was left unread, and returns each item once', async () => {
+    answering(10, 10, 10)
+    expect(await readMany(wanted)).toEqual(wanted)
+    expect(pauses.mock.calls).toEqual([[25], [25]])
+    expect(calls.calls()).toHaveLength(3)
+  })
+
+  test('pauses twice as long after each read that brought nothing', async () => {
+    answering(0, 0, 0, 0, 30)
+    expect(await readMany(wanted)).toEqual(wanted)
+    expect(pauses.mock.calls).toEqual([[50], [100], [200], [400]])
+  })
+
+  test('throws a throttling error after eight reads in a row that brought nothing', async () => {
+    answering(0)
+    await expect(readMany(wanted)).rejects.toMatchObject({
+      name: 'ProvisionedThroughputExceededException',
+    })
+    expect(calls.calls()).toHaveLength(8)
+    expect(pauses.mock.calls.at(-1)).toEqual([1_000])
+  })
+})

@@ -1,0 +1,123 @@
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { sweep } from '../../functions/jobs/sweep.ts'
+import { findEvents } from '../../shared/deliveries/events.ts'
+import type { Debit } from '../../shared/domain/debit.ts'
+import { log } from '../../shared/log.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
+import { listDebits } from '../../shared/store/debit-lists.ts'
+import { findDebits } from '../../shared/store/debits.ts'
+import { readNewest } from '../../shared/store/event-feed.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { read } from '../../shared/store/table.ts'
+import { repairDay } from '../../shared/sweep/day.ts'
+import { damage } from '../reconciliation/one-day.ts'
+import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
+import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
+import { useReportShelf } from '../settlement/report-shelf.ts'
+import { still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** Tests that one debit whose item cannot be read hides no other, and is logged as a fault. */
+
+beforeEach(useFreshTable)
+useQueues()
+useReportShelf()
+
+const faults = vi.spyOn(log, 'error').mockImplementation(() => undefined)
+beforeEach(() => void faults.mockClear())
+afterAll(() => faults.mockRestore())
+
+const logged = () =>
+  faults.mock.calls.flatMap(([, details]) => (details as { subject: string[] }).subject)
+
+/** Neither its metadata is JSON, nor can its history be replayed. */
+const spoil = ({ facts }: Debit, what = 'metadata = :bad', bad: unknown = '{'): Promise<void> =>
+  damage(keys.debit(facts.reference), `SET ${what}`, { bad })
+
+const referenceOf = ({ facts }: Debit) => facts.reference
+
+/** Thirty debits, more than are looked at together, and the first of them cannot be read. */
+const thirty = async (complete: boolean) => {
+  const partner = await newProvider()
+  const debits = complete
+    ? await completedDebits(partner, Array(30).fill(10_00), at('09:00:00'))
+    : await Promise.all(Array.from({ length: 30 }, () => openedDebit(partner, 10_00)))
+  const [bad, ...good] = debits
+  if (!bad) throw new Error('No debit')
+  await spoil(bad)
+  return { partner, bad: referenceOf(bad), good: good.map(referenceOf) }
+}
+
+describe('a debit that cannot be read', () => {
+  test.each([
+    ['metadata that is no JSON', 'metadata = :bad', '{'],
+    ['no history', '#history = :bad', []],
+  ])('for %s is given to the caller, with the others', async (_, what, bad) => {
+    const partner = await newProvider()
+    const [one, other] = [await openedDebit(partner, 10_00), await openedDebit(partner, 20_00)]
+    await spoil(one, what, bad)
+    const unreadable: string[] = []
+    const wanted = [referenceOf(one), referenceOf(other)]
+    const found = await findDebits(wanted, (reference) => unreadable.push(reference))
+    expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
+    await expect(findDebits(wanted)).rejects.toThrow()
+  })
+
+  test('does not keep overdue debits open, and the sweep looks again after an hour', async () => {
+    const { bad, good } = await thirty(false)
+    const run = (time: string) =>
+      gathered(() => take(sweep(still({ now: () => at(time) })), 'sweeps', {}))
+    await run('12:20:00')
+    const statuses = [...(await findDebits(good)).values()].map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set(['failed']))
+    expect(logged()).toEqual([bad])
+    expect(await read(keys.debit(bad))).toMatchObject({ due: '2026-11-22T13:20:00.000Z' })
+    await run('12:21:00')
+    expect(logged()).toEqual([bad])
+    await run('13:20:00')
+    expect(logged()).toEqual([bad, bad])
+  })
+
+  test('does not keep the events of completed debits from being recorded', async () => {
+    const { partner, bad, good } = await thirty(true)
+    await putSweepProgress({ until: at('08:58:00') })
+    const run = sweep(still({ now: () => at('09:05:00') }))
+    await gathered(() => take(run, 'sweeps', {}))
+    const told = (await readNewest(partner, 200)).flatMap(({ reference, n }) =>
+      n === 2 ? [reference] : [],
+    )
+    expect(told.sort()).toEqual(good.sort())
+    expect(logged()).toContain(bad)
+  })
+
+  test('does not keep other debits from being settled', async () => {
+    const { partner, bad, good } = await thirty(true)
+    const runtime = still({ now: () => at('00:00:01', 1) })
+    await buildBatch({ partner, date: dayAt(1) }, runtime, () => false)
+    const settled = [...(await findDebits(good)).values()].map(({ settledIn }) => settledIn)
+    expect(new Set(settled).size).toBe(1)
+    expect(settled[0]).toMatch(/^STL-/)
+    expect(logged()).toEqual([bad])
+  })
+
+  test('is named by the repair of its day, which repairs the others', async () => {
+    const { partner, bad, good } = await thirty(true)
+    const runtime = still({ now: () => at('00:00:00', 7) })
+    const result = await repairDay(partner, dayAt(-1), runtime, () => false)
+    expect(result).toMatchObject({ lookedAt: 30, unreadable: [bad], isDone: true })
+    expect(result.repaired.sort()).toEqual(good.sort())
+  })
+
+  test('is left out of a list, and of a page of events', async () => {
+    const { partner, bad, good } = await thirty(true)
+    const place = { slice: { skip: 0, limit: 50 } }
+    const unreadable: string[] = []
+    const { debits } = await listDebits(partner, {}, place, (one) => unreadable.push(one))
+    expect(debits.map(referenceOf).sort()).toEqual(good.sort())
+    expect(unreadable).toEqual([bad])
+    const [first = bad] = good
+    const events = await findEvents([bad, first], () => undefined)
+    expect(new Set(events.map(({ reference }) => reference))).toEqual(new Set([first]))
+  })
+})
