@@ -123,7 +123,7 @@ test(
           expect(await differing(day, end)).toEqual([])
         }
       }),
-      { numRuns, seed },
+      { numRuns, seed, endOnFailure: true },
     ),
 )
 
