@@ -34,14 +34,14 @@ export const completionOf = (debit: Debit): Completion | undefined => {
     : undefined
 }
 
-const batchSource = ({ id, uuid }: Batch) => ({ type: 'batch', id, uuid }) as const
-
 /** @param adjustments the lines that take reversed debits back, and return their fees */
 export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEntry[] => {
   const { sealedAt, totals, partner } = batch
   if (!sealedAt || !totals) return []
   const fees = adjustments.reduce((sum, { fee }) => sum + fee, Number(totals.fee))
-  const entry = { at: sealedAt, type: 'fees', source: batchSource(batch) } as const
+  // A retry of the payout changes the uuid.
+  const source = { type: 'batch', id: batch.id } as const
+  const entry = { at: sealedAt, type: 'fees', source } as const
   const owed = payable(partner)
   if (fees === 0) return []
   return fees > 0
@@ -50,13 +50,13 @@ export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEn
 }
 
 export const payoutEntries = (batch: Batch): LedgerEntry[] => {
-  const { completedAt, paid, partner } = batch
+  const { id, uuid, completedAt, paid, partner } = batch
   if (!completedAt || !paid) return []
   return [
     {
       at: completedAt,
       type: 'payout',
-      source: batchSource(batch),
+      source: { type: 'batch', id, uuid },
       debit: payable(partner),
       credit: 'cash',
       amount: paid,
