@@ -78,6 +78,9 @@ const found = async (date: Day) =>
     examples.map(({ subject, difference }) => [number, subject, difference]),
   )
 
+/** Without the ledger, which adds up what the others check one by one. */
+const foundInBatches = async (date: Day) => (await found(date)).filter(([number]) => number !== 40)
+
 describe('offsets', () => {
   test('that agree are no difference: waiting, in progress, given back, and completed', async () => {
     const { below, later } = await belowZero()
@@ -106,9 +109,9 @@ describe('offsets', () => {
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
     expect((await one(below)).outstanding).toBe(-88_50)
     const inTwoMonths = day('2027-01-23')
-    expect(await found(inTwoMonths)).toEqual([])
+    expect(await foundInBatches(inTwoMonths)).toEqual([])
     await damage(keys.batch(below), 'SET outstanding = :less', { less: -80_00 })
-    expect(await found(inTwoMonths)).toEqual([
+    expect(await foundInBatches(inTwoMonths)).toEqual([
       [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
     ])
   })
@@ -157,7 +160,7 @@ describe('a batch is reported every night', () => {
     await damage(keys.batch(below), 'REMOVE totals.#count', {})
     await begin(later, [], at(DAY_AFTER, '23:00:00'))
     await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
-    const subjects = (await found(DAY_AFTER)).map(([, subject]) => subject)
+    const subjects = (await foundInBatches(DAY_AFTER)).map(([, subject]) => subject)
     expect(new Set(subjects)).toEqual(new Set([below, later]))
   })
 })
