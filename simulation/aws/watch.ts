@@ -67,8 +67,11 @@ export const newWatch = ({ clock, ring, passOver }: Around) => {
 
   return {
     /** Something was written that may be looked for. */
-    follow: ({ after }: Change): void => {
-      if (!after) return
+    follow: ({ before, after }: Change): void => {
+      if (!after) {
+        watched.delete(`${before?.pk} ${before?.sk}`)
+        return
+      }
       if (after.pk === 'SWEEP') {
         looked = { until: Date.parse(String(after.until)), isCutOff: after.end !== undefined }
       } else if ('work' in after || watched.has(`${after.pk} ${after.sk}`)) note(after)

@@ -56,11 +56,11 @@ const live = async (worker: Worker, killed?: Killing) => {
 
 /** So many writes of each step are there to be ended at. */
 const WRITES: Record<StepName, number> = {
-  'first night': 6,
+  'first night': 8,
   reversal: 1,
-  'second night': 8,
-  'third night': 6,
-  'fourth night': 2,
+  'second night': 10,
+  'third night': 8,
+  'fourth night': 4,
 }
 
 const kills = Object.entries(WRITES)
