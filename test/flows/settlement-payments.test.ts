@@ -158,6 +158,7 @@ describe('settlement.completed', () => {
           adjustments: 0,
           net: 98.5,
           paid: 98.5,
+          fee_schedule: { basis_points: 150, fixed: 0, minimum: null, maximum: null },
         },
       },
     })
