@@ -129,21 +129,21 @@ describe('a statement of a bank', () => {
     expect(Object.values(others).map(({ count }) => count)).toEqual([0, 0, 0])
   })
 
-  test('of a hundred thousand rows travels in parts', { timeout: 180_000 }, async () => {
+  test('of twelve thousand rows travels in parts', { timeout: 60_000 }, async () => {
     const payee: Payee = await createPayee(service, 'stated')
     await payee.complete('5.00', '6.00')
     const { date, ...debit } = await completed('L-1')
     const at = debit.completedAt
-    const rows = Array.from({ length: 100_000 }, (_, n) => {
+    const rows = Array.from({ length: 12_000 }, (_, n) => {
       const uuid = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
       return `${uuid},L-${n + 2},1.00,GHS,${at}`
     })
     const report = await compare([rowOf({ ...debit, date }, 'L-1'), ...rows], { date })
     expect(report.matched.count).toBe(1)
-    expect(report.missing_here).toMatchObject({ count: 100_000, sum: '100000.00' })
+    expect(report.missing_here).toMatchObject({ count: 12_000, sum: '12000.00' })
     expect(report.missing_here.examples).toHaveLength(100)
     // One for the books of so few debits, and one for each five thousand unknown uuids.
-    expect(requests).toBe(21)
+    expect(requests).toBe(4)
   })
 })
 
