@@ -1,9 +1,12 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { SQSEvent } from 'aws-lambda'
+import * as v from 'valibot'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { JobName } from '../../infra/jobs.ts'
+import { BankIdentifier } from '../../shared/domain/bank.ts'
 import { advance } from '../../shared/domain/debit.ts'
 import { deliveryOf } from '../../shared/domain/event.ts'
+import { formatAmount } from '../../shared/domain/money.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import { type Batch, dayAfter, dayOf, openBatch, startOf } from '../../shared/domain/settlement.ts'
 import type { Message, QueueName } from '../../shared/queues/messages.ts'
@@ -231,17 +234,19 @@ describe('the sweep', () => {
   }
 
   test('asks the bank before it fails a debit whose timers never fired', async () => {
-    const body = chargeBody({ bank_identifier: 'HTB' })
-    const { body: reply } = await service.send('POST', CHARGE, {
-      credential: 'sk_sandbox_demo',
-      body,
-    })
-    const { reference, response } = reply.data
-    const shown = async () => printed(await service.operate('debit', 'show', { reference }))
-    await vi.waitFor(async () => expect((await shown()).status).toBe('processing'), LONG)
-    bank.outcomes.set(response.uuid, { status: 'completed', bank_reference: 'HTB-LATE' })
-    await inAnHour()
-    const { status, history } = await shown()
+    const chargedAt = new Date(Date.now() - 700_000)
+    const atBank = { identifier: v.parse(BankIdentifier, 'HTB'), name: 'Test Bank' }
+    const pending = pendingDebit({ bank: atBank }, chargedAt)
+    const cause = { at: chargedAt, by: 'bank:HTB', requestId: 'accepted' }
+    const debit = granted(advance(pending, { ...cause, to: 'processing', changes: {} }))
+    // The relay is not told of it, so no timer is set.
+    const Item = { ...toDebitItem(debit), entity: 'restored' }
+    await table.send(new PutCommand({ TableName: tableName(), Item }))
+    const { reference, uuid, amount } = debit.facts
+    const named = { uuid, amount: formatAmount(amount), bank_reference: 'HTB-LATE' }
+    bank.outcomes.set(uuid, { ...named, status: 'completed' })
+    await take('sweep', 'sweeps', {})
+    const { status, history } = printed(await service.operate('debit', 'show', { reference }))
     expect({ status, by: history.at(-1).by }).toEqual({ status: 'completed', by: 'bank:HTB' })
   })
 

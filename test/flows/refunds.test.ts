@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider, printed, type Shown } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, statusPath, useService } from '../support/running-service.ts'
+import {
+  CHARGE,
+  chargeBody,
+  sampleEvent,
+  statusPath,
+  useService,
+} from '../support/running-service.ts'
 
 /** A reversed debit and a late completion give the customer's money back through the bank. */
 
@@ -170,6 +176,16 @@ describe('a refund that the bank does not make at once', () => {
     const debit = await completed('GCB', phone)
     await reverse(debit)
     await becomes(debit, status)
+  })
+
+  test('that is in progress is queried by the sweep, until the bank has made it', async () => {
+    const debit = await completed('GCB', await customer('9999'))
+    await reverse(debit)
+    await becomes(debit, 'processing')
+    vi.useFakeTimers({ now: Date.now() + 600_000, toFake: ['Date'] })
+    await service.invoke('sweep', await sampleEvent('sweep'))
+    vi.useRealTimers()
+    await becomes(debit, 'completed')
   })
 })
 

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debit.ts'
 import type { PartnerId } from '../../shared/domain/partner.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/settlement.ts'
@@ -71,6 +71,21 @@ test('each event of each debit of the day stands in the feed, once, and arrives'
   await repair()
   const after: string[] = await feed()
   expect(after.length).toBe(new Set(after).size)
+})
+
+test('a pending debit that was not submitted is submitted', async () => {
+  const { id } = await createProvider(service, 'unsubmitted')
+  const chargedAt = new Date(Date.now() - 180_000)
+  const { facts } = await restore(pendingDebit({ partner: id as PartnerId }, chargedAt))
+  const day = { provider: id, date: dayOf(chargedAt) }
+  const repaired = printed(await service.operate('debit', 'repair', day))
+  expect(repaired.repaired).toEqual([facts.reference])
+  await vi.waitFor(async () => {
+    const { status } = printed(
+      await service.operate('debit', 'show', { reference: facts.reference }),
+    )
+    expect(status).not.toBe('pending')
+  }, 15_000)
 })
 
 test('a provider that there is none of is told in one line', async () => {
