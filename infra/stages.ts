@@ -29,7 +29,7 @@ export type Stage = {
   /** Whether data outlives its stack, and the table cannot be deleted by hand. */
   keepsData: boolean
   /**
-   * Nothing happens of its own accord: no queue, stream or schedule reaches a function, and every
+   * No work starts by itself: no queue, stream or schedule reaches a function, and every
    * request is answered 503/1503. Operators still reach theirs (docs/operations.md, Restore).
    */
   paused?: boolean

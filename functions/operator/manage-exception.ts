@@ -71,7 +71,7 @@ const referenceIn = (report: string): string | undefined => {
 
 /**
  * Opens the refund of a late completion or retries a failed refund, then resolves the exceptions
- * that ask for it. A repeated call after a crash in between resolves what is left.
+ * that ask for it. A repeated call after a crash in between resolves the remaining ones.
  */
 const refund = async (
   { reference, reason }: { reference: Reference; reason?: string | undefined },

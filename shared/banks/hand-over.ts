@@ -6,7 +6,7 @@ import type { Reach } from './connector.ts'
 import { ConnectorFault } from './connector-fault.ts'
 import { type Answer, exchange } from './exchange.ts'
 
-/** What a bank with an endpoint of its own is given, a debit, a payment or a refund. */
+/** A request to a bank with an endpoint of its own: a debit, a payment or a refund. */
 export type HandOver = {
   path: '/submissions' | '/settlements' | '/refunds'
   uuid: Uuid

@@ -114,7 +114,7 @@ const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
 export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
   completed_at.startsWith(date)
 
-/** What a debit and its row disagree about; none: they agree. */
+/** Returns the fields in which a debit and its row differ. */
 const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
   const { status, completed_at, bank_reference } = debit
   const isKnown = row.bank_reference !== null && bank_reference !== null

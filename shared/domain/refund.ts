@@ -14,7 +14,7 @@ export type RefundStatus = (typeof refundStatuses)[number]
 export type Refund = {
   /** The bank recognizes a repeated instruction by it. A retry after a rejection has another one. */
   uuid: Uuid
-  /** Of the debit; a debit has at most one refund. */
+  /** The reference of the debit, which has at most one refund. */
   reference: Reference
   debitUuid: Uuid
   provider: PartnerId
@@ -23,7 +23,7 @@ export type Refund = {
   /** The bank's reference of the debit, and the customer's account; null when unknown. */
   debitBankReference: string | null
   accountNumber: string | null
-  /** What the service owes the customer for: a reversal, or a debit that failed here but not at the bank. */
+  /** Why the service owes the customer: a reversal, or a debit that failed here and completed at the bank. */
   origin: 'reversal' | 'late_completion'
   reason: string
   status: RefundStatus

@@ -24,7 +24,7 @@ export type ReportException = {
   amount: Pesewas
   /** `bank:GCB`, or `job:refund-customer` for a refund that cannot be sent. */
   by: string
-  /** Of a failed refund: its uuid. */
+  /** The uuid of the refund, for a failed refund. */
   requestId: string
   /** The status of the debit when the report arrived; absent when the body was unreadable. */
   status?: Status

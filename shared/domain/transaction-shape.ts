@@ -39,7 +39,7 @@ export const ErrorDetails = v.object({
   code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
 })
 
-/** What `refundView` produces. */
+/** The shape of `refundView`. */
 export const refundShape = (amount: v.GenericSchema) =>
   v.object({
     uuid: Uuid,

@@ -4,14 +4,14 @@ import type { PartnerId } from '../domain/partner.ts'
 /** Double entries: each debits one account and credits another with the same amount. */
 
 export type Account =
-  /** What a bank has collected for the service and has not remitted. */
+  /** Money that a bank has collected for the service and has not remitted. */
   | `bank_receivable:${BankIdentifier}`
-  /** What banks have remitted, less what was paid out. */
+  /** Remittances of banks, less payouts. */
   | 'cash'
-  /** What the service owes a provider. */
+  /** Debt of the service to a provider. */
   | `provider_payable:${PartnerId}`
   | 'fee_income'
-  /** What the service owes customers. */
+  /** Debt of the service to customers. */
   | 'refunds_payable'
   /** Money of late completions that no operator has decided about. */
   | 'exceptions'

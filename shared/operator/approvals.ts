@@ -29,7 +29,7 @@ import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
 /** The way of a call that needs an approval: it is requested, decided, and carried out once. */
 
-/** Who takes a step, and when; the id is that of its record. */
+/** The operator, the time and the record id of a step. */
 type Step = Pick<Recording, 'id' | 'at' | 'by'>
 
 export const approvalView = (approval: Approval, at: Date) => ({
@@ -126,7 +126,7 @@ export const decide = (
     ]),
   )
 
-/** A granted call that this worker carries out, and nobody else at the same time. */
+/** A granted call that only this worker carries out now. */
 export type Granted = {
   verb: string
   options: Record<string, string>

@@ -44,7 +44,7 @@ type Request = { bank: BankIdentifier; date: Day; cursor: BookCursor | null }
 
 /**
  * Returns a part of the debits of a bank that were charged on a day or the three days before,
- * whatever became of them. One that moves on between two parts is in both.
+ * in any status. A debit that changes between two parts is in both.
  */
 export const readBooks = async (
   { bank, date, cursor }: Request,

@@ -27,7 +27,7 @@ import type { Terms } from './terms.ts'
 const HEADER_DAYS = 35
 const LINE_DAYS = 2
 
-/** @param unpaid batches that are due or failed, whatever their day */
+/** @param unpaid batches of any day that are due or failed */
 export const checkBatches = async (
   partner: PartnerId,
   unpaid: readonly Batch[],

@@ -67,7 +67,7 @@ export const reversedSince = async (
   return owed
 }
 
-/** What a provider was owed, and what its payouts have taken from the cash since. */
+/** The debt to a provider at a time, and the cash that its payouts have taken since. */
 export type ProviderState = { owed: bigint; paidSince: bigint }
 
 export const stateOf = async (provider: PartnerId, end: Date): Promise<ProviderState> => {

@@ -13,7 +13,7 @@ export type Terms = {
   clocks: Clocks
   /** The day whose run is done: what was completed before it began must be settled. */
   settledBefore: Date
-  /** The last restore: what it holds is no difference. */
+  /** The last restore; held debits and payouts are not differences. */
   restore?: Restore | undefined
 }
 

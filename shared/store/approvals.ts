@@ -7,7 +7,7 @@ import { seal, unseal } from './sealing.ts'
 import { putWith } from './settings.ts'
 import { held, queryPages, read, table, tableName, type Write, withoutKeys } from './table.ts'
 
-/** Requests for approval, and what became of them. They have no expiry in the table. */
+/** Requests for approval and their decisions. They never expire from the table. */
 
 const times = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
 

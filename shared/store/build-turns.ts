@@ -15,7 +15,7 @@ import { watched } from './watch.ts'
 export type BuildRecord = {
   partner: PartnerId
   date: Day
-  /** Who has the turn, and until when; absent: nobody. */
+  /** The holder of the lease and its end; absent when no builder is at work. */
   holder?: string
   leaseUntil?: string
   /** How often a builder ran out of time and left the rest to another. */

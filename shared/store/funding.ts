@@ -8,7 +8,7 @@ import { keys } from './keys.ts'
 import { read, readCollection, table, tableName, type Write, withoutKeys } from './table.ts'
 
 /**
- * What banks have remitted, and the cash that is left for payouts: a counter that changes in the
+ * Remittances of banks, and the remaining cash for payouts: a counter that changes in the
  * transaction of each funding and of each payout that begins or fails.
  */
 

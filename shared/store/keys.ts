@@ -82,7 +82,7 @@ export const keys = {
     if (provider) return `CHANGES#provider#${provider}`
     return bank && `CHANGES#bank#${bank}`
   },
-  /** What banks have remitted; a bank's own reference names it once. */
+  /** Remittances of banks, each under the bank's own reference. */
   fundings: { pk: 'FUNDING' },
   funding: (bank: BankIdentifier, reference: string): Key => ({
     pk: 'FUNDING',
@@ -114,7 +114,7 @@ export const keys = {
     pk: `BATCH#${id}`,
     sk: `${type.toUpperCase()}#${reference}`,
   }),
-  /** Who is at work on the batches of a provider and a day. */
+  /** The lease of the builder of a provider's batches of a day. */
   build: (partner: PartnerId, date: Day): Key => ({ pk: `BUILD#${partner}`, sk: `BUILD#${date}` }),
   /** In the index by-status: the batches of a partner, by their day. */
   batches: (partner: PartnerId): string => `${partner}#settlements`,

@@ -65,7 +65,7 @@ const findAt = async (place: Place): Promise<Batch | BatchId> => {
   }
 }
 
-/** The batch of a number, of whatever generation; else the id for a new one in the last of them. */
+/** Returns the batch of a number in any generation, or the id for a new one in the current generation. */
 const findNumbered = async (place: Place): Promise<Batch | BatchId> => {
   for (let generation = 1; ; generation += 1) {
     const found = await findAt({ ...place, generation })

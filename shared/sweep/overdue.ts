@@ -145,7 +145,7 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
   return next && next <= now ? nextRun(now) : next
 }
 
-/** What is held since a restore is looked at in each run, and once in it. */
+/** The sweep checks held items once in each run. */
 const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */

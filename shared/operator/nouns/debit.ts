@@ -38,12 +38,12 @@ export const debit = {
       approval: 'always',
     },
     complete: {
-      summary: 'completes a pending or processing debit, as its bank has told',
+      summary: 'completes a pending or processing debit, as its bank reported outside the API',
       options: outcome('why, and who said so; the provider reads it'),
       approval: 'always',
     },
     fail: {
-      summary: 'fails a pending or processing debit, as its bank has told',
+      summary: 'fails a pending or processing debit, as its bank reported outside the API',
       options: outcome('the bank’s words; the provider reads them as the error message'),
       approval: 'always',
     },

@@ -36,7 +36,8 @@ export const settlement = {
     },
     process: { summary: 'pays a batch at once, before its day', options: one },
     complete: {
-      summary: 'records that a bank has paid a batch, as the bank has told; pays nothing',
+      summary:
+        'records that a bank has paid a batch, as the bank reported outside the API; pays nothing',
       options: options({
         batch,
         'bank-reference': option('TEXT', 'the bank’s reference of the payment', BankReference),
