@@ -9,6 +9,7 @@ import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
+import { transact } from '../../shared/store/conflicts.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import {
   type ExceptionStatus,
@@ -16,12 +17,7 @@ import {
   findExceptions,
   resolveException,
 } from '../../shared/store/exceptions.ts'
-import {
-  findRefund,
-  refundCreation,
-  refundReplacement,
-  writeTogether,
-} from '../../shared/store/refunds.ts'
+import { findRefund, refundCreation, refundReplacement } from '../../shared/store/refunds.ts'
 
 const view = (exception: ReportException) => ({
   reference: exception.reference,
@@ -109,7 +105,7 @@ const refund = async (
       current ? refundReplacement(current, next) : refundCreation(next),
       ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
     ]
-    if (!(await writeTogether(writes, real))) return refund({ reference, reason }, author)
+    if (!(await transact(writes, real))) return refund({ reference, reason }, author)
   }
   await resolveAll(open, `refund ${next.uuid}`, author)
   return { reference, refund: refundView(next, formatAmount) }

@@ -62,7 +62,7 @@ const begin = async (generation: number, author: Author): Promise<Restore | Refu
     const { at: begunAt, by } = author
     return { generation, begunAt, by, released: [], releasedAt: null }
   })
-  // Of two operators at once the table decides, and the bucket says what the table has.
+  // The table decides between two concurrent operators, and the bucket follows the table.
   const now = begun instanceof Refusal ? await findRestore() : begun
   if (now) await writeGeneration({ generation: now.generation, isInTable: true })
   return begun

@@ -103,7 +103,7 @@ const start = async (
   stops.push(tellRefusals(print))
   const functions = tellFaults(await loadFunctions(), print)
   await plant(functions)
-  // Nobody approves the seeds.
+  // Seeds need no approval.
   process.env.APPROVALS = String(options.approvals ?? false)
   feed({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, stops)
   for (const { name, queue, expression } of recurring) {

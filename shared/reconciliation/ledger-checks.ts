@@ -83,7 +83,7 @@ const compare = async (terms: Terms, tally: Tally): Promise<void> => {
   if (funds === fundsBefore) {
     add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
   }
-  // What is repaired later must not stay in the balances.
+  // A later repair of the data must not leave its fault in stored balances.
   if (isRight) await close()
 }
 

@@ -1,7 +1,7 @@
-import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Approval, ApprovalId } from '../domain/approval.ts'
 import { real } from '../runtime.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { transact, withConflictRetries } from './conflicts.ts'
 import { keys } from './keys.ts'
 import { seal, unseal } from './sealing.ts'
 import { putWith } from './settings.ts'
@@ -101,9 +101,7 @@ export const decideApproval = (
     },
   }
   const TransactItems = [{ Update }, ...alongside]
-  return withConflictRetries(real, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
-  )
+  return transact(TransactItems, real)
 }
 
 /** The right of one worker to carry out a granted call, until a time. */

@@ -2,7 +2,9 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Runtime } from '../runtime.ts'
+import { table, type Write } from './table.ts'
 
 const BUDGET_MS = 12_000
 /** Another write at the same item, or more of them than its partition takes at once. */
@@ -66,3 +68,15 @@ export const withConflictRetries = async <T>(
     }
   }
 }
+
+/**
+ * Writes several items, all or none, and retries while another write conflicts.
+ * @returns false when a condition did not hold
+ */
+export const transact = (
+  TransactItems: Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
+): Promise<boolean> =>
+  withConflictRetries(runtime, () =>
+    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
+  )

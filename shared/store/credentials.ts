@@ -1,14 +1,13 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { Bank, BankIdentifier } from '../domain/bank.ts'
 import type { Partner, PartnerId } from '../domain/partner.ts'
 import type { RequestLimits } from '../domain/request-limits.ts'
 import { environment, real } from '../runtime.ts'
 import { findBank } from './banks.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { transact } from './conflicts.ts'
 import { keys, sha256 } from './keys.ts'
 import { findPartner } from './partners.ts'
 import { remembered } from './remembered.ts'
-import { queryAll, read, readMany, table, tableName, type Write, withoutKeys } from './table.ts'
+import { queryAll, read, readMany, tableName, type Write, withoutKeys } from './table.ts'
 
 /** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
 export type Credential = (
@@ -83,11 +82,6 @@ const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
 
-const transact = (TransactItems: Write[]): Promise<boolean> =>
-  withConflictRetries(real, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
-  )
-
 /**
  * @param alongside writes in the same transaction, such as the record of the change
  * @returns false when the token is in use already
@@ -110,7 +104,7 @@ export const putCredential = (
     },
     ConditionExpression: 'attribute_not_exists(pk)',
   }
-  return transact([{ Put }, ...alongside])
+  return transact([{ Put }, ...alongside], real)
 }
 
 export const credentialId = (token: string): string => sha256(token)
@@ -147,15 +141,18 @@ export const revokeCredential = (
   at: Date,
   alongside: readonly Write[] = [],
 ): Promise<boolean> =>
-  transact([
-    {
-      Update: {
-        TableName: tableName(),
-        Key: keys.credential(id),
-        UpdateExpression: 'SET revokedAt = :at',
-        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
-        ExpressionAttributeValues: { ':at': at.toISOString() },
+  transact(
+    [
+      {
+        Update: {
+          TableName: tableName(),
+          Key: keys.credential(id),
+          UpdateExpression: 'SET revokedAt = :at',
+          ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
+          ExpressionAttributeValues: { ':at': at.toISOString() },
+        },
       },
-    },
-    ...alongside,
-  ])
+      ...alongside,
+    ],
+    real,
+  )

@@ -1,8 +1,8 @@
-import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/reference.ts'
 import type { ReportException } from '../domain/report-exception.ts'
 import { real } from '../runtime.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { transact } from './conflicts.ts'
 import { keys } from './keys.ts'
 import {
   queryPages,
@@ -104,7 +104,5 @@ export const resolveException = async (
     },
   }
   const TransactItems = [{ Update }, ...alongside]
-  await withConflictRetries(real, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
-  )
+  await transact(TransactItems, real)
 }

@@ -1,11 +1,10 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import type { BankIdentifier } from '../domain/bank.ts'
 import type { Funding } from '../domain/funding.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { Runtime } from '../runtime.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { transact } from './conflicts.ts'
 import { keys } from './keys.ts'
-import { read, readCollection, table, tableName, type Write, withoutKeys } from './table.ts'
+import { read, readCollection, tableName, type Write, withoutKeys } from './table.ts'
 
 /**
  * Remittances of banks, and the remaining cash for payouts: a counter that changes in the
@@ -51,9 +50,7 @@ export const putFunding = (
     ConditionExpression: 'attribute_not_exists(pk)',
   }
   const TransactItems = [{ Put }, fundsChange(funding.amount), ...alongside]
-  return withConflictRetries(runtime, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
-  )
+  return transact(TransactItems, runtime)
 }
 
 /**

@@ -1,10 +1,10 @@
-import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Debit } from '../domain/debit.ts'
 import { fromIso, iso } from '../domain/instant.ts'
 import type { Reference } from '../domain/reference.ts'
 import type { Refund } from '../domain/refund.ts'
 import type { Runtime } from '../runtime.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { transact, withConflictRetries } from './conflicts.ts'
 import { keys } from './keys.ts'
 import {
   held,
@@ -105,18 +105,9 @@ export const replaceRefund = async (
   const isWritten =
     alongside.length === 0
       ? await held(withConflictRetries(runtime, () => table.send(new PutCommand(write.Put))))
-      : await writeTogether([write, ...alongside], runtime)
+      : await transact([write, ...alongside], runtime)
   return isWritten ? { ...after, version: before.version + 1 } : undefined
 }
-
-/** @returns false when a condition did not hold */
-export const writeTogether = (
-  TransactItems: Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<boolean> =>
-  withConflictRetries(runtime, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
-  )
 
 /**
  * Refunds that are due by their creation, or completed ones by their completion, oldest first, page

@@ -1,7 +1,7 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import { real } from '../runtime.ts'
-import { heldTogether, withConflictRetries } from './conflicts.ts'
+import { heldTogether, transact, withConflictRetries } from './conflicts.ts'
 import type { Key } from './keys.ts'
 import { held, read, table, tableName, type Write, withoutKeys } from './table.ts'
 
@@ -76,8 +76,7 @@ export const removeSettings = async <T extends object>(
     if (!item) return races > 0
     const removal = { Delete: { TableName: tableName(), Key: key, ...asRead(item) } }
     const TransactItems = [removal, ...alongside(await from(item))]
-    const write = () => heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
-    if (await withConflictRetries(real, write)) return true
+    if (await transact(TransactItems, real)) return true
   }
   throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
 }

@@ -17,6 +17,7 @@ import { dayOf, startOf } from '../../shared/domain/settlement.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
 import { changeWrites } from '../../shared/store/changes.ts'
+import { transact } from '../../shared/store/conflicts.ts'
 import {
   exceptionWrite,
   findExceptions,
@@ -24,12 +25,7 @@ import {
   resolveException,
 } from '../../shared/store/exceptions.ts'
 import { putFunding } from '../../shared/store/funding.ts'
-import {
-  findRefund,
-  refundCreation,
-  replaceRefund,
-  writeTogether,
-} from '../../shared/store/refunds.ts'
+import { findRefund, refundCreation, replaceRefund } from '../../shared/store/refunds.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlements.ts'
 import { type BankBooks, bankBooks, type Conduct } from '../settlement/bank-books.ts'
 import {
@@ -170,7 +166,7 @@ const lateSteps = ({ late }: PlannedDebit, when: number, { report, known, days }
   const refund = async () => {
     const { now } = days
     const made = newRefund(known(), { origin: 'late_completion', reason: 'Late', at: now })
-    await writeTogether([refundCreation(made)], still())
+    await transact([refundCreation(made)], still())
     await resolve(made.reference, 'late_completion', days, 2_000)
   }
   switch (late) {

@@ -17,6 +17,7 @@ import {
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement-line.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { openDebit } from '../../shared/store/charges.ts'
+import { transact } from '../../shared/store/conflicts.ts'
 import { findDebit } from '../../shared/store/debits.ts'
 import { replaceDelivery } from '../../shared/store/deliveries.ts'
 import { appendToFeed } from '../../shared/store/event-feed.ts'
@@ -24,7 +25,7 @@ import { putException } from '../../shared/store/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { moveRead } from '../../shared/store/moves.ts'
 import { changePartner } from '../../shared/store/partners.ts'
-import { refundCreation, writeTogether } from '../../shared/store/refunds.ts'
+import { refundCreation } from '../../shared/store/refunds.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement-lines.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlements.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
@@ -78,7 +79,7 @@ export const moved = async (
   )
   if (to === 'reversed') {
     const refund = completeRefund(reversalRefund(after), { bankReference: 'GCB-R', at: when })
-    await writeTogether([refundCreation(refund)], still())
+    await transact([refundCreation(refund)], still())
   }
   return after
 }
