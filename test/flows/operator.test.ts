@@ -74,7 +74,7 @@ describe('credential', () => {
 
   test('given by hand in the sandbox does not look like an issued one', async () => {
     const line = await refused('credential', 'issue', { provider: 'demo', token: 'sk_live_mine' })
-    expect(line).toBe('--token: must not begin as those do that are issued here')
+    expect(line).toBe('--token: must not begin like a generated token')
   })
 
   test('that was mistyped gets the 401 of any other bad one, and is not looked for', async () => {

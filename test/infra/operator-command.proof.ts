@@ -57,7 +57,7 @@ describe('help', () => {
     const { code, stdout } = await operator(['limit', 'remove', '--provider', 'demo', '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain('limit remove --provider ID [--port')
-    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
+    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) provider id/m)
   })
 
   test('of a verb tells when a second operator must approve it', async () => {
