@@ -16,7 +16,7 @@ const wrongMove = new Refusal(3001, {
 const noMessage = invalid({ error_message: ['is required when status is failed'] })
 
 const webhookDisabled = new Refusal(1409, {
-  details: 'the webhook is disabled: nothing was received for days',
+  details: 'the webhook is disabled: no delivery succeeded for days',
 })
 
 const charge = {

@@ -36,7 +36,7 @@ export class DataStack extends Stack {
     const { stage } = props
     const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
     this.key = new Key(this, 'Key', {
-      description: `Encrypts what is kept, ${stage.name}`,
+      description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
       removalPolicy,
     })
@@ -45,7 +45,7 @@ export class DataStack extends Stack {
     for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
     this.table = stage.restoredTable ? this.#restored(stage.restoredTable) : (own as ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
-      description: `Seals the secrets of partners, ${stage.name}`,
+      description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy,
     })

@@ -49,7 +49,7 @@ const payOrLeave = async ({ id, partner }: Batch, world: World) => {
     return await payBatch(id, world)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
-    log.warn('batch left to its job', { batch: id, partner, error })
+    log.warn('batch payment left to its job', { batch: id, partner, error })
     return undefined
   }
 }

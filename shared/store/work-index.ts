@@ -55,7 +55,7 @@ const aboutOf = ({ pk, sk }: Key): About => {
     case 'BUILD':
       return { kind: 'build', partner: owner as PartnerId, date: id as Day }
     default:
-      throw new Error(`Nobody knows how to look after ${kind}`)
+      throw new Error(`Unknown kind of work item: ${kind}`)
   }
 }
 

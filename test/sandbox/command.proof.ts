@@ -108,7 +108,7 @@ describe('the sandbox as a command', () => {
     await expect(operator('ama', ...grant)).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'the requester cannot grant: a second operator must\n',
+      stderr: 'the requester cannot grant: a second operator is required\n',
     })
     const { stdout } = await operator('kofi', ...grant)
     expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
