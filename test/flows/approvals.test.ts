@@ -293,7 +293,12 @@ describe('a request', () => {
       ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'already exists'],
       ['bank', 'update', { bank: 'GCB', connector: 'http' }, '--connector-url: is required'],
       ['connector', 'set', { bank: 'XXX', connector: 'none' }, 'no such bank'],
-      ['connector', 'set', { bank: 'GCB', 'connector-url': 'https://x.test/' }, 'is for connector'],
+      [
+        'connector',
+        'set',
+        { bank: 'GCB', 'connector-url': 'https://x.test/' },
+        'applies to connector',
+      ],
       ['connector', 'remove', { bank: 'XXX' }, 'no such bank'],
     ]
     const count = async () => (await operate(ama, 'approval', 'list')).length
