@@ -1,6 +1,6 @@
-import { jobNames, jobRow } from '../infra/jobs.ts'
-import { actor } from '../infra/sandbox/authorizer.ts'
-import { type Invocation, invocations } from '../infra/sandbox/function-host.ts'
+import { jobNames, jobRow } from '../infra/definitions/jobs.ts'
+import { actor } from '../sandbox/authorizer.ts'
+import { type Invocation, invocations } from '../sandbox/function-host.ts'
 import { isTableCommand, isWrite, tapSends } from './sends.ts'
 import { sendMetered } from './units.ts'
 

@@ -1,6 +1,6 @@
-import { startDynamoDbLocal } from '../infra/sandbox/dynamodb-local.ts'
-import { seeds } from '../infra/sandbox/seeds.ts'
-import { createTable } from '../infra/sandbox/table.ts'
+import { startDynamoDbLocal } from '../sandbox/dynamodb-local.ts'
+import { seeds } from '../sandbox/seeds.ts'
+import { createTable } from '../sandbox/table.ts'
 
 /** What a warm function stands on: its environment, DynamoDB Local, and the sandbox's partners and banks. */
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BatchGetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
-import { tableDefinition } from '../infra/table.ts'
+import { tableDefinition } from '../infra/definitions/table.ts'
 import type { Onwards, SentCommand } from './sends.ts'
 
 /**

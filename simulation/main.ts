@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 })
 
-await import('./world/environment.ts')
+await import('./engine/environment.ts')
 const wanted = {
   seed: wholeNumber('seed', values.seed),
   lifecycles: wholeNumber('lifecycles', values.lifecycles),

@@ -1,7 +1,7 @@
+import { drawPlan } from './scenario/scenario.ts'
 import { type Cut, cutPlan } from './shrink.ts'
 import { complaintLine, print } from './terminal.ts'
 import { tryPlan } from './trial.ts'
-import { drawPlan } from './world/plan.ts'
 
 /** One world again, or what is left of it. */
 

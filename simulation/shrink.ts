@@ -1,6 +1,6 @@
+import { drawPlan, type Plan } from './scenario/scenario.ts'
 import { complaintLine } from './terminal.ts'
 import { tryPlan } from './trial.ts'
-import { drawPlan, type Plan } from './world/plan.ts'
 
 /** The smallest plan found that still goes wrong: fewer debits, fewer faults. */
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { workThrough } from './crew.ts'
+import { faultNames, faults } from './engine/faults.ts'
 import { shrink, traceOf } from './shrink.ts'
 import { complaintLine, print, printVerdict } from './terminal.ts'
 import type { Trial } from './trial.ts'
 import type { Told, Wanted } from './worker.ts'
-import { faultNames, faults } from './world/faults.ts'
+import { workThrough } from './worker-pool.ts'
 
 /** Many worlds, and what is to be said of them all. */
 

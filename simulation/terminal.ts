@@ -1,4 +1,4 @@
-import type { Complaint } from './world/witness.ts'
+import type { Complaint } from './engine/observations.ts'
 
 /** What the commands of the simulator read and print alike. Nothing of the product is loaded by it. */
 

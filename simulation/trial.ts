@@ -1,8 +1,8 @@
+import type { FaultName } from './engine/faults.ts'
+import type { Complaint } from './engine/observations.ts'
 import { complaintsOf } from './invariants/all.ts'
-import type { FaultName } from './world/faults.ts'
-import type { Plan } from './world/plan.ts'
-import type { Complaint } from './world/witness.ts'
-import { live } from './world/world.ts'
+import { live } from './run.ts'
+import type { Plan } from './scenario/scenario.ts'
 
 /** One world, lived through and held against what must hold. */
 

@@ -1,5 +1,5 @@
 import './platform/register.ts'
-import type { Unit } from './kills/unit.ts'
+import type { Unit } from './crash-points/unit.ts'
 import type { Trial } from './trial.ts'
 
 /** A process that lives through worlds, one after the other, as it is asked. */
@@ -21,10 +21,10 @@ process.env = { ...process.env }
 Error.stackTraceLimit = 0
 
 // The product is loaded last: by then the world is in the place of the network and of AWS.
-await import('./world/environment.ts')
-const { drawPlan } = await import('./world/plan.ts')
+await import('./engine/environment.ts')
+const { drawPlan } = await import('./scenario/scenario.ts')
 const { tryPlan } = await import('./trial.ts')
-const { tryUnit } = await import('./kills/unit.ts')
+const { tryUnit } = await import('./crash-points/unit.ts')
 
 const answer = async (wanted: Wanted): Promise<Told> => {
   if (wanted.kind === 'shape') return { kind: 'shape', unit: await tryUnit(wanted) }

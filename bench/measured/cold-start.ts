@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { type BundleTrio, buildBesideSdk } from '../../infra/bundles/beside-sdk.ts'
+import { type BundleTrio, buildBesideSdk } from '../../infra/bundles/compare-with-sdk.ts'
 import { type Cold, coldStart, handled, sent } from '../cold.ts'
 import { type Command, commandOf } from '../documents.ts'
 import { beside, type Figure, ratioOf } from '../figures.ts'

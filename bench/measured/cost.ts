@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Sandbox } from '../../infra/sandbox/sandbox.ts'
+import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { type Counted, countCalls } from '../calls.ts'
 import { mute } from '../ground.ts'
 import type { Measure } from '../part.ts'
@@ -174,7 +174,7 @@ export const measure: Measure = async () => {
   // One line of each function's log is counted as well.
   Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'INFO' })
   mute()
-  const { startSandbox } = await import('../../infra/sandbox/sandbox.ts')
+  const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const receiver = await openReceiver()
   const sandbox = await startSandbox({ port: 0, timeScale: TIME_SCALE, print: () => undefined })
   try {

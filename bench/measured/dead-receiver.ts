@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, SQSEvent } from 'aws-lambda'
-import { type JobName, jobRow } from '../../infra/jobs.ts'
-import type { PartnerId } from '../../shared/domain/partner.ts'
+import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
 import { type FairQueue, openFairQueue } from '../fair-queue.ts'
 import { beside } from '../figures.ts'
 import { openGround, operate, setEnvironment } from '../ground.ts'
@@ -33,7 +33,7 @@ const { deliverSidelinedWebhook } = await import(
   '../../functions/jobs/deliver-sidelined-webhook.ts'
 )
 const { sqs } = await import('../../shared/queues/send.ts')
-const { eventId } = await import('../../shared/domain/event.ts')
+const { eventId } = await import('../../shared/domain/webhooks/event.ts')
 const { real } = await import('../../shared/runtime.ts')
 
 type Deliver = (event: SQSEvent, context: Context) => Promise<unknown>

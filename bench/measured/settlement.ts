@@ -7,8 +7,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { mockClient } from 'aws-sdk-client-mock'
-import type { PartnerId } from '../../shared/domain/partner.ts'
-import { type BatchId, dayOf } from '../../shared/domain/settlement.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
 import { beside, type Figure, ratioOf } from '../figures.ts'
 import { openGround, setEnvironment } from '../ground.ts'
 import { type OneDay, seed, settleBarely } from '../one-day.ts'
@@ -30,7 +30,7 @@ const WARM_UP = 450
 setEnvironment()
 const { real } = await import('../../shared/runtime.ts')
 const { buildBatch, DEBITS_PER_READ } = await import('../../shared/settlement/build.ts')
-const { findBatches } = await import('../../shared/store/settlements.ts')
+const { findBatches } = await import('../../shared/store/settlement/batches.ts')
 
 const runtime = { ...real, now: () => NEXT_MORNING }
 

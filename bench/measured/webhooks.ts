@@ -17,9 +17,9 @@ const CHUNK = 250
 
 setEnvironment()
 const { handler: charge } = await import('../../functions/provider/charge.ts')
-const { findEvents } = await import('../../shared/deliveries/events.ts')
-const { send } = await import('../../shared/deliveries/send.ts')
-const { findWebhook } = await import('../../shared/store/webhooks.ts')
+const { findEvents } = await import('../../shared/webhooks/find-events.ts')
+const { send } = await import('../../shared/webhooks/send.ts')
+const { findWebhook } = await import('../../shared/store/webhooks/webhooks.ts')
 
 /** An event of a real debit, and the webhook that it goes to. */
 const oneEvent = async (url: string) => {

@@ -1,10 +1,10 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
 import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
-import { callbackView } from '../../shared/api/bank-view.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { applyBankCallback } from '../../shared/domain/bank-update.ts'
+import { applyBankCallback } from '../../shared/domain/debits/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { callbackView } from '../../shared/views/bank.ts'
 
 /** A bank's callback: what its update says, or that the customer approved. */
 export const debitCallback = (runtime: Runtime) =>

@@ -1,14 +1,14 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { bankItemView, bankListView } from '../../shared/api/bank-view.ts'
 import { following, listHash, numbering, positionIn } from '../../shared/api/pagination.ts'
 import { fitting } from '../../shared/api/reply-size.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { allBanks, findAccount } from '../../shared/store/banks.ts'
-import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debit-lists.ts'
-import { partnerNames } from '../../shared/store/partners.ts'
+import { allBanks, findAccount } from '../../shared/store/banks/banks.ts'
+import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debits/debit-lists.ts'
+import { partnerNames } from '../../shared/store/providers/providers.ts'
+import { bankItemView, bankListView } from '../../shared/views/bank.ts'
 
 /** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
 export const listDebitTransactions = (runtime: Runtime) =>

@@ -1,10 +1,10 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
 import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
-import { bankUpdateView } from '../../shared/api/bank-view.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
+import { applyBankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { bankUpdateView } from '../../shared/views/bank.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
   bankEndpoint(

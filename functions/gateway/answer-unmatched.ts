@@ -7,7 +7,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { log } from '../../shared/log.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { sha256 } from '../../shared/store/keys.ts'
-import { countRequest, untouched } from '../../shared/store/windows.ts'
+import { countRequest, untouched } from '../../shared/store/rate-limit.ts'
 
 /** Requests per minute of one address that no operation matches (specification, Limits, General). */
 const GENERAL_LIMIT = { production: 60, sandbox: 30 }

@@ -1,6 +1,6 @@
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { buildInTurn } from '../../shared/settlement/turn.ts'
+import { buildInTurn } from '../../shared/settlement/lease.ts'
 
 /** Of the function's own time, what a run may use before it leaves the rest to another. */
 const RUN_MS = 600_000

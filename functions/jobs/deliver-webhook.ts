@@ -1,7 +1,7 @@
-import { deliverEvents } from '../../shared/deliveries/deliver.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { deliverEvents } from '../../shared/webhooks/deliver.ts'
 
 /**
  * One attempt to hand an event to its partner (specification, Events). The attempt is written to

@@ -1,9 +1,9 @@
-import { deadline } from '../../shared/domain/debit.ts'
-import { clocks } from '../../shared/domain/lifecycle.ts'
+import { deadline } from '../../shared/domain/debits/debit.ts'
+import { clocks } from '../../shared/domain/debits/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { findDebit } from '../../shared/store/debits.ts'
-import { expire } from '../../shared/timeouts/expire.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { expire } from '../../shared/sweep/expire.ts'
 
 /**
  * Fails a debit when a timeout fires (specification, Timeouts that change state). The debit

@@ -1,10 +1,10 @@
-import { dayOf, startOf } from '../../shared/domain/settlement.ts'
+import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listPartners } from '../../shared/store/partners.ts'
-import { findBatches, listPayable } from '../../shared/store/settlements.ts'
+import { listPartners } from '../../shared/store/providers/providers.ts'
+import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 
 /**
  * At 00:00 UTC, and once more at 00:20 and 01:00: one message for each partner, whose debits of

@@ -4,7 +4,7 @@ import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
-import { worldOf } from '../../shared/settlement/world.ts'
+import { worldOf } from '../../shared/settlement/payment-deps.ts'
 
 /**
  * Pays a batch on the day after it was built (specification, What the service does, 6). One that

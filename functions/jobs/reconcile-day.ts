@@ -1,9 +1,9 @@
-import { dayAfter, dayOf } from '../../shared/domain/settlement.ts'
+import { dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { tellReconciled } from '../../shared/reconciliation/tell.ts'
+import { tellReconciled } from '../../shared/reconciliation/telemetry.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 

@@ -1,10 +1,19 @@
-import { type Delivery, redeliver, revive } from '../../shared/domain/delivery.ts'
-import { afterPage, dueInPage, RECOVERY_PAGE, type Recovery } from '../../shared/domain/recovery.ts'
+import { type Delivery, redeliver, revive } from '../../shared/domain/webhooks/delivery.ts'
+import {
+  afterPage,
+  dueInPage,
+  RECOVERY_PAGE,
+  type Recovery,
+} from '../../shared/domain/webhooks/recovery.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findDelivery, listUndelivered, replaceDelivery } from '../../shared/store/deliveries.ts'
-import { findRecovery, putPage } from '../../shared/store/recoveries.ts'
+import {
+  findDelivery,
+  listUndelivered,
+  replaceDelivery,
+} from '../../shared/store/webhooks/deliveries.ts'
+import { findRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 
 /**
  * Takes up one page of what a webhook did not receive. The attempts are written as due, a little

@@ -1,15 +1,20 @@
 import { refundOperations } from '../../shared/banks/registry.ts'
-import type { InstructionResult } from '../../shared/domain/instruction.ts'
-import { beginRefund, completeRefund, failRefund, type Refund } from '../../shared/domain/refund.ts'
-import { isHeldBy } from '../../shared/domain/restore.ts'
+import {
+  beginRefund,
+  completeRefund,
+  failRefund,
+  type Refund,
+} from '../../shared/domain/debits/refund.ts'
+import { isHeldBy } from '../../shared/domain/operator/restore.ts'
+import type { InstructionResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks.ts'
-import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
-import { exceptionWrite } from '../../shared/store/exceptions.ts'
-import { findRefund, replaceRefund } from '../../shared/store/refunds.ts'
-import { findRestore } from '../../shared/store/restores.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
+import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
+import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
+import { findRestore } from '../../shared/store/operator/restores.ts'
 
 /** A query and an instruction after it must both end inside the function's own time. */
 const EXCHANGE_SECONDS = 20

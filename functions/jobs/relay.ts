@@ -1,12 +1,16 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { Debit } from '../../shared/domain/debit.ts'
-import type { Delivery } from '../../shared/domain/delivery.ts'
-import { debitEvents, type PartnerEvent, settlementEvent } from '../../shared/domain/event.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
+import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/partner.ts'
-import type { Refund } from '../../shared/domain/refund.ts'
-import type { ExceptionKind } from '../../shared/domain/report-exception.ts'
-import type { Batch } from '../../shared/domain/settlement.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
+import {
+  debitEvents,
+  type PartnerEvent,
+  settlementEvent,
+} from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
@@ -22,14 +26,14 @@ import {
 } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { fromBatchItem } from '../../shared/store/batch-item.ts'
-import { type BuildRecord, fromBuildItem } from '../../shared/store/build-turns.ts'
-import { fromDebitItem } from '../../shared/store/debit-item.ts'
-import { fromDeliveryItem } from '../../shared/store/deliveries.ts'
-import { type Append, gathering } from '../../shared/store/event-feed.ts'
-import { fromRecoveryItem } from '../../shared/store/recoveries.ts'
-import { fromRefundItem } from '../../shared/store/refunds.ts'
-import { isSlow } from '../../shared/store/webhook-health.ts'
+import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
+import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
+import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
+import { type Append, gathering } from '../../shared/store/webhooks/feed.ts'
+import { isSlow } from '../../shared/store/webhooks/health.ts'
+import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
 
 /**
  * From the table's stream to the queues and to the feed of events: the stream is the outbox, so

@@ -1,13 +1,13 @@
 import { sandboxReport } from '../../shared/banks/sandbox.ts'
-import { applyBankUpdate } from '../../shared/domain/bank-update.ts'
-import { timeOut } from '../../shared/domain/debit.ts'
-import { isOpen } from '../../shared/domain/lifecycle.ts'
-import { isHeldBy } from '../../shared/domain/restore.ts'
+import { applyBankUpdate } from '../../shared/domain/debits/bank-update.ts'
+import { timeOut } from '../../shared/domain/debits/debit.ts'
+import { isOpen } from '../../shared/domain/debits/lifecycle.ts'
+import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findDebit } from '../../shared/store/debits.ts'
-import { moveDebit } from '../../shared/store/moves.ts'
-import { findRestore } from '../../shared/store/restores.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { findRestore } from '../../shared/store/operator/restores.ts'
 
 /** The sandbox bank reports, half a minute after it took a debit, what became of it. */
 export const reportSandboxOutcome = (runtime: Runtime) =>

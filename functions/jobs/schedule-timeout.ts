@@ -1,10 +1,10 @@
-import { deadline } from '../../shared/domain/debit.ts'
-import { clocks } from '../../shared/domain/lifecycle.ts'
+import { deadline } from '../../shared/domain/debits/debit.ts'
+import { clocks } from '../../shared/domain/debits/lifecycle.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { scheduleExpiry } from '../../shared/queues/schedule.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { findDebit } from '../../shared/store/debits.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 
 /** Sets a clock of a debit, off the request's path (specification, Timeouts that change state). */
 export const scheduleTimeout = (runtime: Pick<Runtime, 'now'>) =>

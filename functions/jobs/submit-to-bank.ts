@@ -1,17 +1,23 @@
 import { connectors } from '../../shared/banks/registry.ts'
 import { OUTCOME_SECONDS } from '../../shared/banks/sandbox.ts'
-import { advance, type Debit, deadline, type Move, stateAt } from '../../shared/domain/debit.ts'
-import { clocks } from '../../shared/domain/lifecycle.ts'
-import { applyOutcome, type SubmissionResult } from '../../shared/domain/submission.ts'
+import {
+  advance,
+  type Debit,
+  deadline,
+  type Move,
+  stateAt,
+} from '../../shared/domain/debits/debit.ts'
+import { clocks } from '../../shared/domain/debits/lifecycle.ts'
+import { applyOutcome, type SubmissionResult } from '../../shared/domain/debits/submission.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { findAccount, findBank } from '../../shared/store/banks.ts'
-import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
-import { findDebit } from '../../shared/store/debits.ts'
-import { moveDebit } from '../../shared/store/moves.ts'
-import { currentGeneration } from '../../shared/store/restores.ts'
-import { expire } from '../../shared/timeouts/expire.ts'
+import { findAccount, findBank } from '../../shared/store/banks/banks.ts'
+import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { currentGeneration } from '../../shared/store/operator/restores.ts'
+import { expire } from '../../shared/sweep/expire.ts'
 
 /** A question and a submission after it must both end inside the function's own time. */
 const EXCHANGE_SECONDS = 20

@@ -7,14 +7,14 @@ import {
   statusAt,
   UNKNOWN_OPERATOR,
   unnamed,
-} from '../../shared/domain/approval.ts'
+} from '../../shared/domain/operator/approval.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { approvalView, decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
 import { approval as noun } from '../../shared/operator/nouns/approval.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { approvalPages, findApproval } from '../../shared/store/approvals.ts'
+import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
 /** Returns the request once it is granted by this operator, or why it is not. */
 const granted = async (id: ApprovalId, author: Author): Promise<Approval | Refusal> => {

@@ -1,8 +1,8 @@
-import type { Change } from '../../shared/domain/change.ts'
+import type { Change } from '../../shared/domain/operator/change.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/change.ts'
-import { listChanges } from '../../shared/store/changes.ts'
+import { listChanges } from '../../shared/store/operator/changes.ts'
 
 const view = ({ at, by, approvedBy, noun, verb, target, changed }: Change) => ({
   at: at.toISOString(),

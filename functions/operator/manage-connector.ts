@@ -1,16 +1,11 @@
-import {
-  checkBank,
-  disconnect,
-  recordsConnection,
-  saveBank,
-} from '../../shared/connections/save.ts'
-import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/bank.ts'
+import { checkBank, disconnect, recordsConnection, saveBank } from '../../shared/banks/save-bank.ts'
+import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/banks/bank.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/connector.ts'
 import { real } from '../../shared/runtime.ts'
-import { findBank, listBanks } from '../../shared/store/banks.ts'
-import { findConnectorSettings } from '../../shared/store/connector-settings.ts'
+import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
+import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 
 const view = ({ identifier, connector }: Bank, url?: string) => ({
   bank: identifier,

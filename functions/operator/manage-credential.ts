@@ -1,13 +1,13 @@
 import type * as v from 'valibot'
-import type { BankIdentifier } from '../../shared/domain/bank.ts'
-import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/credential.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks.ts'
-import { changeWrites, type Recording } from '../../shared/store/changes.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
+import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
 import {
   credentialId,
   findCredential,
@@ -16,8 +16,8 @@ import {
   listCredentials,
   putCredential,
   revokeCredential,
-} from '../../shared/store/credentials.ts'
-import { findPartner } from '../../shared/store/partners.ts'
+} from '../../shared/store/providers/credentials.ts'
+import { findPartner } from '../../shared/store/providers/providers.ts'
 
 type Wanted = v.InferOutput<typeof credential.verbs.issue.options>
 type Named = v.InferOutput<typeof credential.verbs.show.options>

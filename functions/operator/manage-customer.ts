@@ -1,5 +1,5 @@
-import type { BankIdentifier, CustomerAccount } from '../../shared/domain/bank.ts'
-import { maskAccount } from '../../shared/domain/change.ts'
+import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import { maskAccount } from '../../shared/domain/operator/change.ts'
 import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
@@ -10,8 +10,8 @@ import {
   listAccounts,
   putAccount,
   removeAccount,
-} from '../../shared/store/banks.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
+} from '../../shared/store/banks/banks.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
 
 const view = (
   phone: PhoneNumber,

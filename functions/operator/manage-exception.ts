@@ -1,23 +1,23 @@
 import * as v from 'valibot'
-import { BankReference } from '../../shared/domain/bank-update.ts'
+import { BankReference } from '../../shared/domain/debits/bank-update.ts'
+import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
+import { newRefund, refundView, retryRefund } from '../../shared/domain/debits/refund.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import type { Reference } from '../../shared/domain/reference.ts'
-import { newRefund, refundView, retryRefund } from '../../shared/domain/refund.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import type { ExceptionKind, ReportException } from '../../shared/domain/report-exception.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception } from '../../shared/operator/nouns/exception.ts'
 import { real } from '../../shared/runtime.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { transact } from '../../shared/store/conflicts.ts'
-import { findDebit } from '../../shared/store/debits.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 import {
   type ExceptionStatus,
   exceptionPages,
   findExceptions,
   resolveException,
-} from '../../shared/store/exceptions.ts'
-import { findRefund, refundCreation, refundReplacement } from '../../shared/store/refunds.ts'
+} from '../../shared/store/debits/exceptions.ts'
+import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { transact } from '../../shared/store/transactions.ts'
 
 const view = (exception: ReportException) => ({
   reference: exception.reference,

@@ -1,16 +1,16 @@
-import { type Funding, isSameFunding } from '../../shared/domain/funding.ts'
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement.ts'
+import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
+import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/funding.ts'
 import { payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { findFunding, listFundings, putFunding } from '../../shared/store/funding.ts'
-import { findBatches, listPayable } from '../../shared/store/settlements.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
+import { findFunding, listFundings, putFunding } from '../../shared/store/settlement/funding.ts'
 
 const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding) => ({
   bank,

@@ -2,8 +2,8 @@ import { openDay } from '../../shared/ledger/day.ts'
 import { renderJournal } from '../../shared/ledger/render.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { ledger } from '../../shared/operator/nouns/ledger.ts'
-import { readReport, writeReport } from '../../shared/reports/bucket.ts'
 import { real } from '../../shared/runtime.ts'
+import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
 
 /** The command downloads a longer journal from S3. */
 const REPLY_MAX_BYTES = 1024 * 1024

@@ -6,20 +6,27 @@ import {
   operationNames,
   operations,
 } from '../../shared/api/operations.ts'
-import type { Bank, BankIdentifier } from '../../shared/domain/bank.ts'
+import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
-import { dailyLimitAfter, type Partner, type PartnerId } from '../../shared/domain/partner.ts'
+import {
+  dailyLimitAfter,
+  type Partner,
+  type PartnerId,
+} from '../../shared/domain/providers/provider.ts'
+import {
+  type RequestLimits,
+  withRequestLimit,
+} from '../../shared/domain/providers/request-limits.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
-import { dayOf } from '../../shared/domain/settlement.ts'
+import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { present } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
-import { changeBank, findBank, listBanks } from '../../shared/store/banks.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { findDayTotal } from '../../shared/store/day-totals.ts'
-import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
+import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
+import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changePartner, findPartner, loadPartners } from '../../shared/store/providers/providers.ts'
 
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
 type Owner = Pick<SetOptions, 'provider' | 'bank'>

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
-import { maskAccount, secretField } from '../../shared/domain/change.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
+import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
   type Partner,
@@ -8,10 +8,9 @@ import {
   payoutsHeldUntil,
   type RequestSigning,
   replaced,
-} from '../../shared/domain/partner.ts'
+} from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement.ts'
-import { feeScheduleView } from '../../shared/domain/settlement-view.ts'
+import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
@@ -21,10 +20,14 @@ import {
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
 import { environment, real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { changePartner, findPartner, loadPartners } from '../../shared/store/partners.ts'
-import { openRequestSecrets, sealRequestSecret } from '../../shared/store/request-secrets.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changePartner, findPartner, loadPartners } from '../../shared/store/providers/providers.ts'
+import {
+  openRequestSecrets,
+  sealRequestSecret,
+} from '../../shared/store/providers/request-secrets.ts'
+import { feeScheduleView } from '../../shared/views/batch.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 

@@ -6,7 +6,7 @@ import { readBooks, readByUuid } from '../../shared/reconciliation/bank-books.ts
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 
 const parsed = (text: string): unknown => {
   try {

@@ -1,13 +1,13 @@
-import type { PartnerId } from '../../shared/domain/partner.ts'
+import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/restore.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore } from '../../shared/operator/nouns/restore.ts'
 import { present } from '../../shared/operator/options.ts'
-import { readGeneration, writeGeneration } from '../../shared/reports/generation.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { findPartner, listPartners } from '../../shared/store/partners.ts'
-import { changeRestore, findRestore } from '../../shared/store/restores.ts'
+import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
+import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
 
 const fields = (one: Restore | undefined) =>
   one && {

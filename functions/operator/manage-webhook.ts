@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
-import { secretField } from '../../shared/domain/change.ts'
-import { iso } from '../../shared/domain/instant.ts'
-import type { PartnerId, Webhook } from '../../shared/domain/partner.ts'
+import { secretField } from '../../shared/domain/operator/change.ts'
+import type { PartnerId, Webhook } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhook-health.ts'
+import { iso } from '../../shared/domain/time.ts'
+import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
@@ -12,19 +12,19 @@ import {
 } from '../../shared/operator/nouns/webhook.ts'
 import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { findPartner, listPartners } from '../../shared/store/partners.ts'
-import { changeHealth, findHealth } from '../../shared/store/webhook-health.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
+import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import {
   changeWebhook,
   findWebhook,
   findWebhookSettings,
   removeWebhook,
-} from '../../shared/store/webhooks.ts'
-import { network } from '../../shared/webhooks/network.ts'
-import { previousAt, rotated } from '../../shared/webhooks/rotation.ts'
-import { webhookSecret } from '../../shared/webhooks/signature.ts'
-import { strict, targetOf } from '../../shared/webhooks/target.ts'
+} from '../../shared/store/webhooks/webhooks.ts'
+import { network } from '../../shared/webhooks/http/network.ts'
+import { previousAt, rotated } from '../../shared/webhooks/http/rotation.ts'
+import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
+import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
 
 /** How long the name system may take to say where a new URL leads. */
 const LOOK_UP_SECONDS = 5

@@ -1,14 +1,14 @@
-import { chargeView } from '../../shared/api/debit-view.ts'
 import { type Call, endpoint } from '../../shared/api/endpoint.ts'
 import type { Success } from '../../shared/api/envelope.ts'
-import { accept, fingerprint } from '../../shared/domain/charge.ts'
-import { newReference, type Uuid } from '../../shared/domain/reference.ts'
+import { accept, fingerprint } from '../../shared/domain/debits/charge.ts'
+import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
-import { allBanks } from '../../shared/store/banks.ts'
-import { findByPartnerReference, openDebit } from '../../shared/store/charges.ts'
-import { findDebit } from '../../shared/store/debits.ts'
-import { currentGeneration } from '../../shared/store/restores.ts'
+import { allBanks } from '../../shared/store/banks/banks.ts'
+import { findByPartnerReference, openDebit } from '../../shared/store/debits/charges.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { currentGeneration } from '../../shared/store/operator/restores.ts'
+import { chargeView } from '../../shared/views/debit.ts'
 
 /** Two thousand million references a day: a third draw is as good as never needed. */
 const DRAWS_MAX = 5

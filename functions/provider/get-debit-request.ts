@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { statusView } from '../../shared/api/debit-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { Reference } from '../../shared/domain/reference.ts'
+import { Reference } from '../../shared/domain/ids.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findPartnerDebit } from '../../shared/store/debits.ts'
-import { findRefundOf } from '../../shared/store/refunds.ts'
+import { findPartnerDebit } from '../../shared/store/debits/debits.ts'
+import { findRefundOf } from '../../shared/store/debits/refunds.ts'
+import { statusView } from '../../shared/views/debit.ts'
 
 export const getDebitRequest = (runtime: Runtime) =>
   endpoint('get-debit-request', runtime, async ({ path, caller }) => {

@@ -1,9 +1,9 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { readReport } from '../../shared/reports/bucket.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findPartnerBatch } from '../../shared/store/settlements.ts'
+import { readReport } from '../../shared/settlement/report/bucket.ts'
+import { findPartnerBatch } from '../../shared/store/settlement/batches.ts'
 
 /**
  * The report of a batch, as it was written when the batch was sealed. One too large for a reply is

@@ -1,8 +1,8 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { batchView } from '../../shared/domain/settlement-view.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findPartnerBatch } from '../../shared/store/settlements.ts'
+import { findPartnerBatch } from '../../shared/store/settlement/batches.ts'
+import { batchView } from '../../shared/views/batch.ts'
 
 export const getSettlement = (runtime: Runtime) =>
   endpoint('get-settlement', runtime, async ({ path, caller }) => {

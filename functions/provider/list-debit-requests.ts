@@ -1,14 +1,14 @@
-import { debitView } from '../../shared/api/debit-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { following, listHash, numbering, positionIn, totals } from '../../shared/api/pagination.ts'
-import { type DebitFilter, isListed } from '../../shared/domain/debit-list.ts'
+import { type DebitFilter, isListed } from '../../shared/domain/debits/list-query.ts'
 import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
-import type { PartnerId } from '../../shared/domain/partner.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { countDebits, type DebitPage, listDebits } from '../../shared/store/debit-lists.ts'
-import { findByOwnReference } from '../../shared/store/debits.ts'
+import { countDebits, type DebitPage, listDebits } from '../../shared/store/debits/debit-lists.ts'
+import { findByOwnReference } from '../../shared/store/debits/debits.ts'
+import { debitView } from '../../shared/views/debit.ts'
 
 /** A provider's debits, newest first: by page number with counts, or by cursor without. */
 export const listDebitRequests = (runtime: Runtime) =>

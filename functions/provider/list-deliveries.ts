@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { deliveryWithAttempts } from '../../shared/api/delivery-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { readLog } from '../../shared/deliveries/log.ts'
-import { Reference } from '../../shared/domain/reference.ts'
+import { Reference } from '../../shared/domain/ids.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findPartnerDebit } from '../../shared/store/debits.ts'
+import { findPartnerDebit } from '../../shared/store/debits/debits.ts'
+import { deliveryWithAttempts } from '../../shared/views/delivery.ts'
+import { readLog } from '../../shared/webhooks/delivery-log.ts'
 
 /** What became of each event of a debit, attempt by attempt. */
 export const listDeliveriesOfDebit = (runtime: Runtime) =>

@@ -1,18 +1,18 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
-import { findEvents } from '../../shared/deliveries/events.ts'
+import { pageRequest } from '../../shared/domain/page.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import {
   FEED_DAYS,
   type FeedEntry,
   feedPosition,
   readFeedPosition,
-} from '../../shared/domain/event-feed.ts'
-import { pageRequest } from '../../shared/domain/page.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+} from '../../shared/domain/webhooks/feed.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { readFeed } from '../../shared/store/event-feed.ts'
-import { findWebhookSettings } from '../../shared/store/webhooks.ts'
+import { readFeed } from '../../shared/store/webhooks/feed.ts'
+import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
+import { findEvents } from '../../shared/webhooks/find-events.ts'
 
 const FEED_MS = FEED_DAYS * 86_400_000
 

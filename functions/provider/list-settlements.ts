@@ -2,10 +2,10 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { pageRequest } from '../../shared/domain/page.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { batchView } from '../../shared/domain/settlement-view.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { positionOf } from '../../shared/store/batch-item.ts'
-import { listBatches } from '../../shared/store/settlements.ts'
+import { positionOf } from '../../shared/store/settlement/batch-item.ts'
+import { listBatches } from '../../shared/store/settlement/batches.ts'
+import { batchView } from '../../shared/views/batch.ts'
 
 /** The settlement batches of a partner, newest first. */
 export const listSettlements = (runtime: Runtime) =>

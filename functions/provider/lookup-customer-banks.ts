@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { bankView, liveBanks } from '../../shared/domain/bank.ts'
+import { bankView, liveBanks } from '../../shared/domain/banks/bank.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { allBanks, listAccounts } from '../../shared/store/banks.ts'
+import { allBanks, listAccounts } from '../../shared/store/banks/banks.ts'
 
 /** The banks at which a phone number has an active account, and whose it is. */
 export const lookupCustomerBanks = (runtime: Runtime) =>

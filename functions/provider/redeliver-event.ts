@@ -1,11 +1,11 @@
-import { deliveryView } from '../../shared/api/delivery-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { findEvent } from '../../shared/deliveries/events.ts'
-import { askRedelivery } from '../../shared/deliveries/redeliver.ts'
-import { readDeliveryId } from '../../shared/domain/event.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { deliveryView } from '../../shared/views/delivery.ts'
+import { findEvent } from '../../shared/webhooks/find-events.ts'
+import { askRedelivery } from '../../shared/webhooks/redeliver.ts'
 
 /** One more attempt at an event, whatever became of those before. */
 export const redeliverEvent = (runtime: Runtime) =>

@@ -1,13 +1,13 @@
-import { pingView } from '../../shared/api/delivery-view.ts'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { noteOutcome } from '../../shared/deliveries/health.ts'
-import { ping } from '../../shared/deliveries/send.ts'
-import { firstTry, succeeded } from '../../shared/domain/attempt.ts'
-import { PING } from '../../shared/domain/event.ts'
+import { firstTry, succeeded } from '../../shared/domain/webhooks/attempt.ts'
+import { PING } from '../../shared/domain/webhooks/event.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findHealth } from '../../shared/store/webhook-health.ts'
-import { findWebhook } from '../../shared/store/webhooks.ts'
+import { findHealth } from '../../shared/store/webhooks/health.ts'
+import { findWebhook } from '../../shared/store/webhooks/webhooks.ts'
+import { pingView } from '../../shared/views/delivery.ts'
+import { noteOutcome } from '../../shared/webhooks/health.ts'
+import { ping } from '../../shared/webhooks/send.ts'
 
 /**
  * Sends a signed `ping` at once, and answers with what the receiver made of it. One that is

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { functionRows } from '../functions.ts'
+import { functionRows } from '../definitions/functions.ts'
 import { nodeModules } from './node-modules.ts'
-import { unused } from './unused.ts'
+import { unused } from './pruned.ts'
 
 /** What is deployed: one minified ES module per function, with the AWS SDK in it. */
 

@@ -1,6 +1,6 @@
 import { measure } from '../metrics.ts'
+import type { Exchange } from './context.ts'
 import { endpoint } from './endpoint.ts'
-import type { Exchange } from './exchange.ts'
 
 /**
  * Counts a bank's request that is answered 4xx, once and in one metric: a refused report can cost a

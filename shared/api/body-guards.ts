@@ -1,7 +1,7 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser'
 import type { Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
-import { type ApiEvent, type Guard, headerValues, orThrow } from './exchange.ts'
+import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
 import { bodyText, fieldsOf, judgeReserved, malformed, originalBody, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../domain/refusal.ts'
 import { isMistyped, authorizationProblems as problems } from '../domain/token.ts'
-import { findCaller } from '../store/credentials.ts'
-import { type Guard, headerValues } from './exchange.ts'
+import { findCaller } from '../store/providers/credentials.ts'
+import { type Guard, headerValues } from './context.ts'
 import { countFailure } from './failed-credentials.ts'
 import type { Operation } from './operations.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestLimits } from '../domain/request-limits.ts'
+import type { RequestLimits } from '../domain/providers/request-limits.ts'
 import { environment } from '../runtime.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 

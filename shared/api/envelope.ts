@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
-import type { Rate } from '../store/windows.ts'
+import type { Rate } from '../store/rate-limit.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */

@@ -1,8 +1,8 @@
 import { Refusal } from '../domain/refusal.ts'
 import { sha256 } from '../store/keys.ts'
-import { countRequest } from '../store/windows.ts'
+import { countRequest } from '../store/rate-limit.ts'
 import { addressScope } from './address.ts'
-import type { ApiEvent, Guard } from './exchange.ts'
+import type { ApiEvent, Guard } from './context.ts'
 import { rateRefusal } from './rate-guard.ts'
 
 /** Rejected credentials per minute before they are answered with 429/1453. */

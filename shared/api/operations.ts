@@ -1,12 +1,12 @@
 import type * as v from 'valibot'
-import { BankCallback, BankUpdate } from '../domain/bank-update.ts'
-import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/charge.ts'
-import { BankListQuery, DebitListQuery } from '../domain/debit-list.ts'
-import { EventFeedQuery } from '../domain/event-feed.ts'
+import { BankCallback, BankUpdate } from '../domain/debits/bank-update.ts'
+import { CHARGE_FIELD_CODES, ChargeRequest } from '../domain/debits/charge.ts'
+import { BankListQuery, DebitListQuery } from '../domain/debits/list-query.ts'
 import { PageQuery } from '../domain/page.ts'
 import { type Category, type ErrorCode, Refusal } from '../domain/refusal.ts'
-import { ReportQuery, SettlementListQuery } from '../domain/settlement-list.ts'
+import { ReportQuery, SettlementListQuery } from '../domain/settlement/list-query.ts'
 import type { FieldCodes } from '../domain/validation.ts'
+import { EventFeedQuery } from '../domain/webhooks/feed.ts'
 
 /**
  * Every published operation as one row (specification, Endpoints and Limits). The gateway's routes,

@@ -1,6 +1,6 @@
-import { openRequestSecrets } from '../store/request-secrets.ts'
+import { openRequestSecrets } from '../store/providers/request-secrets.ts'
 import { judgeAddress } from './address.ts'
-import { type ApiEvent, type Guard, headerValues, orThrow } from './exchange.ts'
+import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
 import { judgeSignature, type SignedRequest } from './request-signature.ts'
 import { signedTargets } from './signed-targets.ts'
 

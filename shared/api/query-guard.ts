@@ -1,6 +1,6 @@
 import { type FieldMessages, invalid, Refusal } from '../domain/refusal.ts'
 import { judgeInput } from '../domain/validation.ts'
-import { type ApiEvent, type Guard, orThrow } from './exchange.ts'
+import { type ApiEvent, type Guard, orThrow } from './context.ts'
 import type { Operation } from './operations.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Refusal } from '../domain/refusal.ts'
 import { sha256 } from '../store/keys.ts'
-import { countRequest, type Rate } from '../store/windows.ts'
+import { countRequest, type Rate } from '../store/rate-limit.ts'
+import type { ApiEvent, Exchange, Guard } from './context.ts'
 import { effectiveLimit } from './effective-limit.ts'
-import type { ApiEvent, Exchange, Guard } from './exchange.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
 /** Returns the refusal of an exceeded limit: 429, `Retry-After` and the published details. */

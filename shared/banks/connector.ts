@@ -1,12 +1,12 @@
-import type { BankIdentifier, ConnectorSettings } from '../domain/bank.ts'
-import type { InstructionResult, RefundInstruction } from '../domain/instruction.ts'
-import type { SandboxReport } from '../domain/sandbox-outcome.ts'
+import type { BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
+import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import type {
   BankOutcome,
   DebitAtBank,
   Submission,
   SubmissionResult,
-} from '../domain/submission.ts'
+} from '../domain/debits/submission.ts'
+import type { InstructionResult, RefundInstruction } from '../domain/settlement/payout.ts'
 
 /**
  * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then

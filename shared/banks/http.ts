@@ -1,18 +1,23 @@
 import * as v from 'valibot'
-import { BankApproval, BankReference, ErrorMessage, failureCode } from '../domain/bank-update.ts'
-import type { FailureCode } from '../domain/debit.ts'
-import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
+import {
+  BankApproval,
+  BankReference,
+  ErrorMessage,
+  failureCode,
+} from '../domain/debits/bank-update.ts'
+import type { FailureCode } from '../domain/debits/debit.ts'
 import type {
   BankOutcome,
   DebitAtBank,
   Submission,
   SubmissionResult,
-} from '../domain/submission.ts'
-import { echo, rejected, rejection, saidIn } from './answer.ts'
+} from '../domain/debits/submission.ts'
+import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
 import type { Connector, Reach } from './connector.ts'
-import type { Answer } from './exchange.ts'
-import { ask, handOver, NEVER_CAME } from './hand-over.ts'
-import { httpRefund } from './http-settlement.ts'
+import { httpRefund } from './http-payouts.ts'
+import { ask, handOver, NEVER_CAME } from './idempotent-post.ts'
+import type { Answer } from './request.ts'
+import { echo, rejected, rejection, saidIn } from './response.ts'
 
 /**
  * A bank with an endpoint of its own that speaks our protocol (docs/bank-protocol.md). Only a

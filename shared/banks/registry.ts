@@ -1,10 +1,10 @@
-import type { ConnectorName } from '../domain/bank.ts'
+import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { Connector, Reach, Wiring } from './connector.ts'
 import { httpConnector } from './http.ts'
-import { httpSettlement } from './http-settlement.ts'
+import { httpSettlement } from './http-payouts.ts'
+import type { SettlementConnector } from './payout-connector.ts'
 import { sandboxConnector } from './sandbox.ts'
-import { sandboxRefund, sandboxSettlement } from './sandbox-settlement.ts'
-import type { SettlementConnector } from './settlement.ts'
+import { sandboxRefund, sandboxSettlement } from './sandbox-payouts.ts'
 
 type Connected = Exclude<ConnectorName, 'none'>
 

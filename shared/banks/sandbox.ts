@@ -1,7 +1,7 @@
-import type { BankUpdate } from '../domain/bank-update.ts'
+import type { SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
+import type { BankUpdate } from '../domain/debits/bank-update.ts'
+import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import type { SandboxOutcome } from '../domain/sandbox-outcome.ts'
-import type { Submission, SubmissionResult } from '../domain/submission.ts'
 import type { Connector, Wiring } from './connector.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { BankIdentifier } from '../domain/bank.ts'
-import { type Debit, stateAt } from '../domain/debit.ts'
-import type { Funding } from '../domain/funding.ts'
-import type { PartnerId } from '../domain/partner.ts'
-import type { Refund } from '../domain/refund.ts'
-import type { ReportException } from '../domain/report-exception.ts'
-import { type Batch, type Line, startOf } from '../domain/settlement.ts'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import type { ReportException } from '../domain/debits/exception.ts'
+import type { Refund } from '../domain/debits/refund.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type Batch, type Line, startOf } from '../domain/settlement/batch.ts'
+import type { Funding } from '../domain/settlement/funding.ts'
 import { type LedgerEntry, payable, receivable } from './entry.ts'
 
 /** The entries that stored facts lead to; what has not happened yet leads to none. */

@@ -1,5 +1,5 @@
-import type { BankIdentifier } from '../domain/bank.ts'
-import type { PartnerId } from '../domain/partner.ts'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 
 /** Double entries: each debits one account and credits another with the same amount. */
 

@@ -1,6 +1,6 @@
 import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
-import type { Day } from '../domain/settlement.ts'
-import { csvRecord, guarded } from '../reports/csv.ts'
+import type { Day } from '../domain/settlement/batch.ts'
+import { csvRecord, guarded } from '../settlement/report/csv.ts'
 import type { LedgerDay } from './day.ts'
 import {
   type Account,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
 import {
   type Approval,
   ApprovalId,
@@ -9,10 +10,9 @@ import {
   statusAt,
   UNKNOWN_OPERATOR,
   unnamed,
-} from '../domain/approval.ts'
-import type { BankIdentifier } from '../domain/bank.ts'
-import type { Fields } from '../domain/change.ts'
-import type { PartnerId } from '../domain/partner.ts'
+} from '../domain/operator/approval.ts'
+import type { Fields } from '../domain/operator/change.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   claimApproval,
@@ -23,8 +23,8 @@ import {
   putApproval,
   releaseApproval,
   sealSecrets,
-} from '../store/approvals.ts'
-import { changeWrites, type Recording } from '../store/changes.ts'
+} from '../store/operator/approvals.ts'
+import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
 /** The way of a call that needs an approval: it is requested, decided, and carried out once. */

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
-import { UNKNOWN_OPERATOR } from '../domain/approval.ts'
+import { UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log, wordsOf } from '../log.ts'
 import { environment, type Runtime, real } from '../runtime.ts'

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
-import { BankIdentifier } from '../domain/bank.ts'
-import { EventType } from '../domain/event-type.ts'
+import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import { PartnerId } from '../domain/partner.ts'
+import { PartnerId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
+import { EventType } from '../domain/webhooks/event-type.ts'
 
 /** Options of the operator command: text, held against the same rules as everything else. */
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { BankIdentifier } from '../domain/bank.ts'
-import { FeeSchedule } from '../domain/fee-schedule.ts'
+import { BankIdentifier } from '../domain/banks/bank.ts'
 import { pesewas } from '../domain/money.ts'
-import { type Partner, SettlementAccount } from '../domain/partner.ts'
+import { type Partner, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
+import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { kept, money, option, orNone, present, wholeNumber } from './options.ts'
 
 /** What a partner pays, and where it is paid to, as options of the operator command. */

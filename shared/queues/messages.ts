@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { PartnerId } from '../domain/partner.ts'
-import { Reference } from '../domain/reference.ts'
-import { SandboxReport } from '../domain/sandbox-outcome.ts'
-import { BatchId, Day } from '../domain/settlement.ts'
+import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
+import { Reference } from '../domain/ids.ts'
+import { PartnerId } from '../domain/providers/provider.ts'
+import { BatchId, Day } from '../domain/settlement/batch.ts'
 
 /**
  * Every queue and the shape of its messages. A message names what is to be looked at and never

@@ -1,11 +1,11 @@
-import type { Debit } from '../domain/debit.ts'
-import { isHeldBy } from '../domain/restore.ts'
-import { type Batch, type Line, payableFrom } from '../domain/settlement.ts'
+import type { Debit } from '../domain/debits/debit.ts'
+import { isHeldBy } from '../domain/operator/restore.ts'
+import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
-import { timeOf } from './seen.ts'
+import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
 import { inGhs, type Sums, whole } from './sums.ts'
-import { isLongAgo, isTooOld, type Terms } from './terms.ts'
+import { isLongAgo, isTooOld, type Terms } from './window.ts'
 
 /** Batches and their lines, as they stand. */
 

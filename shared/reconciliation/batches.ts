@@ -1,6 +1,6 @@
-import type { PartnerId } from '../domain/partner.ts'
-import { type Batch, type Day, dayAfter } from '../domain/settlement.ts'
-import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlements.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
+import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
   addsUp,
   comesToItsEnd,
@@ -11,12 +11,12 @@ import {
   takesBackOnce,
 } from './batch-checks.ts'
 import { hasItsFee } from './fees.ts'
+import type { Tally } from './findings.ts'
 import { judged, verdict } from './invariants.ts'
 import { type Batches, isOffsetRightly } from './offsets.ts'
 import { linePages, seeLines } from './read.ts'
 import { noSums, withLine } from './sums.ts'
-import type { Tally } from './tally.ts'
-import type { Terms } from './terms.ts'
+import type { Terms } from './window.ts'
 
 /**
  * Checks the batches of a provider: those of the last 35 days by their list, and older ones that

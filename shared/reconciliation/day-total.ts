@@ -1,7 +1,7 @@
-import type { Debit } from '../domain/debit.ts'
+import type { Debit } from '../domain/debits/debit.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
 import { inGhs, whole } from './sums.ts'
-import type { Terms } from './terms.ts'
+import type { Terms } from './window.ts'
 
 /** What a debit has in the total of its day; one that failed has given it back. */
 export const shareOf = ({ facts, status }: Debit, { date }: Terms): bigint =>

@@ -3,9 +3,9 @@ import { endsInTime, followsTheLifecycle, hasOneOutcome, isWhole, saysWho } from
 import { existsAsAccepted, isClaimed, isNamed } from './identity.ts'
 import type { Invariant, Verdict } from './invariants.ts'
 import { hasRefund } from './refunds.ts'
-import type { SeenDebit, Subscription } from './seen.ts'
+import type { SeenDebit, Subscription } from './related.ts'
 import { isSettledOnce, isSettledRightly, isTakenBackOnce, keepsItsAmount } from './settled.ts'
-import type { Terms } from './terms.ts'
+import type { Terms } from './window.ts'
 
 type Check = (seen: SeenDebit, terms: Terms, subscription: Subscription) => Verdict
 

@@ -1,8 +1,8 @@
-import type { Debit, Entry } from '../domain/debit.ts'
-import { type Delivery, isSubscribed } from '../domain/delivery.ts'
+import type { Debit, Entry } from '../domain/debits/debit.ts'
+import { type Delivery, isSubscribed } from '../domain/webhooks/delivery.ts'
 import { nothing, together, type Verdict, verdict } from './invariants.ts'
-import type { SeenDebit, Subscription } from './seen.ts'
-import type { Terms } from './terms.ts'
+import type { SeenDebit, Subscription } from './related.ts'
+import type { Terms } from './window.ts'
 
 /** The records of what partners were told. */
 

@@ -1,5 +1,5 @@
-import type { Debit } from '../domain/debit.ts'
-import { exceptionKind, type ReportException } from '../domain/report-exception.ts'
+import type { Debit } from '../domain/debits/debit.ts'
+import { exceptionKind, type ReportException } from '../domain/debits/exception.ts'
 import { type Verdict, verdict } from './invariants.ts'
 
 /**

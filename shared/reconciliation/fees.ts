@@ -1,8 +1,8 @@
-import type { Debit } from '../domain/debit.ts'
-import type { FeeSchedule } from '../domain/fee-schedule.ts'
+import type { Debit } from '../domain/debits/debit.ts'
+import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import type { SeenLine } from './batch-checks.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
-import { timeOf } from './seen.ts'
+import { timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
 /** Fees of lines, computed apart from the code that wrote them. */

@@ -1,8 +1,8 @@
-import type { Debit, Entry } from '../domain/debit.ts'
-import { isHeldBy } from '../domain/restore.ts'
+import type { Debit, Entry } from '../domain/debits/debit.ts'
+import { isHeldBy } from '../domain/operator/restore.ts'
 import { nothing, together, type Verdict, verdict } from './invariants.ts'
-import { type SeenDebit, timesOf } from './seen.ts'
-import type { Terms } from './terms.ts'
+import { type SeenDebit, timesOf } from './related.ts'
+import type { Terms } from './window.ts'
 
 /** A debit's history, walked by a table of its own. */
 

@@ -1,6 +1,6 @@
 import { nothing, type Verdict, verdict } from './invariants.ts'
-import type { SeenDebit } from './seen.ts'
-import type { Terms } from './terms.ts'
+import type { SeenDebit } from './related.ts'
+import type { Terms } from './window.ts'
 
 /** What a charge fixes for ever, told three times: by the debit, its uuid and its claim. */
 

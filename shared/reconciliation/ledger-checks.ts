@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/partner.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
 import {
   type Account,
@@ -10,15 +10,15 @@ import {
   post,
   trialBalance,
 } from '../ledger/entry.ts'
-import { findFunds, listFundings } from '../store/funding.ts'
-import { listPartners } from '../store/partners.ts'
-import { listAdjustments } from '../store/settlement-lines.ts'
-import { findBatches, listBatchTimes } from '../store/settlements.ts'
+import { listPartners } from '../store/providers/providers.ts'
+import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
+import { findFunds, listFundings } from '../store/settlement/funding.ts'
+import { listAdjustments } from '../store/settlement/lines.ts'
+import type { Tally } from './findings.ts'
 import { type Verdict, verdict } from './invariants.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
 import { inGhs, whole } from './sums.ts'
-import type { Tally } from './tally.ts'
-import type { Terms } from './terms.ts'
+import type { Terms } from './window.ts'
 
 /**
  * Compares the ledger of a day that is over with what debits, batches, refunds and the cash counter

@@ -1,4 +1,4 @@
-import { type SeenDebit, timeOf } from './seen.ts'
+import { type SeenDebit, timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
 /** Where the money of the day's completed debits is; nothing is made or lost on the way. */

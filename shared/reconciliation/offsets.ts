@@ -1,4 +1,4 @@
-import type { Batch, BatchId, Day } from '../domain/settlement.ts'
+import type { Batch, BatchId, Day } from '../domain/settlement/batch.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
 import { inGhs, whole } from './sums.ts'
 

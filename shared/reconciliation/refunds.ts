@@ -1,11 +1,11 @@
-import type { Debit } from '../domain/debit.ts'
-import type { Refund } from '../domain/refund.ts'
-import { refundPages } from '../store/refunds.ts'
+import type { Debit } from '../domain/debits/debit.ts'
+import type { Refund } from '../domain/debits/refund.ts'
+import { refundPages } from '../store/debits/refunds.ts'
+import type { Tally } from './findings.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
 import { readDebits } from './read.ts'
-import { type SeenDebit, timeOf } from './seen.ts'
-import type { Tally } from './tally.ts'
-import { isTooOld, type Terms } from './terms.ts'
+import { type SeenDebit, timeOf } from './related.ts'
+import { isTooOld, type Terms } from './window.ts'
 
 /** Refunds and their debits. */
 

@@ -1,8 +1,8 @@
-import type { Debit } from '../domain/debit.ts'
-import type { Line } from '../domain/settlement.ts'
+import type { Debit } from '../domain/debits/debit.ts'
+import type { Line } from '../domain/settlement/batch.ts'
 import { nothing, type Verdict, verdict } from './invariants.ts'
-import { type SettledDebit, timeOf } from './seen.ts'
-import type { Terms } from './terms.ts'
+import { type SettledDebit, timeOf } from './related.ts'
+import type { Terms } from './window.ts'
 
 /** What became of the money of a debit, as far as the debit itself says. */
 

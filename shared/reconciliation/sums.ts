@@ -1,4 +1,4 @@
-import type { Line, Totals } from '../domain/settlement.ts'
+import type { Line, Totals } from '../domain/settlement/batch.ts'
 
 /** Sums of lines once more, in numbers that know no rounding and no end. */
 export type Sums = Record<keyof Totals, bigint>

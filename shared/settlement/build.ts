@@ -1,24 +1,24 @@
-import { type Debit, stateAt } from '../domain/debit.ts'
-import type { PartnerId } from '../domain/partner.ts'
-import type { Reference } from '../domain/reference.ts'
-import { type BatchId, type Day, type Line, startOf } from '../domain/settlement.ts'
-import { adjustmentLine, debitLine } from '../domain/settlement-line.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import type { Reference } from '../domain/ids.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type BatchId, type Day, type Line, startOf } from '../domain/settlement/batch.ts'
+import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { findDebits } from '../store/debits.ts'
-import { findPartner } from '../store/partners.ts'
+import { findDebits } from '../store/debits/debits.ts'
+import { findPartner } from '../store/providers/providers.ts'
+import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
 import {
   addLines,
   countLines,
   type Entry,
   findLines,
   LINES_PER_WRITE,
-} from '../store/settlement-lines.ts'
-import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlements.ts'
+} from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { unsettledPages } from '../store/watch.ts'
-import { ahead } from './ahead.ts'
-import { finishBatch } from './finish.ts'
+import { unsettledPages } from '../store/work-index.ts'
+import { ahead } from './prefetch.ts'
+import { finishBatch } from './seal.ts'
 
 /**
  * Builds the batches of a provider for a day: every completed debit of the days before that has no

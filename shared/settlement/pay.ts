@@ -1,28 +1,27 @@
-import type { SettlementConnector } from '../banks/settlement.ts'
-import type { ConnectorName } from '../domain/bank.ts'
-import type { InstructionResult } from '../domain/instruction.ts'
+import type { SettlementConnector } from '../banks/payout-connector.ts'
+import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
+import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { isHeldBy, type Restore } from '../domain/restore.ts'
 import {
   type Batch,
   type BatchId,
   payoutUuid,
   type SettlementAccount,
-} from '../domain/settlement.ts'
+} from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,
   failPayment,
   retryPayment,
-} from '../domain/settlement-payment.ts'
+} from '../domain/settlement/payment.ts'
+import type { InstructionResult } from '../domain/settlement/payout.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
-import { findBank } from '../store/banks.ts'
-import { findFunds } from '../store/funding.ts'
-import { findPartner } from '../store/partners.ts'
-import { findRestore } from '../store/restores.ts'
+import { findBank } from '../store/banks/banks.ts'
+import { findRestore } from '../store/operator/restores.ts'
+import { findPartner } from '../store/providers/providers.ts'
 import {
   findBatch,
   findBatches,
@@ -30,7 +29,8 @@ import {
   replaceBatch,
   replaceBatches,
   type Written,
-} from '../store/settlements.ts'
+} from '../store/settlement/batches.ts'
+import { findFunds } from '../store/settlement/funding.ts'
 
 /**
  * Pays a batch: one instruction to the bank that holds the partner's account. That it is going to

@@ -1,11 +1,11 @@
 import { ConnectorFault } from '../banks/connector-fault.ts'
-import type { PartnerId } from '../domain/partner.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement.ts'
+import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement/batch.ts'
 import { log } from '../log.ts'
-import { findBatches, listPayable } from '../store/settlements.ts'
+import { findBatches, listPayable } from '../store/settlement/batches.ts'
+import { buildInTurn } from './lease.ts'
 import { payBatch, type World } from './pay.ts'
-import { buildInTurn } from './turn.ts'
 
 /** The whole run of a day, one thing after the other, as an operator tries it out. */
 

@@ -1,8 +1,8 @@
-import type { PartnerId } from '../domain/partner.ts'
-import { type Day, startOf } from '../domain/settlement.ts'
-import { listPartners } from '../store/partners.ts'
-import { listBatchesOfDay } from '../store/settlements.ts'
-import { unsettledPages } from '../store/watch.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type Day, startOf } from '../domain/settlement/batch.ts'
+import { listPartners } from '../store/providers/providers.ts'
+import { listBatchesOfDay } from '../store/settlement/batches.ts'
+import { unsettledPages } from '../store/work-index.ts'
 
 /** Partners for whom the runs of a day have left something: debits without a line, or a batch. */
 export const listUnfinished = async (date: Day): Promise<PartnerId[]> => {

@@ -1,5 +1,5 @@
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb'
-import type { Status } from '../domain/lifecycle.ts'
+import type { Status } from '../domain/debits/lifecycle.ts'
 import { REACH, type Slice } from '../domain/page.ts'
 import { table, tableName } from './table.ts'
 

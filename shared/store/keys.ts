@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import type { ApprovalId } from '../domain/approval.ts'
-import type { BankIdentifier } from '../domain/bank.ts'
-import type { Status } from '../domain/lifecycle.ts'
-import type { PartnerId } from '../domain/partner.ts'
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import type { Status } from '../domain/debits/lifecycle.ts'
+import type { Reference, Uuid } from '../domain/ids.ts'
+import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
-import type { Reference, Uuid } from '../domain/reference.ts'
-import type { BatchId, Day, Line } from '../domain/settlement.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import type { BatchId, Day, Line } from '../domain/settlement/batch.ts'
 
 /**
  * Every key that an item is stored under. Text of users enters a key only as a hash, so no text can

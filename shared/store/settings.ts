@@ -1,9 +1,9 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import { real } from '../runtime.ts'
-import { heldTogether, transact, withConflictRetries } from './conflicts.ts'
 import type { Key } from './keys.ts'
 import { held, read, table, tableName, type Write, withoutKeys } from './table.ts'
+import { heldTogether, transact, withConflictRetries } from './transactions.ts'
 
 /**
  * Settings that operators change: items that are replaced whole, if they still stand as they were

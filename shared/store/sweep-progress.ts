@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/partner.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 import { keys } from './keys.ts'
 import { put, read, withoutKeys } from './table.ts'
 

@@ -1,10 +1,10 @@
-import type { PartnerId } from '../domain/partner.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { findDebits } from '../store/debits.ts'
-import { listPartners } from '../store/partners.ts'
+import { findDebits } from '../store/debits/debits.ts'
+import { listPartners } from '../store/providers/providers.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { GRACE_SECONDS, unsettledPages } from '../store/watch.ts'
+import { GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
 import { repair } from './repair.ts'
 
 /**

@@ -1,9 +1,9 @@
-import type { PartnerId } from '../domain/partner.ts'
-import { type Day, dayAfter, startOf } from '../domain/settlement.ts'
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type Day, dayAfter, startOf } from '../domain/settlement/batch.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { createdWithin } from '../store/debit-lists.ts'
-import { findDebits } from '../store/debits.ts'
+import { createdWithin } from '../store/debits/debit-lists.ts'
+import { findDebits } from '../store/debits/debits.ts'
 import { repair } from './repair.ts'
 
 /**

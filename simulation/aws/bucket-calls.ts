@@ -1,5 +1,5 @@
-import type { Effects } from '../world/effects.ts'
-import type { Faults } from '../world/faults.ts'
+import type { Effects } from '../engine/effects.ts'
+import type { Faults } from '../engine/faults.ts'
 import { unavailable } from './failures.ts'
 import type { Command } from './sdk.ts'
 

@@ -3,7 +3,7 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
-import type { Chance } from '../world/chance.ts'
+import type { Chance } from '../engine/random.ts'
 
 /** How calls to AWS fail, as the SDK says it. */
 

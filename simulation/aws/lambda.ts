@@ -1,11 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import { type JobName, jobNames, jobRow } from '../../infra/jobs.ts'
+import { type JobName, jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
-import type { Chance } from '../world/chance.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Faults } from '../world/faults.ts'
-import type { FunctionName } from '../world/functions.ts'
-import type { Run } from '../world/warm-functions.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { FunctionName } from '../engine/functions.ts'
+import type { Chance } from '../engine/random.ts'
+import type { Run } from '../engine/warm-functions.ts'
 import type { Message, Queues } from './queues.ts'
 
 /** What Lambda does for queues and for the stream: batches, bounds, and what failed comes again. */

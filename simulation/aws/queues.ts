@@ -1,9 +1,9 @@
 import type { SQSRecord } from 'aws-lambda'
-import { type QueueRow, queueRows } from '../../infra/queues.ts'
+import { type QueueRow, queueRows } from '../../infra/definitions/queues.ts'
 import { messages, type QueueName } from '../../shared/queues/messages.ts'
-import type { Chance } from '../world/chance.ts'
-import { type Clock, cancel, type Timer } from '../world/clock.ts'
-import type { Faults } from '../world/faults.ts'
+import { type Clock, cancel, type Timer } from '../engine/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Chance } from '../engine/random.ts'
 
 /**
  * SQS standard queues: a message is there from its time on until it is deleted, hidden while

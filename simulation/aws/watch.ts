@@ -1,5 +1,5 @@
-import type { Clock } from '../world/clock.ts'
-import type { Change, Item } from '../world/witness.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Change, Item } from '../engine/observations.ts'
 
 /**
  * When the sweep has anything to find. It is set off each minute; the minutes in which it would

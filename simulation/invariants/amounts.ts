@@ -1,4 +1,4 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import { type Check, together } from './invariant.ts'
 import { kindOf } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'

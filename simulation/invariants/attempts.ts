@@ -1,4 +1,4 @@
-import { type Books, type DeliveryBook, eventKey } from './books.ts'
+import { type Books, type DeliveryBook, eventKey } from './debit-histories.ts'
 import { isTakenUp } from './deliveries.ts'
 import type { Check, Complain } from './invariant.ts'
 import type { SeenPost } from './post-book.ts'

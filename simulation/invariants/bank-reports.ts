@@ -1,7 +1,7 @@
-import type { Books, DebitBook } from './books.ts'
+import type { Books, DebitBook } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
+import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './reply.ts'
 import { type BankReport, isReporting } from './report-book.ts'
-import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './said.ts'
 
 /** 6, 7, 31: what banks reported, and what became of it. */
 

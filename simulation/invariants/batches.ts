@@ -1,4 +1,4 @@
-import type { BatchBook, Books } from './books.ts'
+import type { BatchBook, Books } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import type { RawBatch, RawLine, RawTotals } from './raw-items.ts'
 

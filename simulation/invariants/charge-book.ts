@@ -1,6 +1,6 @@
-import type { Asked } from '../world/witness.ts'
+import type { Asked } from '../engine/observations.ts'
 import type { RawDebit } from './raw-items.ts'
-import { type Members, membersOf } from './said.ts'
+import { type Members, membersOf } from './reply.ts'
 import { pesewasOf } from './time-and-money.ts'
 
 /** All tries at one charge: those of one provider under one reference of its own. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { ScenePartner } from '../world/witness.ts'
-import type { Books, DebitBook } from './books.ts'
+import type { ScenePartner } from '../engine/observations.ts'
 import { type ChargeBook, type ChargeTry, chargeKey, isWhatWasAsked } from './charge-book.ts'
+import type { Books, DebitBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
-import { isAccepted, isRefused, isUnknown, type Members, membersOf } from './said.ts'
+import { isAccepted, isRefused, isUnknown, type Members, membersOf } from './reply.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 1, 2, 3: what becomes of a charge, whether its caller was told or not. */

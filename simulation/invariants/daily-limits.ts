@@ -1,8 +1,8 @@
-import type { Change, Witnessed } from '../world/witness.ts'
+import type { Change, Witnessed } from '../engine/observations.ts'
 import type { ChargeTry } from './charge-book.ts'
 import type { Check, Complain } from './invariant.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
-import { codeIn } from './said.ts'
+import { codeIn } from './reply.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
 /** 20, 21: what a provider's debits of one day come to, after each write. */

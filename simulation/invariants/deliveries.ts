@@ -1,5 +1,5 @@
-import type { ScenePartner } from '../world/witness.ts'
-import { type Books, type DeliveryBook, eventKey } from './books.ts'
+import type { ScenePartner } from '../engine/observations.ts'
+import { type Books, type DeliveryBook, eventKey } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
 import { isFinished, isReceived, type SeenPost } from './post-book.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'

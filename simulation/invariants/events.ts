@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Books, eventKey } from './books.ts'
+import { type Books, eventKey } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
 import { isFinished, type SeenPost } from './post-book.ts'
-import { type Members, membersOf } from './said.ts'
+import { type Members, membersOf } from './reply.ts'
 import { eventNumber, SETTLED } from './time-and-money.ts'
 
 /** 13, 14: events, their ids, and what they say. */

@@ -1,5 +1,5 @@
-import type { ScenePartner } from '../world/witness.ts'
-import type { DebitBook } from './books.ts'
+import type { ScenePartner } from '../engine/observations.ts'
+import type { DebitBook } from './debit-histories.ts'
 import type { Check } from './invariant.ts'
 
 /** 29: fees, each rounded once. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Books, DebitBook } from './books.ts'
+import type { Books, DebitBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
-import { requestIdOf } from './said.ts'
+import { requestIdOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 5, 6, 12, 33: the path of a debit, write by write. */

@@ -1,4 +1,4 @@
-import type { Books } from './books.ts'
+import type { Books } from './debit-histories.ts'
 
 /** @param about the reference, uuid or key that it is about */
 export type Complain = (about: string, says: string) => void

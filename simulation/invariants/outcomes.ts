@@ -1,8 +1,8 @@
-import type { Scene } from '../world/witness.ts'
-import type { DebitBook } from './books.ts'
+import type { Scene } from '../engine/observations.ts'
+import type { DebitBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import type { Entry } from './raw-items.ts'
-import { type Members, membersOf } from './said.ts'
+import { type Members, membersOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 4, 8: every debit comes to its end in time, and its times say what it came through. */

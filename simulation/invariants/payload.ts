@@ -1,4 +1,4 @@
-import type { DebitBook } from './books.ts'
+import type { DebitBook } from './debit-histories.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
 

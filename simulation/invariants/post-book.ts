@@ -1,5 +1,5 @@
-import type { Post, ScenePartner, Witnessed } from '../world/witness.ts'
-import { type Members, membersOf } from './said.ts'
+import type { Post, ScenePartner, Witnessed } from '../engine/observations.ts'
+import { type Members, membersOf } from './reply.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** A post, and what it is about. */

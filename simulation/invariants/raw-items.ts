@@ -1,4 +1,4 @@
-import type { Change, Item } from '../world/witness.ts'
+import type { Change, Item } from '../engine/observations.ts'
 
 /**
  * Items as they lie in the table, as far as the invariants look at them. Written down here a

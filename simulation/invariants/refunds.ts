@@ -1,5 +1,5 @@
-import type { HandOver } from '../world/witness.ts'
-import type { Books, DebitBook, RefundBook } from './books.ts'
+import type { HandOver } from '../engine/observations.ts'
+import type { Books, DebitBook, RefundBook } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
 import { inGhs } from './time-and-money.ts'
 

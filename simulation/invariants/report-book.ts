@@ -1,5 +1,5 @@
-import type { Asked } from '../world/witness.ts'
-import { codeIn, type Members, membersOf } from './said.ts'
+import type { Asked } from '../engine/observations.ts'
+import { codeIn, type Members, membersOf } from './reply.ts'
 
 /** What a bank said of a debit, by its update or its callback. */
 export type BankReport = {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { HandOver } from '../world/witness.ts'
-import type { BatchBook } from './books.ts'
+import type { HandOver } from '../engine/observations.ts'
+import type { BatchBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
 import type { ChangeOf, RawBatch } from './raw-items.ts'
-import { membersOf } from './said.ts'
+import { membersOf } from './reply.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** 26: a sealed batch stays as it is, and is paid once. */

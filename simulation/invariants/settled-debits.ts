@@ -1,8 +1,8 @@
-import type { Scene } from '../world/witness.ts'
-import type { Books, DebitBook, LineBook } from './books.ts'
+import type { Scene } from '../engine/observations.ts'
+import type { Books, DebitBook, LineBook } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
 import type { Entry, RawBatch, RawDebit } from './raw-items.ts'
-import { membersOf } from './said.ts'
+import { membersOf } from './reply.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 22, 23, 27, 28: which debits have a line, in which batch, and when. */

@@ -1,5 +1,5 @@
-import type { HandOver } from '../world/witness.ts'
-import type { DebitBook } from './books.ts'
+import type { HandOver } from '../engine/observations.ts'
+import type { DebitBook } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
 import { inGhs } from './time-and-money.ts'
 

@@ -1,7 +1,7 @@
-import type { Asked } from '../world/witness.ts'
-import type { Books, DebitBook } from './books.ts'
+import type { Asked } from '../engine/observations.ts'
+import type { Books, DebitBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
-import { isAccepted } from './said.ts'
+import { isAccepted } from './reply.ts'
 import { debitNumber } from './time-and-money.ts'
 
 /** 32: what is of another is as if it were not there. */

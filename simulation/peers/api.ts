@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { operations } from '../../shared/api/operations.ts'
-import type { Chance } from '../world/chance.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Faults } from '../world/faults.ts'
-import type { FunctionName } from '../world/functions.ts'
-import type { Came } from '../world/invocations.ts'
-import type { Run } from '../world/warm-functions.ts'
-import type { Asked } from '../world/witness.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { FunctionName } from '../engine/functions.ts'
+import type { Came } from '../engine/invocations.ts'
+import type { Asked } from '../engine/observations.ts'
+import type { Chance } from '../engine/random.ts'
+import type { Run } from '../engine/warm-functions.ts'
 
 /** How the API is asked: a request, its reply if it arrives, and what its caller does without one. */
 

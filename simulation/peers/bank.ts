@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import type { Chance } from '../world/chance.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Faults } from '../world/faults.ts'
-import type { Report } from '../world/plan.ts'
-import type { HandOver, Question } from '../world/witness.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { HandOver, Question } from '../engine/observations.ts'
+import type { Chance } from '../engine/random.ts'
+import type { Report } from '../scenario/scenario.ts'
 import type { Answer, Conduct, Peer, Sent } from './network.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { Chance } from '../world/chance.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Effects } from '../world/effects.ts'
-import { current } from '../world/invocations.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Effects } from '../engine/effects.ts'
+import { current } from '../engine/invocations.ts'
+import type { Chance } from '../engine/random.ts'
 
 /** What lies between the service and those it calls: names, connections, and what is sent on them. */
 

@@ -1,7 +1,7 @@
-import type { Chance } from '../world/chance.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Faults } from '../world/faults.ts'
-import type { Post } from '../world/witness.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Faults } from '../engine/faults.ts'
+import type { Post } from '../engine/observations.ts'
+import type { Chance } from '../engine/random.ts'
 import type { Answer, Conduct, Peer, Sent } from './network.ts'
 
 /** A partner's endpoint for webhooks, and all the ways in which such are known to fail. */

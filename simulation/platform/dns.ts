@@ -1,4 +1,4 @@
-import { here } from '../world/here.ts'
+import { here } from '../engine/current.ts'
 
 /** In place of the name system: every receiver of the world has an address. */
 export const lookup = (host: string): Promise<{ address: string }[]> => here().network.lookup(host)

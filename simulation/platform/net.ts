@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type LookupFunction, isIP as nodeIsIP } from 'node:net'
-import { here } from '../world/here.ts'
+import { here } from '../engine/current.ts'
 
 /** What is no socket stays as it is. */
 export const isIP = nodeIsIP

@@ -12,8 +12,8 @@ const instead: Record<string, { inside: string; file: string }> = {
   undici: { inside: '/shared/', file: here('./undici.ts') },
   'node:dns/promises': { inside: '/shared/webhooks/', file: here('./dns.ts') },
   'node:timers/promises': { inside: '/shared/runtime.ts', file: here('./timers.ts') },
-  'node:net': { inside: '/shared/webhooks/connection.ts', file: here('./net.ts') },
-  'node:tls': { inside: '/shared/webhooks/connection.ts', file: here('./tls.ts') },
+  'node:net': { inside: '/shared/webhooks/http/connection.ts', file: here('./net.ts') },
+  'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: here('./tls.ts') },
 }
 
 registerHooks({

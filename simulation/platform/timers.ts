@@ -1,4 +1,4 @@
-import { here } from '../world/here.ts'
+import { here } from '../engine/current.ts'
 
 /** Replaces the timers of this machine: a pause takes the time of the world. */
 export const setTimeout = (

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { here } from '../world/here.ts'
+import { here } from '../engine/current.ts'
 
 /** In place of undici: what it sends arrives at the receivers and banks of the world. */
 

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBRecord, StreamRecord } from 'aws-lambda'
-import type { Change, Item } from '../world/witness.ts'
+import type { Change, Item } from '../engine/observations.ts'
 
 /** Items in the form of the wire, and the records of the stream that hold them. */
 

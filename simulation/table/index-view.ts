@@ -1,4 +1,4 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import { firstNot, type Row } from './collections.ts'
 import type { IndexDefinition, Key } from './keys.ts'
 import { compareText, isSame, type Value } from './values.ts'

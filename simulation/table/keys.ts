@@ -1,8 +1,8 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import type { KeyNames } from './key-conditions.ts'
 import { invalid } from './refusals.ts'
 
-/** What the table is told to be; every key is text (infra/table.ts). */
+/** What the table is told to be; every key is text (infra/definitions/table.ts). */
 export type TableDefinition = {
   partitionKey: 'pk'
   sortKey: 'sk'

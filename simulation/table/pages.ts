@@ -1,6 +1,6 @@
 import type { Row } from './collections.ts'
 import type { Condition } from './conditions.ts'
-import { holds } from './holds.ts'
+import { holds } from './evaluate.ts'
 import type { KeyNames, KeyRange } from './key-conditions.ts'
 import type { Bindings, Path } from './paths.ts'
 import { projected } from './projections.ts'

@@ -6,7 +6,7 @@ import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { parseProjectionText } from './projections.ts'
 import { invalid } from './refusals.ts'
-import { pathsIn, refuseKeys, refuseSenseless } from './senseless.ts'
+import { pathsIn, refuseKeys, refuseSenseless } from './validate.ts'
 import { compareText } from './values.ts'
 
 export type QueryInput = Placeholders & {

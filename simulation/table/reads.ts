@@ -1,11 +1,11 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import { bind, type Placeholders } from './bindings.ts'
-import type { Kept } from './kept.ts'
 import { type Key, keyIn } from './keys.ts'
 import { type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { parseProjectionText, projected } from './projections.ts'
 import { type QueryInput, query, scan } from './queries.ts'
 import { invalid, noSuchTable } from './refusals.ts'
+import type { Kept } from './storage.ts'
 import type { TableOptions } from './table.ts'
 import type { Value } from './values.ts'
 

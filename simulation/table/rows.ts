@@ -1,4 +1,4 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import { firstNot } from './collections.ts'
 import { compareText } from './values.ts'
 

@@ -1,11 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import type { Change, Item } from '../world/witness.ts'
-import { type TransactInput, writesOf } from './committed.ts'
+import type { Change, Item } from '../engine/observations.ts'
+import { type TransactInput, writesOf } from './changes.ts'
 import { streamRecord } from './image.ts'
-import { newKept } from './kept.ts'
 import type { TableDefinition } from './keys.ts'
 import type { QueryInput } from './queries.ts'
 import { type ReadInput, readsOf } from './reads.ts'
+import { newKept } from './storage.ts'
 import type { WriteInput } from './writes.ts'
 
 export type TableOptions = {

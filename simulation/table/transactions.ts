@@ -1,5 +1,5 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import type { TableDefinition } from './keys.ts'
 import { cancelled, invalid, noSuchTable, reasonOf } from './refusals.ts'
 import { keepable, type Value } from './values.ts'

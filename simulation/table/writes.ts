@@ -1,14 +1,14 @@
-import type { Item } from '../world/witness.ts'
+import type { Item } from '../engine/observations.ts'
 import { bind, type Placeholders } from './bindings.ts'
 import { type Condition, parseCondition } from './conditions.ts'
-import { holds } from './holds.ts'
+import { holds } from './evaluate.ts'
 import { marshalled } from './image.ts'
 import { type Key, keyIn, keyOf, refuseIndexKeys, type TableDefinition } from './keys.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
 import { conditionFailed, invalid } from './refusals.ts'
-import { refuseOperands, refuseSenseless } from './senseless.ts'
 import { updated } from './updated.ts'
 import { parseUpdateText, type Update } from './updates.ts'
+import { refuseOperands, refuseSenseless } from './validate.ts'
 import { keepable, type Value } from './values.ts'
 
 /** What is common to the inputs of every single write, alone or in a transaction. */

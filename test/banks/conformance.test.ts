@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Connector } from '../../shared/banks/connector.ts'
 import { connectors } from '../../shared/banks/registry.ts'
-import type { ConnectorName } from '../../shared/domain/bank.ts'
+import type { ConnectorName } from '../../shared/domain/banks/bank.ts'
+import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
+import type { Submission } from '../../shared/domain/debits/submission.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import type { SandboxReport } from '../../shared/domain/sandbox-outcome.ts'
-import type { Submission } from '../../shared/domain/submission.ts'
 import { type Conduct, useHttpBank } from '../support/http-bank.ts'
 import { submissionOf, wiringOf } from './one-submission.ts'
 

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { judgeSignature } from '../../shared/api/request-signature.ts'
 import { rowsOf } from '../support/rows.ts'
-import { closeReceivers, receiver } from '../webhooks/servers.ts'
+import { closeReceivers, receiver } from '../webhooks/http/servers.ts'
 import {
   ACCEPTED,
   accepted,

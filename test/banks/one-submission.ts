@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Wiring } from '../../shared/banks/connector.ts'
-import { CustomerAccount } from '../../shared/domain/bank.ts'
-import { stateAt } from '../../shared/domain/debit.ts'
+import { CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import { stateAt } from '../../shared/domain/debits/debit.ts'
+import type { Submission } from '../../shared/domain/debits/submission.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import type { Submission } from '../../shared/domain/submission.ts'
 import { pendingDebit } from '../support/examples.ts'
 
 /** Ordinary submissions and surroundings of a connector, for tests to vary. */

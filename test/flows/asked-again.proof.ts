@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Reference } from '../../shared/domain/reference.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { NOON } from '../support/examples.ts'
 import { faultsOf } from '../support/world/faults.ts'
 import { answering, eachDeath } from '../support/world/lives.ts'

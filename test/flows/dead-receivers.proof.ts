@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { automaticRecovery } from '../../shared/domain/recovery.ts'
-import { openRecovery } from '../../shared/store/recoveries.ts'
+import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { faultsOf } from '../support/world/faults.ts'
 import { accepted, COMPLETED, eachDeath, endOf, isEveryDeath } from '../support/world/lives.ts'
 import { leaveOutage } from '../support/world/outage.ts'

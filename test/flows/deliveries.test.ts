@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { NOON, partnerId } from '../support/examples.ts'
 import {
   createProvider,

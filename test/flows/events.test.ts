@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { holdWebhook } from '../support/contract.ts'
 import { NOON, partnerId } from '../support/examples.ts'
 import { createProvider, FAILS_AT_ONCE, type Provider, type Shown } from '../support/provider.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, expect, test, vi } from 'vitest'
-import { jobs } from '../../infra/jobs.ts'
+import { jobs } from '../../infra/definitions/jobs.ts'
 import { createProvider, printed } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { useService } from '../support/running-service.ts'

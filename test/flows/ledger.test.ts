@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { actingAs } from '../../infra/sandbox/authorizer.ts'
+import { actingAs } from '../../sandbox/authorizer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import {
   type BatchId,
@@ -9,15 +9,15 @@ import {
   dayAfter,
   dayOf,
   withSums,
-} from '../../shared/domain/settlement.ts'
-import { toBatchItem, toLineItem } from '../../shared/store/batch-item.ts'
-import { toDebitItem } from '../../shared/store/debit-item.ts'
-import { findFunds } from '../../shared/store/funding.ts'
+} from '../../shared/domain/settlement/batch.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { putClosing } from '../../shared/store/ledger-days.ts'
+import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
+import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { put } from '../../shared/store/table.ts'
-import { batch, nth } from '../reports/one-batch.ts'
 import { complete } from '../settlement/one-provider.ts'
+import { batch, nth } from '../settlement/report/one-batch.ts'
 import { partnerId, pendingDebit } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE, printed, type Shown } from '../support/provider.ts'
@@ -322,7 +322,7 @@ describe('a journal that is larger than a reply', () => {
 /** What `npm run operator` prints. */
 const command = async (...words: string[]): Promise<string> => {
   const { port } = new URL(service.sandbox().address)
-  const args = ['infra/commands/operator.ts', ...words, '--port', port]
+  const args = ['cli/operator.ts', ...words, '--port', port]
   const options = { maxBuffer: 16 * 1024 * 1024 }
   return (await promisify(execFile)(process.execPath, args, options)).stdout
 }

@@ -1,15 +1,15 @@
 import type { SQSEvent } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
-import { jobNames, jobRow } from '../../infra/jobs.ts'
-import { actingAs } from '../../infra/sandbox/authorizer.ts'
+import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
+import { actingAs } from '../../sandbox/authorizer.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { statuses } from '../../shared/domain/lifecycle.ts'
+import { statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { writeReport } from '../../shared/reports/bucket.ts'
+import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findPartner } from '../../shared/store/partners.ts'
+import { findPartner } from '../../shared/store/providers/providers.ts'
 import { put } from '../../shared/store/table.ts'
-import { batch } from '../reports/one-batch.ts'
+import { batch } from '../settlement/report/one-batch.ts'
 import { partnerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
 import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
@@ -30,7 +30,7 @@ describe('a function', () => {
     for (const call of calls) {
       await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
         name: 'AccessDeniedException',
-        message: expect.stringContaining('its row is in infra/permissions.ts'),
+        message: expect.stringContaining('its row is in infra/definitions/function-permissions.ts'),
       })
     }
     expect(takeRefused()).toEqual([

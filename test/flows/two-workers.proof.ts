@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { Reference } from '../../shared/domain/reference.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { faultsOf } from '../support/world/faults.ts'
 import { endOf } from '../support/world/lives.ts'
 import { openWorld, type Sent, type WebhookSettings, type World } from '../support/world/world.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { changeHealth } from '../../shared/store/webhook-health.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { partnerId } from '../support/examples.ts'
 import { createProvider, type Provider, type Shown } from '../support/provider.ts'
 import { type Answer, useReceiver } from '../support/receiver.ts'

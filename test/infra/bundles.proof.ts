@@ -15,7 +15,7 @@ import {
   opensRequestSecrets,
   sealingFile,
 } from '../../infra/bundles/build.ts'
-import { functionRows } from '../../infra/functions.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
 import { sampleReplies } from '../support/sample-replies.ts'
@@ -31,8 +31,8 @@ const receiver = useReceiver()
 
 /** Rooms that speak to others, beside the functions: a sample does not take them everywhere. */
 const rooms = {
-  exchange: 'shared/banks/exchange.ts',
-  bucket: 'shared/reports/bucket.ts',
+  exchange: 'shared/banks/request.ts',
+  bucket: 'shared/settlement/report/bucket.ts',
   schedule: 'shared/queues/schedule.ts',
 }
 

@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, test } from 'vitest'
-import { gatewayResponses } from '../../infra/gateway-responses.ts'
-import { stageNamed, UnknownStage } from '../../infra/stages.ts'
+import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
+import { stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { templatesOf } from '../support/templates.ts'
 
 /** A stage where nothing happens of its own accord, while its table is restored. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { invokeFunction } from '../../infra/commands/functions-client.ts'
-import { functionRows } from '../../infra/functions.ts'
-import { loadFunctions } from '../../infra/sandbox/function-host.ts'
-import { type Gateway, openGateway } from '../../infra/sandbox/gateway.ts'
+import { invokeFunction } from '../../cli/functions-client.ts'
+import { functionRows } from '../../infra/definitions/functions.ts'
+import { loadFunctions } from '../../sandbox/function-host.ts'
+import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
 
 /** The sandbox refuses the payloads that Lambda refuses, in both directions. */
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pesewas } from '../../shared/domain/money.ts'
+import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
   failRefund,
   newRefund,
   type Refund,
   retryRefund,
-} from '../../shared/domain/refund.ts'
-import type { ReportException } from '../../shared/domain/report-exception.ts'
-import { adjustmentLine } from '../../shared/domain/settlement-line.ts'
+} from '../../shared/domain/debits/refund.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
 import { type Case, caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
 import {
   type Account,
@@ -18,7 +18,7 @@ import {
   post,
   trialBalance,
 } from '../../shared/ledger/entry.ts'
-import { batch, line, sealed } from '../reports/one-batch.ts'
+import { batch, line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
 /** What each fact does to the accounts. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { BankIdentifier } from '../../shared/domain/bank.ts'
-import type { Debit } from '../../shared/domain/debit.ts'
-import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/partner.ts'
-import type { Reference } from '../../shared/domain/reference.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
   completeRefund,
@@ -11,22 +9,24 @@ import {
   newRefund,
   type Refund,
   retryRefund,
-} from '../../shared/domain/refund.ts'
-import type { ExceptionKind, ReportException } from '../../shared/domain/report-exception.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement.ts'
+} from '../../shared/domain/debits/refund.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
+import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
-import { changeWrites } from '../../shared/store/changes.ts'
-import { transact } from '../../shared/store/conflicts.ts'
 import {
   exceptionWrite,
   findExceptions,
   putException,
   resolveException,
-} from '../../shared/store/exceptions.ts'
-import { putFunding } from '../../shared/store/funding.ts'
-import { findRefund, refundCreation, replaceRefund } from '../../shared/store/refunds.ts'
-import { findBatches, listBatches, listPayable } from '../../shared/store/settlements.ts'
+} from '../../shared/store/debits/exceptions.ts'
+import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
+import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
+import { putFunding } from '../../shared/store/settlement/funding.ts'
+import { transact } from '../../shared/store/transactions.ts'
 import { type BankBooks, bankBooks, type Conduct } from '../settlement/bank-books.ts'
 import {
   at,

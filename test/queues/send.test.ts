@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
-import type { Reference } from '../../shared/domain/reference.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { hideFor, type Outgoing, send, sendAll, sendEvery, sqs } from '../../shared/queues/send.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { BankIdentifier } from '../../shared/domain/bank.ts'
-import type { StatementDebit } from '../../shared/domain/bank-statement.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { StatementDebit } from '../../shared/domain/banks/statement.ts'
 import { type BookCursor, readBooks } from '../../shared/reconciliation/bank-books.ts'
 import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
 import { useFreshTable } from '../support/tables.ts'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Batch, type BatchId, Day, dayAfter } from '../../shared/domain/settlement.ts'
-import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement-payment.ts'
+import { type Batch, type BatchId, Day, dayAfter } from '../../shared/domain/settlement/batch.ts'
+import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement/payment.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findBatches, replaceBatches } from '../../shared/store/settlements.ts'
+import { findBatches, replaceBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {

@@ -1,5 +1,5 @@
-import type { SettlementConnector } from '../../shared/banks/settlement.ts'
-import type { Instruction, InstructionResult } from '../../shared/domain/instruction.ts'
+import type { SettlementConnector } from '../../shared/banks/payout-connector.ts'
+import type { Instruction, InstructionResult } from '../../shared/domain/settlement/payout.ts'
 import { met } from './meeting.ts'
 
 /** A bank that keeps books of what it was told to pay. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { findBatches } from '../../shared/store/settlements.ts'
+import { findBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { complaintsOf } from './invariants.ts'

@@ -1,5 +1,5 @@
-import type { PartnerId } from '../../shared/domain/partner.ts'
-import type { Reference } from '../../shared/domain/reference.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
+import type { PartnerId } from '../../shared/domain/providers/provider.ts'
 import { type BankBooks, strangeInstructions } from './bank-books.ts'
 import { accounts, complaintsOf } from './invariants.ts'
 import { type Books, readBooks } from './raw-items.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
-import { FeeSchedule } from '../../shared/domain/fee-schedule.ts'
+import { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { liveThrough, type Plan } from './days.ts'
 import { DAY_MS } from './one-provider.ts'

@@ -1,4 +1,4 @@
-import { tableDefinition } from '../../infra/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
 import {
   anyCondition,
   anyMembers,

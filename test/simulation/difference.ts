@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { tableDefinition } from '../../infra/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
 import { type Operation, TABLE } from './operation.ts'
 import { streamed } from './streamed.ts'
 import {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(copies, { recursive: true }))
 
 const ran = async (...args: string[]): Promise<{ code: number; out: string }> =>
-  promisify(execFile)(process.execPath, ['simulation/planted/main.ts', ...args], {
+  promisify(execFile)(process.execPath, ['simulation/mutants/main.ts', ...args], {
     env: { ...process.env, TMPDIR: copies },
   }).then(
     ({ stdout }) => ({ code: 0, out: stdout }),

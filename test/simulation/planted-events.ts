@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
+import type { Post } from '../../simulation/engine/observations.ts'
 import type { RawDelivery } from '../../simulation/invariants/raw-items.ts'
-import type { Post } from '../../simulation/world/witness.ts'
 import {
   changesOf,
   deliveryOf,

@@ -1,5 +1,5 @@
+import type { Asked, Change } from '../../simulation/engine/observations.ts'
 import type { RawDebit } from '../../simulation/invariants/raw-items.ts'
-import type { Asked, Change } from '../../simulation/world/witness.ts'
 import {
   changesOf,
   debitOf,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { describe, expect, test } from 'vitest'
-import { planted } from '../../simulation/planted/fault.ts'
-import { faults } from '../../simulation/planted/faults.ts'
+import { planted } from '../../simulation/mutants/mutant.ts'
+import { faults } from '../../simulation/mutants/mutants.ts'
 
 /** The faults that are planted in a copy of the product, to see that the simulated world tells. */
 

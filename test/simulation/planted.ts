@@ -1,10 +1,10 @@
+import type { Asked, Change, Item, Post, Witnessed } from '../../simulation/engine/observations.ts'
 import type {
   RawBatch,
   RawDebit,
   RawDelivery,
   RawLine,
 } from '../../simulation/invariants/raw-items.ts'
-import type { Asked, Change, Item, Post, Witnessed } from '../../simulation/world/witness.ts'
 import type { Life } from './one-life.ts'
 
 /** A life that may be tampered with: a copy of its own for each fault that is planted. */

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { copyWith, removeAll } from '../../simulation/planted/copies.ts'
-import { faults } from '../../simulation/planted/faults.ts'
-import { faultNames } from '../../simulation/world/faults.ts'
+import { faultNames } from '../../simulation/engine/faults.ts'
+import { copyWith, removeAll } from '../../simulation/mutants/copies.ts'
+import { faults } from '../../simulation/mutants/mutants.ts'
 
 /** `npm run simulate` and `npm run simulate:kills`, as they are typed. */
 
@@ -71,7 +71,7 @@ test('what is no number is told in one line', async () => {
 })
 
 test('a worker is lost at the effects of every shape', async () => {
-  const { code, out } = await ran('kills/main', '--one-in', '150')
+  const { code, out } = await ran('crash-points/main', '--one-in', '150')
   expect(out).toMatch(/^62 shapes, \d+ effects/)
   expect(code).toBe(0)
 })
@@ -79,7 +79,7 @@ test('a worker is lost at the effects of every shape', async () => {
 test('one of its worlds can be lived through again', async () => {
   const shape = ['--shape', 'reversed while its line is written']
   const { code, out } = await ran(
-    'kills/main',
+    'crash-points/main',
     ...shape,
     '--deaths',
     '12:before,20:after',

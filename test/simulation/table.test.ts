@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, test } from 'vitest'
-import { tableDefinition } from '../../infra/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
 import { newTable, type TableOptions } from '../../simulation/table/table.ts'
 
 /** What DynamoDB Local cannot show of a table, or never does. The rest is in table.proof.ts. */

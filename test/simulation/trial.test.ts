@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tryOut } from '../../simulation/planted/trial.ts'
+import { tryOut } from '../../simulation/mutants/trial.ts'
 
 /** What a process that lives through worlds is taken for, by what it says and how it ends. */
 

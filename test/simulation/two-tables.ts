@@ -16,8 +16,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
-import { createTable, removeTable } from '../../infra/sandbox/table.ts'
-import { tableDefinition } from '../../infra/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
+import { createTable, removeTable } from '../../sandbox/table.ts'
 import { newTable, type Table } from '../../simulation/table/table.ts'
 import { type Operation, TABLE } from './operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'

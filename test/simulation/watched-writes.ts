@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
-import { actor } from '../../infra/sandbox/authorizer.ts'
+import { actor } from '../../sandbox/authorizer.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import type { Change, Item } from '../../simulation/world/witness.ts'
+import type { Change, Item } from '../../simulation/engine/observations.ts'
 
 /** What each write of the real functions changes in the table, seen by reading it again. */
 

@@ -13,7 +13,9 @@ export default class ClosingLine implements Reporter {
     const unused = unusedIn(modules)
     if (unused.length > 0) {
       const lines = unused.map((one) => `  ${one}\n`).join('')
-      process.stdout.write(`\nAllowed by infra/permissions.ts, and used in no flow test:\n${lines}`)
+      process.stdout.write(
+        `\nAllowed by infra/definitions/function-permissions.ts, and used in no flow test:\n${lines}`,
+      )
       process.exitCode = 1
     }
     const failed = count('failed') + broken + unused.length

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { openApi } from '../../infra/openapi/document.ts'
+import { openApi } from '../../openapi/document.ts'
 
 /** Holds what goes over the wire against the description of the API. */
 

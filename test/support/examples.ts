@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import { Bank } from '../../shared/domain/bank.ts'
-import { type Debit, openDebit } from '../../shared/domain/debit.ts'
+import { Bank } from '../../shared/domain/banks/bank.ts'
+import { type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
+import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { Partner, PartnerId } from '../../shared/domain/partner.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import { newReference, type Uuid } from '../../shared/domain/reference.ts'
+import { Partner, PartnerId } from '../../shared/domain/providers/provider.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
 /** Ordinary things, for tests to vary. */

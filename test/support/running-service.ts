@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, inject } from 'vitest'
-import { type Sandbox, startSandbox } from '../../infra/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 

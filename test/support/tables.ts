@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { createTable } from '../../infra/sandbox/table.ts'
+import { createTable } from '../../sandbox/table.ts'
 
 /** A fresh table of its own for this file, under the endpoint that the store's client will use. */
 export const useFreshTable = async (): Promise<void> => {

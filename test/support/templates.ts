@@ -1,8 +1,8 @@
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { defineStage } from '../../infra/stage-stacks.ts'
-import type { Stage } from '../../infra/stages.ts'
+import type { Stage } from '../../infra/definitions/stages.ts'
+import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 
 /** The templates of a stage, and what AWS Solutions' rules find in its stacks. */
 export const templatesOf = (stage: Stage) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { signatureHeaders, webhookSecret } from '../../shared/webhooks/signature.ts'
+import { signatureHeaders, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 
 /** The Node snippet of docs/webhooks.md, as a reader would copy it. */
 

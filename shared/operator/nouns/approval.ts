@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ApprovalId, approvalStatuses } from '../../domain/approval.ts'
+import { ApprovalId, approvalStatuses } from '../../domain/operator/approval.ts'
 import { text } from '../../domain/text.ts'
 import { choice, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Bank, ConnectorName } from '../../domain/bank.ts'
+import { Bank, ConnectorName } from '../../domain/banks/bank.ts'
 import { text } from '../../domain/text.ts'
 import { bankOption, choice, money, option, options, orNone } from '../options.ts'
 import type { Noun } from '../verbs.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ConnectorName } from '../../domain/bank.ts'
+import { ConnectorName } from '../../domain/banks/bank.ts'
 import { bankOption, choice, option, options, secretOption, secretText } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CustomerAccount } from '../../domain/bank.ts'
+import { CustomerAccount } from '../../domain/banks/bank.ts'
 import { PhoneNumber } from '../../domain/phone.ts'
 import { bankOption, choice, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Instant } from '../../domain/instant.ts'
-import { Reference } from '../../domain/reference.ts'
+import { Reference } from '../../domain/ids.ts'
+import { Instant } from '../../domain/time.ts'
 import { choice, newest, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Reference } from '../../domain/reference.ts'
-import { exceptionKinds } from '../../domain/report-exception.ts'
+import { exceptionKinds } from '../../domain/debits/exception.ts'
+import { Reference } from '../../domain/ids.ts'
 import { text } from '../../domain/text.ts'
 import { choice, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Day } from '../../domain/settlement.ts'
+import { Day } from '../../domain/settlement/batch.ts'
 import { text } from '../../domain/text.ts'
 import { bankOption, money, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'

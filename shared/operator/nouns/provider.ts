@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Partner } from '../../domain/partner.ts'
+import { Partner } from '../../domain/providers/provider.ts'
 import { text } from '../../domain/text.ts'
 import {
   addressList,

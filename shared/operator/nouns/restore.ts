@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { GENERATION_MAX } from '../../domain/restore.ts'
+import { GENERATION_MAX } from '../../domain/operator/restore.ts'
 import { option, options, providerOption, wholeNumber } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

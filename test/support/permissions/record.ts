@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject } from 'vitest'
-import { type Judgement, judgements } from '../../../infra/sandbox/judgement.ts'
+import { type Judgement, judgements } from '../../../sandbox/authorization-events.ts'
 import type { Use } from './unused.ts'
 
 /**
@@ -31,5 +31,5 @@ afterAll(() => {
     const file = join(inject('usesFolder'), `${randomUUID()}.json`)
     writeFileSync(file, JSON.stringify([...used.values()]))
   }
-  expect(takeRefused(), 'refused by infra/permissions.ts').toEqual([])
+  expect(takeRefused(), 'refused by infra/definitions/function-permissions.ts').toEqual([])
 })

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { TestModule } from 'vitest/node'
-import { functionRows } from '../../../infra/functions.ts'
-import { calledBy, permissionsIn, spelled } from '../../../infra/statements.ts'
+import { functionRows } from '../../../infra/definitions/functions.ts'
+import { calledBy, permissionsIn, spelled } from '../../../infra/definitions/iam-statements.ts'
 
 /** What functions are allowed, and none of them did in any flow test. */
 

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import { type JobName, jobNames, jobRow } from '../../../infra/jobs.ts'
+import { type JobName, jobNames, jobRow } from '../../../infra/definitions/jobs.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
-import { mixed } from '../../../simulation/world/chance.ts'
+import { mixed } from '../../../simulation/engine/random.ts'
 import type { FunctionName } from './functions.ts'
 import type { Queued, Queues } from './queues.ts'
 

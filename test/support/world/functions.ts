@@ -4,9 +4,9 @@ import { handler as manageDelivery } from '../../../functions/operator/manage-de
 import { handler as manageRestore } from '../../../functions/operator/manage-restore.ts'
 import { handler as manageSettlement } from '../../../functions/operator/manage-settlement.ts'
 import { listEvents } from '../../../functions/provider/list-events.ts'
-import type { JobName } from '../../../infra/jobs.ts'
+import type { JobName } from '../../../infra/definitions/jobs.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
-import { functionsOf as simulated } from '../../../simulation/world/functions.ts'
+import { functionsOf as simulated } from '../../../simulation/engine/functions.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
 export type Run = (event: any, context: Context) => Promise<any>

@@ -1,4 +1,4 @@
-import type { Reference } from '../../../shared/domain/reference.ts'
+import type { Reference } from '../../../shared/domain/ids.ts'
 import type { World } from './world.ts'
 
 /** Runs that are made again and again, each with another thing going wrong. */

@@ -1,9 +1,9 @@
-import type { Webhook } from '../../../shared/domain/partner.ts'
-import { changeBank } from '../../../shared/store/banks.ts'
-import { putCredential } from '../../../shared/store/credentials.ts'
-import { changePartner } from '../../../shared/store/partners.ts'
+import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import { changeBank } from '../../../shared/store/banks/banks.ts'
+import { putCredential } from '../../../shared/store/providers/credentials.ts'
+import { changePartner } from '../../../shared/store/providers/providers.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
-import { changeWebhook } from '../../../shared/store/webhooks.ts'
+import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { demoPartner, gcb, NOON } from '../examples.ts'
 
 /** A partner with a webhook, and a bank, under the credentials of the sample events. */

@@ -5,7 +5,7 @@ import {
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { jobs } from '../../../infra/jobs.ts'
+import { jobs } from '../../../infra/definitions/jobs.ts'
 
 const wanted: readonly string[] = jobs.relay.from.stream
 

@@ -1,0 +1,56 @@
+import type { Arrival } from './verify.ts'
+
+/** What of a webhook is shown. Anybody may send anything, so nothing of it is taken for granted. */
+export type ShownEvent = {
+  event: string
+  eventId: string
+  reference: string
+  status: string
+  amount: string
+  /** Absent for what has no place among the events of a debit. */
+  sequence?: number
+}
+
+const SHOWN_MAX = 60
+
+/** What a terminal shows as it stands: no control character of a stranger moves its cursor. */
+export const shown = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number'
+    ? String(value)
+        .replaceAll(/[^ -~]/g, '?')
+        .slice(0, SHOWN_MAX)
+    : ''
+
+type Members = Record<string, unknown>
+
+const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? (value as Members) : {}
+
+const parsed = (raw: Buffer): unknown => {
+  try {
+    return JSON.parse(raw.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const amountIn = ({ amount, currency }: Members): string =>
+  typeof amount === 'number' ? `${amount.toFixed(2)} ${shown(currency)}` : ''
+
+/** @returns undefined for a body that names no event */
+export const readEvent = ({ raw }: Pick<Arrival, 'raw'>): ShownEvent | undefined => {
+  const body = membersOf(parsed(raw))
+  const event = shown(body.event)
+  if (!event) return undefined
+  const data = membersOf(body.data)
+  // In the reduced payload the members stand in `data` itself.
+  const transaction = membersOf(data.transaction ?? data)
+  return {
+    event,
+    eventId: shown(body.event_id),
+    reference: shown(transaction.reference),
+    status: shown(transaction.status),
+    amount: amountIn(transaction),
+    ...(typeof body.sequence === 'number' ? { sequence: body.sequence } : {}),
+  }
+}

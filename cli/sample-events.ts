@@ -1,0 +1,121 @@
+import { UNMATCHED } from '../infra/definitions/functions.ts'
+import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
+
+/**
+ * The sample events of the API's functions, as API Gateway would hand them over: from the rows of
+ * operations.ts, and what a caller would fill in.
+ */
+
+type Sample = {
+  path?: Record<string, string>
+  query?: Record<string, string>
+  /** The text of the body: an amount keeps its two decimals. */
+  body?: string
+}
+
+const debit = { reference: 'DCS-20261121-ABC123' }
+const transaction = { uuid: '3f0c9a52-7d1e-4c7b-9a53-1f2d3c4b5a69' }
+const batch = { id: 'STL-20261122-ABC123' }
+const phone = { phone_number: '+233241234567' }
+
+const samples: Record<OperationName, Sample> = {
+  charge: {
+    body:
+      '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,' +
+      '"currency":"GHS","narration":"Order 1001","partner_reference":"sample-order-1001",' +
+      '"metadata":{"cart":"c-77"}}',
+  },
+  'get-debit-request': { path: debit },
+  'list-debit-requests': { query: { status: 'completed', page: '1', per_page: '20' } },
+  'list-banks': {},
+  'get-bank': { path: { identifier: 'GCB' } },
+  'lookup-customer-banks': { path: phone },
+  'list-deliveries': { path: debit },
+  'redeliver-event': { path: { id: '2137880302063503' } },
+  'list-events': { query: { per_page: '50' } },
+  'test-webhook': {},
+  'list-settlements': {},
+  'get-settlement': { path: batch },
+  'get-settlement-report': { path: batch, query: { format: 'csv' } },
+  'list-debit-transactions': { query: { ...phone, status: 'all' } },
+  'update-debit-transaction': {
+    path: transaction,
+    body: '{"status":"completed","bank_reference":"GCB-0001","approval_method":"ussd","fee":1.50}',
+  },
+  'debit-callback': {
+    path: transaction,
+    body: '{"status":"approved","bank_reference":"GCB-0001","approval_method":"ussd"}',
+  },
+}
+
+/** Who calls in the sandbox. */
+const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
+
+const lists = (all: Record<string, string>) =>
+  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]]))
+
+/** As they stand in the path: API Gateway does not decode them. The greedy one holds slashes. */
+const rawParameters = (path: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(path).map(([name, value]) => [
+      name,
+      name === 'proxy' ? value : encodeURIComponent(value),
+    ]),
+  )
+
+type Request = Sample & { method: string; resource: string; headers: Record<string, string> }
+
+const eventOf = ({ method, resource, headers, path, query, body }: Request) => {
+  const parameters = path ? rawParameters(path) : null
+  const asked = Object.entries(parameters ?? {}).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, value).replace(`{${name}+}`, value),
+    resource,
+  )
+  return {
+    resource,
+    path: asked,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: lists(headers),
+    queryStringParameters: query ?? null,
+    multiValueQueryStringParameters: query ? lists(query) : null,
+    pathParameters: parameters,
+    stageVariables: null,
+    requestContext: {
+      resourcePath: resource,
+      httpMethod: method,
+      path: asked,
+      stage: 'sandbox',
+      requestId: '5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1',
+      identity: { sourceIp: '127.0.0.1' },
+    },
+    body: body ?? null,
+    isBase64Encoded: false,
+  }
+}
+
+const eventFor = (name: OperationName) => {
+  const { method, path: resource, caller } = operations[name]
+  const sample = samples[name]
+  const headers = {
+    Accept: 'application/json',
+    Authorization: `Bearer ${credentials[caller]}`,
+    ...(sample.body ? { 'Content-Type': 'application/json' } : {}),
+  }
+  return eventOf({ ...sample, method, resource, headers })
+}
+
+const unmatched = eventOf({
+  method: 'GET',
+  resource: '/{proxy+}',
+  headers: { Accept: 'application/json' },
+  path: { proxy: 'api/v1/nothing-here' },
+})
+
+/** Each by its function's name, as the text of its file. A list of one stays in its line. */
+export const sampleFiles = (): Record<string, string> => {
+  const events = [...operationNames.map((name) => [name, eventFor(name)]), [UNMATCHED, unmatched]]
+  const written = (event: unknown) =>
+    `${JSON.stringify(event, null, 2).replaceAll(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`
+  return Object.fromEntries(events.map(([name, event]) => [name, written(event)]))
+}

@@ -1,0 +1,43 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildBesideSdk } from '../infra/bundles/compare-with-sdk.ts'
+import { importTimes } from '../infra/bundles/import-time.ts'
+
+/**
+ * `npm run size -- [--rounds 7] [FUNCTION ...]`: each function's bundle and its import, beside what
+ * it holds of the AWS SDK bundled alone: as the SDK comes, and with all that is cut from ours cut too.
+ */
+
+const { values, positionals } = parseArgs({
+  options: { rounds: { type: 'string', default: '7' } },
+  allowPositionals: true,
+})
+
+const trios = await buildBesideSdk(join(import.meta.dirname, '../dist/size'), positionals)
+const times = await importTimes(
+  [...new Set(trios.flatMap(({ ours, sdk, cut }) => [ours, sdk, cut]))],
+  Number(values.rounds),
+)
+
+const row = (cells: string[]): string =>
+  `${cells.map((cell, n) => (n === 0 ? cell.padEnd(26) : cell.padStart(9))).join(' ')}\n`
+
+process.stdout.write(
+  row(['', 'kB', 'SDK', 'of it', 'SDK cut', 'of it', 'ms', 'SDK', 'of it', 'SDK cut', 'of it']),
+)
+for (const { name, ours, sdk, cut } of trios) {
+  const cells = async (figure: (file: string) => number | Promise<number>, digits: number) => {
+    const [own, base, least] = await Promise.all([figure(ours), figure(sdk), figure(cut)])
+    return [
+      own.toFixed(digits),
+      base.toFixed(digits),
+      `${(own / base).toFixed(2)}x`,
+      least.toFixed(digits),
+      `${(own / least).toFixed(2)}x`,
+    ]
+  }
+  const kilobytes = await cells(async (file) => (await stat(file)).size / 1000, 0)
+  const milliseconds = await cells((file) => times.get(file) ?? Number.NaN, 1)
+  process.stdout.write(row([name, ...kilobytes, ...milliseconds]))
+}

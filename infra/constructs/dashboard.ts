@@ -1,0 +1,128 @@
+import { Duration, type Stack } from 'aws-cdk-lib'
+import {
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  SingleValueWidget,
+} from 'aws-cdk-lib/aws-cloudwatch'
+import type { MetricName } from '../../shared/metrics.ts'
+import type { Figures } from '../definitions/metrics.ts'
+import type { Stage } from '../definitions/stages.ts'
+
+/** How the service does, on one page: debits, the API, queues, webhooks, settlement. */
+export const defineDashboard = (
+  stack: Stack,
+  stage: Stage,
+  queues: readonly string[],
+  figures: Figures,
+): void => {
+  new Dashboard(stack, 'Dashboard', {
+    dashboardName: `debit-collection-${stage.name}`,
+    defaultInterval: Duration.days(1),
+    widgets: [
+      debits(figures),
+      api(figures),
+      [...waiting(queues, figures), ...webhooks(figures)],
+      settlement(figures),
+    ],
+  })
+}
+
+const COUNTED = { statistic: 'Sum' }
+const DAILY = { statistic: 'Sum', minutes: 24 * 60 }
+
+const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
+  new GraphWidget({ title, left, right, width: 12, height: 6 })
+
+const percent = (label: string, expression: string, usingMetrics: Record<string, IMetric>) =>
+  new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
+
+/** Pesewas as they are counted, shown as cedis. */
+const cedis = (figures: Figures, label: string, name: MetricName): MathExpression => {
+  const pesewas = `of${label}`
+  return new MathExpression({
+    label: `${label} (GHS)`,
+    expression: `${pesewas} / 100`,
+    usingMetrics: { [pesewas]: figures.own(name, DAILY) },
+    period: Duration.days(1),
+  })
+}
+
+const debits = (figures: Figures): IWidget[] => {
+  const completed = figures.own('DebitsCompleted', COUNTED)
+  const failed = figures.own('DebitsFailed', COUNTED)
+  return [
+    graph('Debits', [
+      figures.own('DebitsCharged', COUNTED),
+      completed,
+      failed,
+      figures.own('DebitsReversed', COUNTED),
+    ]),
+    graph('Completion rate', [
+      percent('Completed of all that ended (%)', '100 * completed / (completed + failed)', {
+        completed,
+        failed,
+      }),
+    ]),
+  ]
+}
+
+const api = (figures: Figures): IWidget[] => [
+  graph('Latency of charges (ms)', [
+    figures.chargeLatency({ statistic: 'p50' }),
+    figures.chargeLatency({ statistic: 'p99' }),
+  ]),
+  graph(
+    'Requests',
+    [figures.api('Count', COUNTED)],
+    [figures.api('4XXError', COUNTED), figures.api('5XXError', COUNTED)],
+  ),
+]
+
+const waiting = (queues: readonly string[], figures: Figures): IWidget[] => [
+  graph(
+    'The oldest message of each queue (s)',
+    queues.map((name) => figures.age(name, { statistic: 'Maximum' })),
+    [figures.ofFunction('relay', 'IteratorAge', { statistic: 'Maximum' })],
+  ),
+]
+
+const webhooks = (figures: Figures): IWidget[] => {
+  const delivered = figures.own('WebhookDelivered', COUNTED)
+  const failed = figures.own('WebhookAttemptFailed', COUNTED)
+  return [
+    graph(
+      'Webhooks',
+      [delivered, failed, figures.own('WebhookAbandoned', COUNTED)],
+      [
+        percent('Attempts that were received (%)', '100 * delivered / (delivered + failed)', {
+          delivered,
+          failed,
+        }),
+      ],
+    ),
+  ]
+}
+
+const settlement = (figures: Figures): IWidget[] => [
+  new SingleValueWidget({
+    title: 'Settled',
+    width: 12,
+    height: 6,
+    metrics: [
+      figures.own('SettledDebits', DAILY),
+      cedis(figures, 'Gross', 'SettledGrossPesewas'),
+      cedis(figures, 'Fees', 'SettledFeePesewas'),
+      cedis(figures, 'Net', 'SettledNetPesewas'),
+    ],
+  }),
+  graph('Nights', [
+    figures.own('SettlementPaid', DAILY),
+    figures.own('SettlementFailed', DAILY),
+    figures.own('SettlementNotPaid', DAILY),
+    figures.own('SettlementUnfinished', DAILY),
+    figures.own('ReconciliationDifferences', DAILY),
+  ]),
+]

@@ -1,0 +1,39 @@
+import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib'
+import { ReadWriteType, Trail } from 'aws-cdk-lib/aws-cloudtrail'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
+import { accept } from './nag-suppressions.ts'
+
+const TRAIL_DAYS = 400
+
+/**
+ * CloudTrail's record of who invoked an operator's function, with the caller that AWS has verified.
+ * The service's own records of changes name the caller that the command sends.
+ */
+export const defineInvocationTrail = (
+  stack: Stack,
+  stageName: string,
+  functions: ReadonlyMap<string, IFunction>,
+): void => {
+  const bucket = new Bucket(stack, 'InvocationTrailBucket', {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    encryption: BucketEncryption.S3_MANAGED,
+    lifecycleRules: [{ expiration: Duration.days(TRAIL_DAYS) }],
+    removalPolicy: RemovalPolicy.RETAIN,
+  })
+  accept(bucket, { S1: 'The bucket holds a log; a log of its readers would need another bucket' })
+  const trail = new Trail(stack, 'InvocationTrail', {
+    trailName: `debit-collection-${stageName}-operators`,
+    bucket: bucket as IBucket,
+    isMultiRegionTrail: false,
+    includeGlobalServiceEvents: false,
+    managementEvents: ReadWriteType.NONE,
+  })
+  const operators = [...functions].filter(([name]) => name.startsWith('manage-'))
+  trail.addLambdaEventSelector(
+    operators.map(([, lambda]) => lambda),
+    { readWriteType: ReadWriteType.ALL, includeManagementEvents: false },
+  )
+}

@@ -1,0 +1,62 @@
+import type { QueueName } from '../../shared/queues/messages.ts'
+import { queueUrlVariable } from '../../shared/runtime.ts'
+import type { FunctionRow } from './functions.ts'
+
+/** What a stage decides for all of its functions. */
+export type StageSettings = {
+  stage: string
+  referencePrefix: string
+  hasSandboxBank: boolean
+  payoutsWaitForFunding: boolean
+  /** Whether a second operator must approve some calls. */
+  approvals: boolean
+  /** Where the API itself answers, and no webhook may go. */
+  ownHosts: readonly string[]
+}
+
+/** Where the parts are that a function uses. */
+export type Addresses = {
+  tableName: string
+  queueUrl: (queue: QueueName) => string
+  queueArn: (queue: QueueName) => string
+  scheduleGroup: string
+  scheduleRoleArn: string
+  sealingKeyArn: string
+  reportsBucket: string
+  /** Starts the names of all functions. */
+  functionPrefix: string
+}
+
+/** The environment of one function, the same in a stack and in the sandbox. */
+export const environmentOf = (
+  { permissions }: Pick<FunctionRow, 'permissions'>,
+  settings: StageSettings,
+  addresses: Addresses,
+): Record<string, string> => {
+  const { items, sends = [], sealingKey, reports = [], journals = [], schedulesInto } = permissions
+  const { invokes = [] } = permissions
+  return {
+    STAGE: settings.stage,
+    REFERENCE_PREFIX: settings.referencePrefix,
+    OWN_HOSTS: settings.ownHosts.join(','),
+    ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
+    ...(settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
+      ? { PAYOUTS_WAIT_FOR_FUNDING: 'true' }
+      : {}),
+    ...(settings.approvals ? { APPROVALS: 'true' } : {}),
+    ...(items ? { TABLE_NAME: addresses.tableName } : {}),
+    ...Object.fromEntries(
+      sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
+    ),
+    ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
+    ...(invokes.length > 0 ? { FUNCTION_PREFIX: addresses.functionPrefix } : {}),
+    ...(reports.length + journals.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
+    ...(schedulesInto
+      ? {
+          SCHEDULE_GROUP: addresses.scheduleGroup,
+          SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
+          SCHEDULE_TARGET_ARN: addresses.queueArn(schedulesInto),
+        }
+      : {}),
+  }
+}

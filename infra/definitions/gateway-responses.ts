@@ -1,0 +1,70 @@
+import { errorHeaders, replyHeaders } from '../../shared/api/reply-headers.ts'
+import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
+
+/** What the gateway answers by itself, without any function, in the envelope: every type it has. */
+export const gatewayResponses = {
+  REQUEST_TOO_LARGE: { status: 413, code: 1400, details: ['body too large'] },
+  BAD_REQUEST_PARAMETERS: { status: 400, code: 1400 },
+  BAD_REQUEST_BODY: { status: 400, code: 1400 },
+  UNSUPPORTED_MEDIA_TYPE: { status: 400, code: 1400 },
+  MISSING_AUTHENTICATION_TOKEN: { status: 404, code: 1404 },
+  RESOURCE_NOT_FOUND: { status: 404, code: 1404 },
+  // No operation uses the gateway's own credentials; who sends some all the same is told so.
+  UNAUTHORIZED: { status: 401, code: 1401 },
+  INVALID_API_KEY: { status: 401, code: 1401 },
+  INVALID_SIGNATURE: { status: 401, code: 1401 },
+  EXPIRED_TOKEN: { status: 401, code: 1401 },
+  ACCESS_DENIED: { status: 403, code: 1403 },
+  WAF_FILTERED: { status: 403, code: 1403 },
+  THROTTLED: { status: 429, code: 1429 },
+  QUOTA_EXCEEDED: { status: 429, code: 1429 },
+  AUTHORIZER_FAILURE: { status: 500, code: 1500 },
+  AUTHORIZER_CONFIGURATION_ERROR: { status: 500, code: 1500 },
+  API_CONFIGURATION_ERROR: { status: 500, code: 1500 },
+  INTEGRATION_TIMEOUT: { status: 504, code: 2408 },
+  INTEGRATION_FAILURE: { status: 503, code: 1503 },
+  DEFAULT_4XX: { status: 400, code: 1400 },
+  DEFAULT_5XX: { status: 500, code: 1500 },
+} as const satisfies Record<string, { status: number; code: ErrorCode; details?: string[] }>
+
+export type GatewayResponse = keyof typeof gatewayResponses
+
+type Row = { status: number; code: ErrorCode; details?: readonly string[] }
+
+/** A paused stage denies every request, and says that it is not available. */
+export const gatewayResponseOf = (
+  type: GatewayResponse,
+  { paused }: { paused?: boolean } = {},
+): Row =>
+  paused && type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : gatewayResponses[type]
+
+type Frame = { timestamp: string | null; requestId: string | null }
+
+/** @param frame the time and the id, or the gateway's variables that stand for them */
+export const gatewayBody = ({ code, details }: Row, frame: Frame): string =>
+  errorBody(code, details, frame)
+
+/** The gateway throttles by the second. */
+const THROTTLED_SECONDS = 1
+
+/** The headers of a gateway's reply, apart from its request id. */
+export const gatewayHeaders = ({ status, code }: Row): Record<string, string> => ({
+  ...replyHeaders,
+  ...errorHeaders(code, status),
+  ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
+})
+
+/** The envelope of an error that no function wrote. */
+export const errorBody = (
+  code: ErrorCode,
+  details: readonly string[] | Record<string, string | number> | undefined,
+  { timestamp, requestId }: Frame,
+): string => {
+  const { message, category, severity } = errors[code]
+  return JSON.stringify({
+    success: false,
+    error: { code, message, category, severity, ...(details ? { details } : {}) },
+    ...(details ? { details } : {}),
+    meta: { timestamp, request_id: requestId, api_version: 'v1' },
+  })
+}

@@ -1,0 +1,205 @@
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { ITable, ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import {
+  Architecture,
+  Code,
+  FilterCriteria,
+  FilterRule,
+  type IFunction,
+  Function as LambdaFunction,
+  RecursiveLoop,
+  Runtime,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda'
+import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
+import type { Queue } from 'aws-cdk-lib/aws-sqs'
+import type { Construct } from 'constructs'
+import { type OperationName, operations } from '../../shared/api/operations.ts'
+import type { QueueName } from '../../shared/queues/messages.ts'
+import { bundleFolder } from '../bundles/build.ts'
+import { defineAlarms } from '../constructs/alarm-topic.ts'
+import { defineApi, defineRoutes } from '../constructs/api.ts'
+import { defineDomain, ownHost } from '../constructs/custom-domain.ts'
+import { defineDashboard } from '../constructs/dashboard.ts'
+import { defineRole } from '../constructs/execution-role.ts'
+import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
+import { defineLog } from '../constructs/log-group.ts'
+import { defineSchedules, type Schedules } from '../constructs/schedules.ts'
+import {
+  defineLostRecords,
+  defineQueues,
+  type Queues,
+  queueNamed,
+} from '../constructs/sqs-queues.ts'
+import { defineFirewall } from '../constructs/waf.ts'
+import { alarmRows } from '../definitions/alarms.ts'
+import { environmentOf } from '../definitions/environment.ts'
+import { functionName } from '../definitions/function-name.ts'
+import { type FunctionRow, UNMATCHED } from '../definitions/functions.ts'
+import { jobRow } from '../definitions/jobs.ts'
+import { figuresOf } from '../definitions/metrics.ts'
+import { deadLetters } from '../definitions/queues.ts'
+import { functionsOf, jobsOf, queuesOf } from '../definitions/stage-resources.ts'
+import type { Stage } from '../definitions/stages.ts'
+import type { DataStack } from './data-stack.ts'
+
+type Props = StackProps & { stage: Stage; data: DataStack }
+
+/** Functions whose chains of invocations are long on purpose: a delivery may take eleven attempts. */
+const LONG_CHAINS = new Set([
+  'relay',
+  'submit-to-bank',
+  'deliver-webhook',
+  'deliver-sidelined-webhook',
+  'recover-deliveries',
+])
+
+/** Everything that can be replaced: functions, queues, schedules, the API. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
+    super(scope, id, props)
+    const queues = defineQueues(this, queuesOf(stage))
+    const schedules = defineSchedules(this, queues.work, stage)
+    const api = defineApi(this, stage)
+    const parts = { stage, data, queues: queues.work, schedules, api }
+    const functions = new Map(
+      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, parts)]),
+    )
+    const lost = this.#feed(functions, parts)
+    defineRoutes(api, functions)
+    if (stage.hasFirewall) defineFirewall(this, stage, api)
+    if (stage.domain) defineDomain(this, stage.domain, api)
+    if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
+    this.#watch(stage, { api, functions, queues, lost })
+  }
+
+  #watch(stage: Stage, { api, functions, queues, lost }: Watched): void {
+    const dead = new Map([
+      ...[...queues.deadLetters].map(([name, queue]) => [deadLetters(name), queue] as const),
+      ...lost,
+    ])
+    const mayBeDropped = jobsOf(stage).filter((name) => !LONG_CHAINS.has(name))
+    const figures = figuresOf({ stage, api, functions, work: queues.work, dead, mayBeDropped })
+    defineAlarms(this, stage, alarmRows(dead.keys()), figures)
+    defineDashboard(this, stage, [...queues.work.keys()], figures)
+  }
+
+  #defineFunction(row: FunctionRow, parts: Parts): LambdaFunction {
+    const { stage, data, queues, schedules, api } = parts
+    const logGroup = defineLog(this, `${row.name}-log`, stage)
+    return new LambdaFunction(this, row.name, {
+      functionName: functionName(row.name, stage.name),
+      code: this.#codeOf(row),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      timeout: Duration.seconds(row.timeoutSeconds),
+      memorySize: row.memoryMegabytes,
+      logGroup,
+      role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
+      ...reservation(row, stage),
+      ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
+      environment: environmentOf(
+        row,
+        {
+          stage: stage.name,
+          referencePrefix: stage.referencePrefix,
+          hasSandboxBank: stage.hasSandboxBank,
+          payoutsWaitForFunding: stage.payoutsWaitForFunding,
+          approvals: stage.approvals,
+          ownHosts: [ownHost(this, stage.domain, api)],
+        },
+        {
+          tableName: data.table.tableName,
+          queueUrl: (name) => queueNamed(queues, name).queueUrl,
+          queueArn: (name) => queueNamed(queues, name).queueArn,
+          scheduleGroup: schedules.group.ref,
+          scheduleRoleArn: schedules.role.roleArn,
+          sealingKeyArn: data.sealingKey.secretArn,
+          reportsBucket: data.reports.bucketName,
+          functionPrefix: functionName('', stage.name),
+        },
+      ),
+    })
+  }
+
+  /** Bundles are built before the stacks are; where templates alone are wanted, there are none. */
+  #codeOf({ name }: FunctionRow): Code {
+    return this.bundlingRequired ? Code.fromAsset(bundleFolder(name)) : Code.fromInline('//')
+  }
+
+  /** @returns the queues of what the stream's readers put aside, by their names */
+  #feed(functions: ReadonlyMap<string, IFunction>, parts: Parts): Map<string, Queue> {
+    const { stage, queues, data } = parts
+    const allLost = new Map<string, Queue>()
+    for (const name of jobsOf(stage)) {
+      const lambda = functions.get(name)
+      const { from } = jobRow(name)
+      if ('stream' in from) {
+        const lost = defineLostRecords(this, name)
+        allLost.set(lost.node.id, lost)
+        lambda?.addEventSource(this.#streamSource(from, { table: data.table, lost, stage }))
+        continue
+      }
+      const { batchSize, maxConcurrency } = from
+      for (const queue of from.queues) {
+        lambda?.addEventSource(
+          new SqsEventSource(queueNamed(queues, queue), {
+            batchSize,
+            maxConcurrency: Math.min(maxConcurrency, stage.workersMax ?? maxConcurrency),
+            reportBatchItemFailures: true,
+            enabled: !stage.paused,
+          }),
+        )
+      }
+    }
+    return allLost
+  }
+
+  #streamSource(
+    { stream, batchSize }: { stream: readonly string[]; batchSize: number },
+    { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
+  ): DynamoEventSource {
+    return new DynamoEventSource(table as ITable, {
+      // LATEST would miss what is written while the mapping comes up.
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      retryAttempts: 10,
+      // A record lives for a day; what fails for longer must be put aside before it is gone.
+      maxRecordAge: Duration.hours(23),
+      onFailure: new SqsDlq(lost),
+      enabled: !stage.paused,
+      filters: [
+        FilterCriteria.filter({
+          dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },
+        }),
+      ],
+    })
+  }
+}
+
+type Parts = {
+  stage: Stage
+  data: DataStack
+  queues: ReadonlyMap<QueueName, Queue>
+  schedules: Schedules
+  api: RestApi
+}
+
+type Watched = {
+  api: RestApi
+  functions: ReadonlyMap<string, IFunction>
+  queues: Queues
+  lost: ReadonlyMap<string, Queue>
+}
+
+/** Kept for a function behind the gateway, and the most that it may have. */
+const reservation = ({ name }: FunctionRow, { reserved }: Stage) => {
+  const isBehindGateway = name === UNMATCHED || Object.hasOwn(operations, name)
+  return reserved && isBehindGateway
+    ? { reservedConcurrentExecutions: reserved[name as OperationName] ?? reserved.each }
+    : {}
+}

@@ -1,0 +1,156 @@
+import { type ObjectEntries, object } from 'valibot'
+import { successReply } from '../shared/api/envelope.ts'
+import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
+import { replies } from '../shared/views/replies.ts'
+import { descriptionOf } from './descriptions.ts'
+import { exampleReplies, NOON } from './example-debit.ts'
+import { meanings } from './field-descriptions.ts'
+import { headersOf, refusalResponses } from './responses.ts'
+import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
+
+/** One row of operations.ts as an operation of the description. */
+
+/** `update-debit-transaction` to `UpdateDebitTransaction`. */
+const pascal = (name: string): string =>
+  name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const bodyName = (name: OperationName): string => `${pascal(name)}Request`
+
+/** The body of a request by its name, where there is one. */
+export const bodyComponent = (name: OperationName): [string, Json][] => {
+  const { body, decimals }: Operation = operations[name]
+  return body ? [[bodyName(name), withNumbers(schemaOf(body), decimals)]] : []
+}
+
+const requestBody = (name: OperationName): Json => {
+  const { body, wrapper }: Operation = operations[name]
+  if (!body) return {}
+  const flat = { $ref: componentRef('schemas', bodyName(name)) }
+  const wrapped = wrapper
+    ? { type: 'object', required: [wrapper], properties: { [wrapper]: flat } }
+    : undefined
+  const examples = Object.entries(descriptionOf(name).bodies ?? {})
+  return {
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: wrapped ? { oneOf: [flat, wrapped] } : flat,
+          examples: Object.fromEntries(examples.map(([key, value]) => [key, { value }])),
+        },
+      },
+    },
+  }
+}
+
+const pathParameters = (name: OperationName): Json[] =>
+  [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
+    ...described(name, parameter),
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+
+const queryParameters = (name: OperationName): Json[] => {
+  const { query, queryNames = {} }: Operation = operations[name]
+  if (!query) return []
+  const published = new Map(Object.entries(queryNames).map(([sent, judged]) => [judged, sent]))
+  const { properties, required } = schemaOf(query) as {
+    properties: Record<string, Json>
+    required: string[]
+  }
+  return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
+    ...described(name, published.get(key) ?? key),
+    in: 'query',
+    required: required.includes(key),
+    schema,
+  }))
+}
+
+const SIGNATURE_HEADERS = {
+  'X-Signature': 'Of a provider whose requests are signed: lowercase hex of the HMAC-SHA256',
+  'X-Timestamp': 'Of a provider whose requests are signed: epoch seconds, not five minutes off',
+}
+
+const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) => ({
+  $ref: componentRef('parameters', name),
+}))
+
+export const parameterComponents: Json = Object.fromEntries(
+  Object.entries(SIGNATURE_HEADERS).map(([name, description]) => [
+    name,
+    { name, in: 'header', required: false, description, schema: { type: 'string' } },
+  ]),
+)
+
+const described = (name: OperationName, parameter: string): Json => {
+  const { description = meanings[parameter], ...rest } =
+    descriptionOf(name).parameters?.[parameter] ?? {}
+  return { name: parameter, description, ...rest }
+}
+
+type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
+  beside: ObjectEntries
+  page: ObjectEntries
+  headers: Record<string, string>
+  file: string
+  elsewhere: Reply['data']
+}>
+
+const text = (description: string): Json => ({ description, schema: { type: 'string' } })
+
+const success = (name: OperationName): Json => {
+  const { status } = operations[name]
+  const { data, beside, page, headers = {}, file, elsewhere }: Reply = replies[name]
+  const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
+  const example = successReply(exampleReplies[name], status, {
+    requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
+    at: NOON,
+    rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
+  })
+  return {
+    [status]: {
+      description: 'Success',
+      headers: { ...headersOf(status), ...Object.fromEntries(own) },
+      content: {
+        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
+        'application/json': {
+          schema: envelopeOf(
+            schemaOf(data),
+            beside && schemaOf(object(beside)),
+            page && schemaOf(object(page)),
+          ),
+          example: JSON.parse(example.body),
+        },
+      },
+    },
+    ...(elsewhere ? { 303: redirection(elsewhere) } : {}),
+  }
+}
+
+const redirection = (data: Reply['data']): Json => ({
+  description: 'Too large for a reply: to be fetched from another address',
+  headers: { ...headersOf(303), Location: text('The address, as in the body') },
+  content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
+})
+
+export const operationOf = (name: OperationName): Json => {
+  const { caller, limit } = operations[name]
+  const { tag, summary, description } = descriptionOf(name)
+  const parameters = [
+    ...pathParameters(name),
+    ...queryParameters(name),
+    ...(caller === 'provider' ? signatureParameters : []),
+  ]
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description,
+    security: [{ [caller]: [] }],
+    'x-rate-limit': limit,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...requestBody(name),
+    responses: { ...success(name), ...refusalResponses(name) },
+  }
+}

@@ -1,0 +1,164 @@
+import { gatewayResponses } from '../infra/definitions/gateway-responses.ts'
+import { refusalReply } from '../shared/api/envelope.ts'
+import {
+  notFound,
+  type Operation,
+  type OperationName,
+  operations,
+} from '../shared/api/operations.ts'
+import { type Details, type ErrorCode, errors, Refusal } from '../shared/domain/refusal.ts'
+import { authorizationProblems } from '../shared/domain/token.ts'
+import { descriptionOf } from './descriptions.ts'
+import { NOON } from './example-debit.ts'
+import { componentRef, type Json } from './schemas.ts'
+
+/** Every refusal an operation can answer with, by HTTP status, with the bodies as they are sent. */
+
+const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
+
+const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIMIT })
+
+/** The gateway may give these before any function; the last ones come of faults and outages. */
+const anywhere = [
+  new Refusal(1400),
+  ...Object.values(authorizationProblems).map((details) => new Refusal(1401, { details })),
+  new Refusal(1403),
+  overLimit(1453),
+  new Refusal(1429),
+  new Refusal(1405),
+  new Refusal(1500),
+  new Refusal(1503),
+  new Refusal(2408),
+]
+
+/** Of providers alone: lists of addresses, signed requests. */
+const ofProviders = [
+  new Refusal(1400, { message: 'Invalid timestamp format' }),
+  ...[
+    'HMAC signature required',
+    'Invalid HMAC signature',
+    'Request timestamp required',
+    'Request timestamp expired',
+  ].map((message) => new Refusal(1401, { message })),
+  new Refusal(1451),
+  new Refusal(1452),
+]
+
+const { REQUEST_TOO_LARGE } = gatewayResponses
+
+const ofBodies = [
+  new Refusal(1400, { details: ['body must be JSON'] }),
+  new Refusal(REQUEST_TOO_LARGE.code, {
+    http: REQUEST_TOO_LARGE.status,
+    details: [...REQUEST_TOO_LARGE.details],
+  }),
+]
+
+export const refusalsOf = (name: OperationName): Refusal[] => {
+  const operation: Operation = operations[name]
+  return [
+    ...anywhere,
+    ...(operation.caller === 'provider' ? ofProviders : []),
+    ...(operation.body ? ofBodies : []),
+    overLimit(operation.limit.code),
+    ...(operation.path.includes('{') ? [notFound(name)] : []),
+    ...(descriptionOf(name).refusals ?? []),
+  ]
+}
+
+const messagesIn = (details: Details = []): string[] => {
+  if (typeof details === 'string') return [details]
+  return Array.isArray(details) ? details : Object.values(details).filter(Array.isArray).flat()
+}
+
+/** Distinguishes the variants of a code by their messages. */
+const exampleName = ({ error, details }: Refusal): string =>
+  [error.code, error.message, ...messagesIn(details)]
+    .join('-')
+    .toLowerCase()
+    .replaceAll("'", '')
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+
+const exampleOf = (refusal: Refusal): Json => ({
+  summary: `${refusal.error.code} ${refusal.error.message}`,
+  value: JSON.parse(
+    refusalReply(refusal, {
+      requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
+      at: NOON,
+      rate: { limit: 0, remaining: 0, reset: 0, exceeded: false },
+    }).body,
+  ),
+})
+
+/** The bodies of all refusals, each once. */
+export const exampleComponents = (names: readonly OperationName[]): Json =>
+  Object.fromEntries(
+    names
+      .flatMap(refusalsOf)
+      .sort((a, b) => a.code - b.code)
+      .map((refusal) => [exampleName(refusal), exampleOf(refusal)]),
+  )
+
+const header = (name: string): Json => ({ $ref: componentRef('headers', name) })
+
+const RATE_HEADERS = Object.fromEntries(
+  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((n) => [n, header(n)]),
+)
+
+/** The headers of every reply, and those of its status. */
+export const headersOf = (status: number): Json => ({
+  'X-Request-ID': header('X-Request-ID'),
+  // What is larger than the gateway takes never comes to be counted.
+  ...(status === REQUEST_TOO_LARGE.status ? {} : RATE_HEADERS),
+  ...(status === 429 || status === 503 ? { 'Retry-After': header('Retry-After') } : {}),
+  ...(status === 401 ? { 'WWW-Authenticate': header('WWW-Authenticate') } : {}),
+  ...(status === 405 ? { Allow: header('Allow') } : {}),
+})
+
+const text = (description: string): Json => ({ description, schema: { type: 'string' } })
+const whole = (description: string): Json => ({ description, schema: { type: 'integer' } })
+
+export const headerComponents: Json = {
+  'X-Request-ID': { ...text('Equal to meta.request_id'), required: true },
+  'X-RateLimit-Limit': whole('Requests per minute: the limit in effect'),
+  'X-RateLimit-Remaining': whole('Requests that remain in this minute'),
+  'X-RateLimit-Reset': whole('Epoch seconds at which the minute ends'),
+  'Retry-After': whole('Seconds until the next request may be made'),
+  Allow: text('The methods that the path has'),
+  'WWW-Authenticate': text('Bearer; API Gateway names it X-Amzn-Remapped-WWW-Authenticate'),
+}
+
+/** The error responses of an operation. */
+export const refusalResponses = (name: OperationName): Json => {
+  const all = refusalsOf(name)
+  const statuses = [...new Set(all.map(({ http }) => http))].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      responseOf(
+        status,
+        all.filter(({ http }) => http === status),
+      ),
+    ]),
+  )
+}
+
+const responseOf = (status: number, refusals: readonly Refusal[]): Json => {
+  const codes = [...new Set(refusals.map(({ code }) => code))].sort((a, b) => a - b)
+  const names = refusals.map(exampleName)
+  return {
+    description: codes.map((code) => `${code} ${errors[code].message}`).join('; '),
+    headers: headersOf(status),
+    content: {
+      'application/json': {
+        schema: {
+          $ref: componentRef('schemas', 'Error'),
+          properties: { error: { properties: { code: { enum: codes } } } },
+        },
+        examples: Object.fromEntries(
+          names.map((name) => [name, { $ref: componentRef('examples', name) }]),
+        ),
+      },
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
+import type { Context } from 'aws-lambda'
+import {
+  type FunctionName,
+  type FunctionRow,
+  functionRows,
+} from '../infra/definitions/functions.ts'
+import { actingAs } from './authorizer.ts'
+
+/**
+ * Runs the functions in this process, by their files, with what Lambda would hand them, each
+ * allowed what its role allows.
+ */
+
+type Handler = (event: unknown, context: Context) => Promise<unknown>
+
+/** Limits of a synchronous invocation, as Lambda words them when it refuses. */
+const REQUEST_MAX_BYTES = 6 * 1024 * 1024
+const RESPONSE_MAX_BYTES = REQUEST_MAX_BYTES + 100
+
+/** Thrown before the function runs. */
+export class RequestTooLarge extends Error {
+  override name = 'RequestEntityTooLargeException'
+  override message =
+    `Request must be smaller than ${REQUEST_MAX_BYTES} bytes for the InvokeFunction operation`
+}
+
+/** Thrown after the function ran: its effects stand, its response is lost. */
+class ResponseTooLarge extends Error {
+  override name = 'Function.ResponseSizeTooLarge'
+  override message =
+    `Response payload size exceeded maximum allowed payload size (${RESPONSE_MAX_BYTES} bytes).`
+}
+
+const payloadBytes = (payload: unknown): number =>
+  Buffer.byteLength(JSON.stringify(payload ?? null))
+
+export type FunctionHost = {
+  has: (name: string) => boolean
+  invoke: (name: string, event: unknown) => Promise<unknown>
+}
+
+/** Each invocation and how long it took, for whoever listens. */
+export type Invocation = { name: FunctionName; milliseconds: number }
+
+export const invocations = channel('debit-collection.invocations')
+
+const contextFor = ({ name, timeoutSeconds, memoryMegabytes }: FunctionRow): Context => {
+  const deadline = Date.now() + timeoutSeconds * 1000
+  return {
+    awsRequestId: randomUUID(),
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:${process.env.AWS_REGION}:000000000000:function:${name}`,
+    memoryLimitInMB: String(memoryMegabytes),
+    logGroupName: `/aws/lambda/${name}`,
+    logStreamName: 'sandbox',
+    callbackWaitsForEmptyEventLoop: false,
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  }
+}
+
+const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSignal) => {
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutSeconds * 1000)
+    signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+  throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
+}
+
+/** Loads every function, so that none is cold when the first request comes. */
+export const loadFunctions = async (
+  rows: readonly FunctionRow[] = functionRows,
+): Promise<FunctionHost> => {
+  const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
+    await Promise.all(
+      rows.map(async (row) => {
+        const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
+          handler: Handler
+        }
+        return [row.name, { row, handler }] as const
+      }),
+    ),
+  )
+  return {
+    has: (name) => loaded.has(name),
+    invoke: async (name, event) => {
+      const found = loaded.get(name)
+      if (!found) throw new Error(`There is no function ${name}`)
+      if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
+      const done = new AbortController()
+      const begun = performance.now()
+      try {
+        const response = await Promise.race([
+          actingAs(found.row.name, () => found.handler(event, contextFor(found.row))),
+          timeOut(found.row, done.signal),
+        ])
+        if (payloadBytes(response) > RESPONSE_MAX_BYTES) throw new ResponseTooLarge()
+        return response
+      } finally {
+        done.abort()
+        const milliseconds = performance.now() - begun
+        invocations.publish({ name: found.row.name, milliseconds } satisfies Invocation)
+      }
+    },
+  }
+}

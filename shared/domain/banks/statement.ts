@@ -1,0 +1,189 @@
+import * as v from 'valibot'
+import { Uuid } from '../ids.ts'
+import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../money.ts'
+import type { Day } from '../settlement/batch.ts'
+
+/** A bank's own statement of a day, compared with the debits of that bank. */
+
+/** A debit of the bank as the service has it. */
+export type StatementDebit = {
+  reference: string
+  provider: string
+  uuid: string
+  bank_reference: string | null
+  amount: string
+  status: string
+  completed_at: string | null
+}
+
+const Amount = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9][0-9]{0,9})\.[0-9]{2}$/, 'amount must be like 100.00'),
+  v.transform((text) => pesewas(Number(text.replace('.', '')))),
+)
+
+const TIME =
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
+
+/** Ghana's time is UTC, so a time without an offset is UTC as well. */
+const instant = (text: string): number => {
+  const [day = '', time = '00:00'] = text.split(/[T ]/)
+  const zone = /(?:Z|[+-]\d{2}:\d{2})$/.test(time) ? '' : 'Z'
+  const isInCalendar = new Date(`${day}T00:00Z`).toISOString().startsWith(day)
+  return isInCalendar ? Date.parse(`${day}T${time}${zone}`) : Number.NaN
+}
+
+const isInstant = (text: string): boolean => {
+  try {
+    return !Number.isNaN(instant(text))
+  } catch {
+    return false
+  }
+}
+
+const optional = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.union([
+    v.pipe(
+      v.literal(''),
+      v.transform(() => null),
+    ),
+    schema,
+  ])
+
+/** The columns of a statement; one of the first two may be missing. */
+export const StatementRow = v.pipe(
+  v.object({
+    uuid: optional(v.pipe(v.string(), v.toLowerCase(), Uuid)),
+    bank_reference: optional(v.pipe(v.string(), v.maxLength(255))),
+    amount: Amount,
+    currency: v.pipe(
+      v.string(),
+      v.toUpperCase(),
+      v.regex(/^[A-Z]{3}$/, 'currency must be like GHS'),
+    ),
+    completed_at: v.pipe(
+      v.string(),
+      v.regex(TIME, 'completed_at must be like 2026-11-21T10:01:00Z'),
+      v.check(isInstant, 'completed_at must be a time of the calendar'),
+      v.transform((text) => new Date(instant(text)).toISOString()),
+    ),
+  }),
+  v.check(
+    ({ uuid, bank_reference }) => uuid !== null || bank_reference !== null,
+    'a uuid or a bank_reference is required',
+  ),
+)
+export type StatementRow = v.InferOutput<typeof StatementRow> & { line: number }
+
+type Example = Record<string, string | number | null>
+type Group = { count: number; sum: string; examples: Example[] }
+type GroupName = 'matched' | 'missing_here' | 'missing_at_bank' | 'differs'
+export type StatementReport = Record<GroupName, Group>
+
+const EXAMPLES_MAX = 100
+
+const newGroup = () => {
+  let count = 0
+  let sum = 0n
+  const examples: Example[] = []
+  return {
+    add: (amount: Pesewas, example: () => Example): void => {
+      count += 1
+      sum += BigInt(amount)
+      if (examples.length < EXAMPLES_MAX) examples.push(example())
+    },
+    // Sums of millions of rows are beyond the amounts of one debit.
+    view: (): Group => ({ count, sum: inGhs(sum), examples }),
+  }
+}
+
+const inGhs = (sum: bigint): string => `${sum / 100n}.${String(sum % 100n).padStart(2, '0')}`
+
+const rowView = ({ line, amount, ...row }: StatementRow): Example => ({
+  line,
+  ...row,
+  amount: formatAmount(amount),
+})
+
+const amountOf = ({ amount }: StatementDebit): Pesewas => v.parse(Amount, amount)
+
+const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
+  completed_at?.startsWith(date) === true
+
+/** Whether a row is of the day that is compared. */
+export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
+  completed_at.startsWith(date)
+
+/** Returns the fields in which a debit and its row differ. */
+const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): string[] => {
+  const { status, completed_at, bank_reference } = debit
+  const isKnown = row.bank_reference !== null && bank_reference !== null
+  return [
+    ...(completed_at === null ? [`the debit is ${status} here`] : []),
+    ...(completed_at !== null && !isCompletedOn(date, debit)
+      ? [`the debit was completed here at ${completed_at}`]
+      : []),
+    ...(row.amount === amountOf(debit) ? [] : [`the amount is ${debit.amount} here`]),
+    ...(row.currency === CURRENCY ? [] : [`the currency is ${CURRENCY} here`]),
+    ...(isKnown && row.bank_reference !== bank_reference
+      ? [`the bank_reference is ${bank_reference} here`]
+      : []),
+  ]
+}
+
+/** Finds the debit that a row names: by its uuid if it has one, else by the bank's reference. */
+const finder = (debits: readonly StatementDebit[]) => {
+  const byUuid = new Map(debits.map((debit) => [debit.uuid, debit]))
+  const byBank = Map.groupBy(debits, ({ bank_reference }) => bank_reference)
+  return (row: StatementRow, isTaken: (debit: StatementDebit) => boolean) => {
+    if (row.uuid !== null) return byUuid.get(row.uuid)
+    const named = byBank.get(row.bank_reference) ?? []
+    const free = named.filter((debit) => !isTaken(debit))
+    return free.find((debit) => amountOf(debit) === row.amount) ?? free[0] ?? named[0]
+  }
+}
+
+/**
+ * Compares the rows of a day with the debits of their bank (docs/operations.md, A bank's statement).
+ * @param rows rows of the day alone
+ * @param debits those of the bank that were completed on the day, and all others that rows name
+ */
+export const compareStatement = (
+  date: Day,
+  rows: readonly StatementRow[],
+  debits: readonly StatementDebit[],
+): StatementReport => {
+  const groups = {
+    matched: newGroup(),
+    missing_here: newGroup(),
+    missing_at_bank: newGroup(),
+    differs: newGroup(),
+  }
+  const lines = new Map<string, number>()
+  const find = finder(debits)
+  for (const row of rows) {
+    const debit = find(row, ({ uuid }) => lines.has(uuid))
+    if (!debit) {
+      groups.missing_here.add(row.amount, () => rowView(row))
+      continue
+    }
+    const { reference, uuid } = debit
+    const first = lines.get(uuid)
+    const reasons =
+      first === undefined ? differencesOf(row, debit, date) : [`line ${first} names the same debit`]
+    if (first === undefined) lines.set(uuid, row.line)
+    const example = () => ({ ...rowView(row), reference })
+    if (reasons.length === 0) groups.matched.add(row.amount, example)
+    else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
+  }
+  for (const debit of debits) {
+    if (!isCompletedOn(date, debit) || lines.has(debit.uuid)) continue
+    groups.missing_at_bank.add(amountOf(debit), () => ({ ...debit }))
+  }
+  return {
+    matched: groups.matched.view(),
+    missing_here: groups.missing_here.view(),
+    missing_at_bank: groups.missing_at_bank.view(),
+    differs: groups.differs.view(),
+  }
+}

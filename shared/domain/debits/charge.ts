@@ -1,0 +1,116 @@
+import * as v from 'valibot'
+import type { Bank } from '../banks/bank.ts'
+import { dayOf, type Reference, type Uuid } from '../ids.ts'
+import { Metadata } from '../metadata.ts'
+import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
+import { PhoneNumber } from '../phone.ts'
+import type { Partner } from '../providers/provider.ts'
+import { Refusal } from '../refusal.ts'
+import { text, textMessage } from '../text.ts'
+import type { FieldCodes } from '../validation.ts'
+import { type Cause, type Debit, openDebit } from './debit.ts'
+
+/** The body of a charge (specification, Create debit request). Keys it does not name are dropped. */
+export const ChargeRequest = v.object(
+  {
+    phone_number: PhoneNumber,
+    // The pattern is for the description: any other text is an unknown bank, 402/1402.
+    bank_identifier: v.pipe(v.string(textMessage), v.metadata({ pattern: '^[A-Z0-9]{3,5}$' })),
+    amount: Amount,
+    currency: v.pipe(v.string(textMessage), v.value(CURRENCY, 'must be GHS')),
+    narration: text({ max: 100, lines: true }),
+    partner_reference: text({ max: 50 }),
+    // Serialisers of several languages write null for an absent field.
+    metadata: v.nullish(Metadata),
+  },
+  'is required',
+)
+export type ChargeRequest = v.InferOutput<typeof ChargeRequest>
+
+/** What a wrong value of one of these fields is called when it is the only refused one. */
+export const CHARGE_FIELD_CODES: FieldCodes = { amount: 3007, currency: 3004 }
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { members: members.map(([key, member]) => [key, sorted(member)]) }
+}
+
+/**
+ * Returns text that is equal for two charges exactly when their fields are equal, in any key order.
+ * Absent, null and empty metadata are equal.
+ */
+export const fingerprint = ({ metadata, ...fields }: ChargeRequest): string => {
+  const isEmpty = Object.keys(metadata ?? {}).length === 0
+  return JSON.stringify(sorted(isEmpty ? fields : { ...fields, metadata }))
+}
+
+/** 400/3005 for an amount above the maximum of a bank. */
+export const aboveMaximum = (maximum: Pesewas): Refusal =>
+  new Refusal(3005, {
+    details: {
+      amount: ["exceeds the bank's maximum"],
+      limit: 'bank',
+      maximum: formatAmount(maximum),
+    },
+  })
+
+const DAY_MS = 86_400_000
+
+/**
+ * 400/3005 for an amount above the rest of a daily limit.
+ * @param day the UTC day that the limit counts, `YYYY-MM-DD`
+ */
+export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
+  new Refusal(3005, {
+    details: {
+      amount: ['exceeds what is left of the daily limit'],
+      limit: 'daily',
+      remaining: formatAmount(remaining),
+      resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),
+    },
+  })
+
+type Circumstances = {
+  partner: Partner
+  /** The bank under the requested identifier, if there is one. */
+  bank: Bank | undefined
+  reference: Reference
+  uuid: Uuid
+} & Pick<Cause, 'at' | 'requestId' | 'generation'>
+
+/**
+ * Opens the debit that a valid request asks for.
+ * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector,
+ *   400/3005 above the bank's own maximum. The daily limit is judged by the store, in the write.
+ */
+export const accept = (request: ChargeRequest, circumstances: Circumstances): Debit | Refusal => {
+  const { partner, bank, reference, uuid, ...cause } = circumstances
+  if (bank?.status !== 'live') {
+    return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
+  }
+  if (bank.connector === 'none') {
+    return new Refusal(2003, { details: { bank_identifier: ['has no connector'] } })
+  }
+  if (bank.maximum !== undefined && request.amount > bank.maximum) {
+    return aboveMaximum(bank.maximum)
+  }
+  const today = dayOf(cause.at)
+  const isCounted = partner.dailyLimit !== undefined || partner.countedUntil === today
+  return openDebit(
+    {
+      reference,
+      uuid,
+      partner: partner.id,
+      partnerReference: request.partner_reference,
+      bank: { identifier: bank.identifier, name: bank.name },
+      phone: request.phone_number,
+      amount: request.amount,
+      narration: request.narration,
+      metadata: request.metadata ?? {},
+      ...(isCounted ? { countedOn: today } : {}),
+    },
+    { ...cause, by: `partner:${partner.id}` },
+  )
+}

@@ -1,0 +1,58 @@
+import type { BankIdentifier } from '../banks/bank.ts'
+import type { Reference } from '../ids.ts'
+import type { Pesewas } from '../money.ts'
+import type { PartnerId } from '../providers/provider.ts'
+import type { Details, ErrorCode } from '../refusal.ts'
+import type { Status } from './lifecycle.ts'
+
+/** Why an operator must look at a debit: three kinds of rejected bank reports, and a failed refund. */
+export const exceptionKinds = [
+  'late_completion',
+  'refused_report',
+  'contradiction',
+  'refund',
+] as const
+export type ExceptionKind = (typeof exceptionKinds)[number]
+
+/** A bank report that the service rejected, as the bank sent it, or a refund that failed. */
+export type ReportException = {
+  reference: Reference
+  kind: ExceptionKind
+  at: Date
+  provider: PartnerId
+  bank: BankIdentifier
+  amount: Pesewas
+  /** `bank:GCB`, or `job:refund-customer` for a refund that cannot be sent. */
+  by: string
+  /** The uuid of the refund, for a failed refund. */
+  requestId: string
+  /** The status of the debit when the report arrived; absent when the body was unreadable. */
+  status?: Status
+  /** The answer that the bank received; absent for a failed refund. */
+  code?: ErrorCode
+  details?: Details
+  /**
+   * The original body, at most 64 KiB: text, or base64 after `base64:` when it is not UTF-8. For a
+   * failed refund: why it failed.
+   */
+  report: string
+  resolvedAt?: string
+  resolvedBy?: string
+  note?: string
+}
+
+/**
+ * Names the contradiction between a debit and a rejected report.
+ * @param reported the status that the bank reported; undefined when the body was rejected
+ */
+export const exceptionKind = (
+  status: Status,
+  reported: string | undefined,
+): Exclude<ExceptionKind, 'refund'> => {
+  // The bank debited the customer, and the provider believes that it did not.
+  if (status === 'failed' && reported === 'completed') return 'late_completion'
+  // The bank takes back a completion that the provider relies on.
+  const wasCompleted = status === 'completed' || status === 'reversed'
+  if (wasCompleted && reported === 'failed') return 'contradiction'
+  return 'refused_report'
+}

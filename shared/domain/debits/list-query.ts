@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import { cursorAt, pageParameters } from '../page.ts'
+import { PhoneNumber } from '../phone.ts'
+import { oneOf, text } from '../text.ts'
+import { Instant } from '../time.ts'
+import { type Debit, stateAt } from './debit.ts'
+import { type Status, statuses } from './lifecycle.ts'
+
+const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$/
+
+const DebitCursor = cursorAt(POSITION)
+
+/** A published variant that no debit ever has: its lists are empty. */
+const CANCELLED = 'cancelled'
+
+/** The query of a provider's list (specification, List debit requests by status). */
+export const DebitListQuery = v.pipe(
+  v.object({
+    status: v.optional(oneOf([...statuses, CANCELLED])),
+    created_from: v.optional(Instant),
+    created_to: v.optional(Instant),
+    partner_reference: v.optional(text({ max: 50 })),
+    ...pageParameters,
+    cursor: v.optional(DebitCursor),
+  }),
+  v.forward(
+    v.partialCheck(
+      [['created_to'], ['created_from']],
+      ({ created_from: from, created_to: to }) => !from || !to || from <= to,
+      'must not be before created_from',
+    ),
+    ['created_to'],
+  ),
+)
+
+/** Debits of a provider; absent members do not filter. */
+export type DebitFilter = {
+  status?: Status | typeof CANCELLED | undefined
+  /** Created at this time or later. */
+  from?: Date | undefined
+  /** Created before this time. */
+  to?: Date | undefined
+}
+
+export const isListed = (debit: Debit, { status, from, to }: DebitFilter): boolean => {
+  const { createdAt } = stateAt(debit)
+  const isWithin = (!from || createdAt >= from) && (!to || createdAt < to)
+  return isWithin && (status === undefined || debit.status === status)
+}
+
+const BANK_STATUSES = ['pending', 'processing', 'completed', 'failed', 'all'] as const
+
+/** The query of a bank's list (specification, Bank: list customer transactions). */
+export const BankListQuery = v.object(
+  {
+    phone_number: PhoneNumber,
+    status_filter: v.optional(
+      v.picklist([...BANK_STATUSES, CANCELLED], `must be one of ${BANK_STATUSES.join(', ')}`),
+      'pending',
+    ),
+    ...pageParameters,
+    cursor: v.optional(DebitCursor),
+  },
+  'is required',
+)
+export type BankStatusFilter = v.InferOutput<typeof BankListQuery>['status_filter']

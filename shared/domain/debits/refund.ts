@@ -1,0 +1,140 @@
+import type { AmountForm } from '../../views/transaction.ts'
+import type { BankIdentifier } from '../banks/bank.ts'
+import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
+import { CURRENCY, type Pesewas } from '../money.ts'
+import type { PartnerId } from '../providers/provider.ts'
+import { iso } from '../time.ts'
+import { type Debit, stateAt } from './debit.ts'
+
+/** The return of a debited amount to the customer, by the bank that debited it. */
+
+export const refundStatuses = ['pending', 'processing', 'completed', 'failed'] as const
+export type RefundStatus = (typeof refundStatuses)[number]
+
+export type Refund = {
+  /** The bank recognizes a repeated instruction by it. A retry after a rejection has another one. */
+  uuid: Uuid
+  /** The reference of the debit, which has at most one refund. */
+  reference: Reference
+  debitUuid: Uuid
+  provider: PartnerId
+  bank: BankIdentifier
+  amount: Pesewas
+  /** The bank's reference of the debit, and the customer's account; null when unknown. */
+  debitBankReference: string | null
+  accountNumber: string | null
+  /** Why the service owes the customer: a reversal, or a debit that failed here and completed at the bank. */
+  origin: 'reversal' | 'late_completion'
+  reason: string
+  status: RefundStatus
+  createdAt: Date
+  processedAt: Date | null
+  completedAt: Date | null
+  failedAt: Date | null
+  /** Why the bank rejected it, or why it cannot be sent. */
+  failure: string | null
+  /** The bank's reference of the refund. */
+  bankReference: string | null
+  /** Earlier instructions, each of which failed. */
+  failed: readonly { uuid: Uuid; failedAt: Date; failure: string }[]
+  version: number
+}
+
+const uuidOf = (reference: Reference, attempt: number): Uuid =>
+  derivedUuid(`refund#${reference}#${attempt}`)
+
+type Opening = {
+  origin: Refund['origin']
+  reason: string
+  at: Date
+  /** From the late completion report; the debit's own reference precedes it. */
+  debitBankReference?: string | undefined
+}
+
+/** Returns the refund of a debit before its first instruction. */
+export const newRefund = (
+  debit: Debit,
+  { origin, reason, at, debitBankReference }: Opening,
+): Refund => {
+  const { reference, uuid, partner, bank, amount } = debit.facts
+  const { bankReference, accountNumber } = stateAt(debit)
+  return {
+    uuid: uuidOf(reference, 1),
+    reference,
+    debitUuid: uuid,
+    provider: partner,
+    bank: bank.identifier,
+    amount,
+    debitBankReference: bankReference ?? debitBankReference ?? null,
+    accountNumber,
+    origin,
+    reason,
+    status: 'pending',
+    createdAt: at,
+    processedAt: null,
+    completedAt: null,
+    failedAt: null,
+    failure: null,
+    bankReference: null,
+    failed: [],
+    version: 1,
+  }
+}
+
+/** Returns the refund that a reversal opens: a function of the debit, so its event never changes. */
+export const reversalRefund = (debit: Debit): Refund => {
+  const reversed = debit.history.findIndex(({ type }) => type === 'reversed')
+  const state = stateAt(debit, reversed)
+  return newRefund(debit, {
+    origin: 'reversal',
+    reason: String(state.metadata.reversal_reason ?? ''),
+    at: state.updatedAt,
+  })
+}
+
+export const beginRefund = (refund: Refund, at: Date): Refund => ({
+  ...refund,
+  status: 'processing',
+  processedAt: at,
+})
+
+export const completeRefund = (
+  refund: Refund,
+  { bankReference, at }: { bankReference: string; at: Date },
+): Refund => ({ ...refund, status: 'completed', bankReference, completedAt: at })
+
+export const failRefund = (
+  refund: Refund,
+  { failure, at }: { failure: string; at: Date },
+): Refund => ({ ...refund, status: 'failed', failure, failedAt: at })
+
+/** Returns a failed refund as it is before its next instruction. */
+export const retryRefund = (refund: Refund): Refund => {
+  const { uuid, failedAt, failure } = refund
+  if (!failedAt || failure === null) throw new Error(`Refund ${uuid} has not failed`)
+  const failed = [...refund.failed, { uuid, failedAt, failure }]
+  return {
+    ...refund,
+    uuid: uuidOf(refund.reference, failed.length + 1),
+    status: 'pending',
+    processedAt: null,
+    failedAt: null,
+    failure: null,
+    failed,
+  }
+}
+
+/** A refund as providers and operators see it. */
+export const refundView = (refund: Refund, amountOf: AmountForm) => ({
+  uuid: refund.uuid,
+  status: refund.status,
+  amount: amountOf(refund.amount),
+  currency: CURRENCY,
+  reason: refund.reason,
+  bank_reference: refund.bankReference,
+  error_message: refund.failure,
+  created_at: refund.createdAt.toISOString(),
+  processed_at: iso(refund.processedAt),
+  completed_at: iso(refund.completedAt),
+  failed_at: iso(refund.failedAt),
+})

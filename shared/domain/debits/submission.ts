@@ -1,0 +1,70 @@
+import type { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
+import type { Reference, Uuid } from '../ids.ts'
+import type { Pesewas } from '../money.ts'
+import type { PhoneNumber } from '../phone.ts'
+import type { Refusal } from '../refusal.ts'
+import {
+  type ApprovalMethod,
+  advance,
+  type Cause,
+  type Changes,
+  type Debit,
+  type FailureCode,
+} from './debit.ts'
+
+/** A pending debit as it is handed to its bank. The uuid makes a repeat recognisable. */
+export type Submission = {
+  reference: Reference
+  uuid: Uuid
+  bank: BankIdentifier
+  phone: PhoneNumber
+  amount: Pesewas
+  narration: string
+  createdAt: Date
+  /** The customer's account at that bank, when the service knows it. */
+  account: CustomerAccount | undefined
+  /** It may have been handed over before, and what came of that is not known. */
+  repeated: boolean
+}
+
+/** What identifies a debit at its bank. */
+export type DebitAtBank = Pick<Submission, 'bank' | 'uuid' | 'amount'>
+
+type Rejected = { kind: 'rejected'; message: string; code: FailureCode; bankReference?: string }
+
+/** The final outcome of a debit at its bank. */
+export type BankOutcome =
+  | {
+      kind: 'completed'
+      bankReference: string
+      fee?: Pesewas
+      approvalMethod?: ApprovalMethod
+    }
+  | Rejected
+
+/** The reply of the bank to a submission. */
+export type SubmissionResult =
+  | { kind: 'accepted'; bankReference: string }
+  | BankOutcome
+  /** No reply, and a repeat will get none: the timeouts decide. */
+  | { kind: 'silent' }
+
+/** The debit after its bank named the outcome. */
+export const applyOutcome = (
+  debit: Debit,
+  outcome: BankOutcome,
+  { changes = {}, ...cause }: Cause & { changes?: Changes },
+): Debit | Refusal => {
+  if (outcome.kind === 'completed') {
+    const { kind: _, ...details } = outcome
+    return advance(debit, { ...cause, to: 'completed', changes: { ...changes, ...details } })
+  }
+  const { message, code, bankReference } = outcome
+  const failure = {
+    ...changes,
+    errorMessage: message,
+    errorCode: code,
+    ...(bankReference ? { bankReference } : {}),
+  }
+  return advance(debit, { ...cause, to: 'failed', changes: failure })
+}

@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import { Refusal } from '../refusal.ts'
+
+/** An operator's call that a second operator must approve before it is carried out. */
+
+/** The time of the request and eight random digits: ids sort by time. */
+export const ApprovalId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8}$/, 'must be an id like 20261122T044107123Z-3f2a9c1e'),
+  v.brand('ApprovalId'),
+)
+export type ApprovalId = v.InferOutput<typeof ApprovalId>
+
+/** @param random at least eight hexadecimal digits */
+export const approvalId = (at: Date, random: string): ApprovalId =>
+  v.parse(ApprovalId, `${at.toISOString().replaceAll(/[-:.]/g, '')}-${random.slice(0, 8)}`)
+
+const HOUR_MS = 3_600_000
+
+/** How long after its request a call can be granted and carried out. */
+export const expiryOf = (requestedAt: Date): Date => new Date(requestedAt.getTime() + 24 * HOUR_MS)
+
+export type Approval = {
+  id: ApprovalId
+  noun: string
+  verb: string
+  /** The id of the object that the call changes. */
+  target: string
+  /** As typed, with `-` for each secret. */
+  options: Record<string, string>
+  /** The secrets by option, as sealed JSON. */
+  secrets?: string
+  decision: 'pending' | 'granted' | 'denied'
+  requestedBy: string
+  requestedAt: Date
+  expiresAt: Date
+  decidedBy?: string
+  decidedAt?: Date
+  /** The reason of a denial. */
+  reason?: string
+  /** The time at which the granted call ended. */
+  doneAt?: Date
+  /** The reason why the granted call was refused. */
+  refusal?: string
+}
+
+export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
+export type ApprovalStatus = (typeof approvalStatuses)[number]
+
+/** A call that was not carried out in time is expired, granted or not. */
+export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): ApprovalStatus =>
+  decision !== 'denied' && doneAt === undefined && expiresAt <= at ? 'expired' : decision
+
+/** The actor of a call that names no operator. */
+export const UNKNOWN_OPERATOR = 'unknown'
+
+export const unnamed = (): Refusal =>
+  new Refusal(1403, { details: 'an approval needs an operator who is known by name' })
+
+export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
+
+/** Returns why a request cannot be decided any more. */
+export const alreadyDecided = (approval: Approval, at: Date): Refusal => {
+  const { decision, decidedBy, expiresAt } = approval
+  const status = statusAt(approval, at)
+  return new Refusal(1409, {
+    details:
+      status === 'expired'
+        ? `the request expired at ${expiresAt.toISOString()}`
+        : `${decidedBy} has ${decision} the request already`,
+  })
+}
+
+/**
+ * Returns why an operator may not grant a request; undefined if the operator may. The operator who
+ * granted a request may repeat the grant until the call is carried out.
+ */
+export const refusalToGrant = (approval: Approval, by: string, at: Date): Refusal | undefined => {
+  const { requestedBy, decidedBy, doneAt } = approval
+  if (by === UNKNOWN_OPERATOR) return unnamed()
+  if (by === requestedBy) {
+    return new Refusal(1403, { details: 'the requester cannot grant: a second operator must' })
+  }
+  const status = statusAt(approval, at)
+  if (status === 'pending') return undefined
+  if (status !== 'granted' || decidedBy !== by) return alreadyDecided(approval, at)
+  return doneAt && new Refusal(1409, { details: `was carried out at ${doneAt.toISOString()}` })
+}

@@ -1,0 +1,19 @@
+import type { BankIdentifier } from '../banks/bank.ts'
+import type { Pesewas } from '../money.ts'
+import type { Day } from './batch.ts'
+
+/** Cash that a bank has remitted to the service. */
+export type Funding = {
+  bank: BankIdentifier
+  /** The bank's own; a bank uses it once. */
+  reference: string
+  amount: Pesewas
+  /** The UTC day on which the cash arrived. */
+  date: Day
+  recordedAt: Date
+  recordedBy: string
+}
+
+/** Whether two records of one reference say the same. */
+export const isSameFunding = (one: Funding, other: Funding): boolean =>
+  one.amount === other.amount && one.date === other.date

@@ -1,0 +1,45 @@
+import type { PartnerId } from '../domain/providers/provider.ts'
+import { type Invariant, invariants, type Verdict } from './invariants.ts'
+
+/** Collects what the looks came to; however much is wrong, it stays small. */
+
+/** What is wrong with what. */
+export type Example = Of & { difference: string }
+
+/** No provider: what is wrong is of all of them. */
+type Of = { provider?: PartnerId; subject: string }
+
+export type Finding = {
+  number: Invariant
+  title: string
+  checked: number
+  differences: number
+  examples: Example[]
+}
+
+const EXAMPLES_MAX = 100
+
+export type Tally = {
+  add: (number: Invariant, of: Of, verdict: Verdict) => void
+  findings: () => Finding[]
+}
+
+export const newTally = (): Tally => {
+  const findings = new Map<Invariant, Finding>(
+    Object.entries(invariants).map(([key, title]) => {
+      const number = Number(key) as Invariant
+      return [number, { number, title, checked: 0, differences: 0, examples: [] }]
+    }),
+  )
+  return {
+    add: (number, of, { checked, wrong }) => {
+      const finding = findings.get(number)
+      if (!finding) throw new Error(`There is no invariant ${number}`)
+      finding.checked += checked
+      finding.differences += wrong.length
+      const room = EXAMPLES_MAX - finding.examples.length
+      finding.examples.push(...wrong.slice(0, room).map((difference) => ({ ...of, difference })))
+    },
+    findings: () => [...findings.values()],
+  }
+}

@@ -1,0 +1,7 @@
+import type { PartnerId } from '../../domain/providers/provider.ts'
+import { keys } from '../keys.ts'
+import { read } from '../table.ts'
+
+/** What the counter of a day says, in pesewas; undefined: there is none. */
+export const findDayTotal = async (partner: PartnerId, day: string): Promise<number | undefined> =>
+  (await read<{ amountTotal?: number }>(keys.dayTotal(partner, day)))?.amountTotal

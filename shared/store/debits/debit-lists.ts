@@ -1,0 +1,162 @@
+import type { BankIdentifier } from '../../domain/banks/bank.ts'
+import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import { type Status, statuses } from '../../domain/debits/lifecycle.ts'
+import {
+  type BankStatusFilter,
+  type DebitFilter,
+  isListed,
+} from '../../domain/debits/list-query.ts'
+import type { Reference } from '../../domain/ids.ts'
+import { type Pesewas, pesewas } from '../../domain/money.ts'
+import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
+import type { PhoneNumber } from '../../domain/phone.ts'
+import type { PartnerId } from '../../domain/providers/provider.ts'
+import { countEntries, cutAt, examine, type List, queryOf, readMerged } from '../index-lists.ts'
+import { keys } from '../keys.ts'
+import { queryAll, queryPages } from '../table.ts'
+import { findDebits, type Unreadable } from './debits.ts'
+
+/**
+ * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves
+ * are read from the table, and those that no longer match are left out.
+ */
+
+/** The position of a debit in its lists. */
+export const positionOf = (debit: Debit): string =>
+  keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
+
+const referenceAt = (position: string): Reference =>
+  position.slice(position.indexOf('#') + 1) as Reference
+
+export type DebitPage = {
+  debits: Debit[]
+  /** The position after which the next page begins; null: none follows. */
+  next: string | null
+}
+
+const readPage = async (
+  lists: readonly List[],
+  { slice, before }: PagePlace,
+  isMatch: (debit: Debit) => boolean,
+  unreadable: Unreadable,
+): Promise<DebitPage> => {
+  const rest = before === undefined ? lists : lists.flatMap((list) => cutAt(list, before))
+  const { positions, next } = await readMerged(rest, slice)
+  const references = positions.map(referenceAt)
+  const found = await findDebits(references, unreadable)
+  const debits = references.flatMap((reference) => found.get(reference) ?? [])
+  return { debits: debits.filter(isMatch), next }
+}
+
+const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[] =>
+  statuses
+    .filter((one) => status === undefined || one === status)
+    .map((one) => ({
+      index: 'by-status',
+      key: keys.byStatus(provider, one),
+      from: from?.toISOString(),
+      // A position continues after its millisecond, so those of this millisecond sort after it.
+      until: to?.toISOString(),
+    }))
+
+/** A page of a provider's debits. @param unreadable takes those that cannot be shown */
+export const listDebits = (
+  provider: PartnerId,
+  filter: DebitFilter,
+  place: PagePlace,
+  unreadable: Unreadable,
+): Promise<DebitPage> =>
+  readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
+
+export const countDebits = async (provider: PartnerId, filter: DebitFilter): Promise<Count> => {
+  const counted = await Promise.all(
+    listsOf(provider, filter).map((list) => countEntries(list, REACH)),
+  )
+  const sum = counted.reduce((all, { count }) => all + count, 0)
+  return { count: Math.min(sum, REACH), isAtLeast: sum >= REACH }
+}
+
+/** The debits of a phone number at one bank. */
+export type CustomerFilter = { bank: BankIdentifier; phone: PhoneNumber; status: BankStatusFilter }
+
+const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
+  if (status === 'cancelled') return []
+  const list = { index: 'by-customer', key: keys.byCustomer(bank, phone) } as const
+  return [status === 'all' ? list : { ...list, status }]
+}
+
+/** A page of a customer's debits; it is short when it ends at the bound of examined entries. */
+export const listByCustomer = (
+  filter: CustomerFilter,
+  place: PagePlace,
+  unreadable: Unreadable,
+): Promise<DebitPage> =>
+  readPage(
+    customerLists(filter),
+    place,
+    ({ status }) => filter.status === 'all' || status === filter.status,
+    unreadable,
+  )
+
+/** Counts and sums a customer's debits from the index alone. */
+export const sumByCustomer = async (
+  filter: CustomerFilter,
+): Promise<Count & { amount: Pesewas }> => {
+  const sum = { count: 0, amount: 0, isAtLeast: false }
+  for (const list of customerLists(filter)) {
+    const input = { ...queryOf(list), ProjectionExpression: 'amount' }
+    for await (const { items, end } of examine(input, REACH)) {
+      sum.count += items.length
+      sum.amount += items.reduce((all, { amount }) => all + Number(amount), 0)
+      sum.isAtLeast = end !== undefined
+    }
+  }
+  return { ...sum, amount: pesewas(sum.amount) }
+}
+
+/**
+ * References of a provider's debits in one status, in the order of their creation.
+ * @returns at most `limit` of them, and the position after which the next begin; null: none follow
+ */
+export const listCreated = async (
+  provider: PartnerId,
+  status: Status,
+  { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
+): Promise<{ references: Reference[]; next: string | null }> => {
+  const [list] = listsOf(provider, { status, from, to: before })
+  if (!list) throw new Error(`There is no list ${status}`)
+  const entries = await queryAll({
+    ...queryOf({ ...list, ...(after ? { from: after } : {}) }),
+    ScanIndexForward: true,
+    // One more shows whether others follow; the list begins with the position itself.
+    Limit: limit + 2,
+  })
+  const positions = entries.map(({ byTime }) => String(byTime)).filter((one) => one !== after)
+  const shown = positions.slice(0, limit)
+  const next = positions.length > limit ? (shown.at(-1) ?? null) : null
+  return { references: shown.map(referenceAt), next }
+}
+
+type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
+
+/**
+ * The debits of a partner that were created in a span, each once. Their lists are read in the
+ * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
+ * @param known what was found before; a reference each, so a long day takes some megabytes
+ */
+export async function* createdWithin(
+  partner: PartnerId,
+  { from, before: to, pageSize: Limit, statuses: selected = statuses }: Created,
+  known: Set<Reference>,
+): AsyncGenerator<Reference[]> {
+  const lists = selected.flatMap((status) => listsOf(partner, { status, from, to }))
+  for (const list of lists) {
+    const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
+    for await (const page of pages) {
+      const references = page.map(({ byTime }) => referenceAt(String(byTime)))
+      const fresh = references.filter((reference) => !known.has(reference))
+      for (const reference of fresh) known.add(reference)
+      yield fresh
+    }
+  }
+}

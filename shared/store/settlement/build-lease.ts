@@ -1,0 +1,117 @@
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { Day } from '../../domain/settlement/batch.ts'
+import type { Runtime } from '../../runtime.ts'
+import { keys } from '../keys.ts'
+import { held, read, table, tableName, withoutKeys } from '../table.ts'
+import { watched } from '../work-index.ts'
+
+/**
+ * The turns of those who build the batches of a provider and a day. A lease keeps two of them from
+ * doing the same work; the record stands until the work is done, so that the table's stream and
+ * the sweep have it continued.
+ */
+
+export type BuildRecord = {
+  partner: PartnerId
+  date: Day
+  /** The holder of the lease and its end; absent when no builder is at work. */
+  holder?: string
+  leaseUntil?: string
+  /** How often a builder ran out of time and left the rest to another. */
+  continuations: number
+}
+
+/** A worker ends within fifteen minutes, so one that holds its lease for longer has died. */
+const LEASE_MS = 900_000
+
+export type Turn = Required<Pick<BuildRecord, 'partner' | 'date' | 'holder'>>
+
+/** Takes the turn to build. @returns undefined when another builder is at work */
+export const takeTurn = async (
+  { partner, date }: Pick<BuildRecord, 'partner' | 'date'>,
+  { now, newId }: Pick<Runtime, 'now' | 'newId'>,
+): Promise<Turn | undefined> => {
+  const turn = { partner, date, holder: newId() }
+  const leaseUntil = new Date(now().getTime() + LEASE_MS)
+  const { work, due } = watched(partner, leaseUntil)
+  const isTaken = await held(
+    table.send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: keys.build(partner, date),
+        UpdateExpression:
+          'SET entity = :build, partner = :partner, #date = :date, holder = :holder, ' +
+          'leaseUntil = :until, #work = :work, due = :due, ' +
+          'continuations = if_not_exists(continuations, :none)',
+        // A repeat after a lost answer finds its own lease.
+        ConditionExpression:
+          'attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR holder = :holder',
+        ExpressionAttributeNames: { '#date': 'date', '#work': 'work' },
+        ExpressionAttributeValues: {
+          ':build': 'build',
+          ':partner': partner,
+          ':date': date,
+          ':holder': turn.holder,
+          ':until': leaseUntil.toISOString(),
+          ':now': now().toISOString(),
+          ':work': work,
+          ':due': due,
+          ':none': 0,
+        },
+      }),
+    ),
+  )
+  return isTaken ? turn : undefined
+}
+
+/** Ends a turn whose work is done. */
+export const endTurn = async ({ partner, date, holder }: Turn): Promise<void> => {
+  await held(
+    table.send(
+      new DeleteCommand({
+        TableName: tableName(),
+        Key: keys.build(partner, date),
+        ConditionExpression: 'holder = :holder',
+        ExpressionAttributeValues: { ':holder': holder },
+      }),
+    ),
+  )
+}
+
+/**
+ * Gives back a turn whose work is not done.
+ * @param isContinued has the stream send the next builder; otherwise the sweep does
+ */
+export const leaveTurn = async (
+  { partner, date, holder }: Turn,
+  { isContinued }: { isContinued: boolean },
+): Promise<void> => {
+  await held(
+    table.send(
+      new UpdateCommand({
+        TableName: tableName(),
+        Key: keys.build(partner, date),
+        UpdateExpression: 'SET continuations = continuations + :more REMOVE holder, leaseUntil',
+        ConditionExpression: 'holder = :holder',
+        ExpressionAttributeValues: { ':holder': holder, ':more': isContinued ? 1 : 0 },
+      }),
+    ),
+  )
+}
+
+type Item = Record<string, unknown>
+
+export const fromBuildItem = (item: Item): BuildRecord => {
+  const { work, due, ...record } = withoutKeys<BuildRecord & Record<'work' | 'due', unknown>>(item)
+  return record
+}
+
+/** Returns the record of a build that is not done. */
+export const findBuild = async (
+  partner: PartnerId,
+  date: Day,
+): Promise<BuildRecord | undefined> => {
+  const item = await read<Item>(keys.build(partner, date))
+  return item && fromBuildItem(item)
+}

@@ -1,0 +1,67 @@
+import { ConnectorFault } from '../banks/connector-fault.ts'
+import { outcomeQueries } from '../banks/registry.ts'
+import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
+import { clocks, isOpen } from '../domain/debits/lifecycle.ts'
+import { applyOutcome, type BankOutcome } from '../domain/debits/submission.ts'
+import { isHeldBy } from '../domain/operator/restore.ts'
+import type { Refusal } from '../domain/refusal.ts'
+import { log } from '../log.ts'
+import { environment, type Runtime } from '../runtime.ts'
+import { findBank } from '../store/banks/banks.ts'
+import { findConnectorSettings } from '../store/banks/connector-settings.ts'
+import { moveDebit } from '../store/debits/transitions.ts'
+import { findRestore } from '../store/operator/restores.ts'
+
+const QUERY_SECONDS = 5
+
+/**
+ * Fails a debit whose deadline has passed. Before that, the service asks the bank once: an outcome
+ * that the bank already has wins, so a lost report does not turn a debited customer into a failure.
+ * After a restore the debit stays as it is until its provider is released: the bank may have
+ * reported an outcome in the time that was lost.
+ */
+export const expire = async (
+  debit: Debit,
+  phase: Phase,
+  cause: Cause,
+  runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
+): Promise<Debit | Refusal> => {
+  const restore = await findRestore()
+  if (isHeldBy(restore, debit.facts.partner)) return debit
+  const outcome = await queryOutcome(debit, runtime)
+  const written = { ...cause, generation: restore?.generation }
+  const by = `bank:${debit.facts.bank.identifier}`
+  return moveDebit(
+    debit,
+    (current) => {
+      if (outcome && isOpen(current.status)) {
+        return applyOutcome(current, outcome, { ...written, by })
+      }
+      const due = deadline(current, phase, clocks(environment.timeScale))
+      return due && due <= cause.at ? timeOut(current, phase, written) : current
+    },
+    runtime,
+  )
+}
+
+/** @returns undefined when the bank cannot be asked, gives no usable reply, or has no outcome yet */
+const queryOutcome = async (
+  { facts: { reference, uuid, amount, bank } }: Debit,
+  { now }: Pick<Runtime, 'now'>,
+): Promise<BankOutcome | undefined> => {
+  const current = await findBank(bank.identifier)
+  if (!current || current.connector === 'none') return undefined
+  const queries = outcomeQueries({
+    settingsOf: findConnectorSettings,
+    now,
+    exchangeSeconds: QUERY_SECONDS,
+    localPeers: environment.localPeers,
+  })
+  try {
+    return await queries[current.connector]?.({ bank: bank.identifier, uuid, amount })
+  } catch (error) {
+    if (!(error instanceof ConnectorFault)) throw error
+    log.warn('no outcome from the bank', { reference, bank: bank.identifier, error })
+    return undefined
+  }
+}

@@ -1,0 +1,39 @@
+import type { Reference } from '../domain/ids.ts'
+import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
+import {
+  debitEvents,
+  type EventKey,
+  type PartnerEvent,
+  settlementEvent,
+} from '../domain/webhooks/event.ts'
+import { findDebits, type Unreadable } from '../store/debits/debits.ts'
+import { findBatches } from '../store/settlement/batches.ts'
+
+/** All events of debits and batches, by their references; of what does not exist there are none. */
+export const findEvents = async (
+  references: readonly Reference[],
+  unreadable?: Unreadable,
+): Promise<PartnerEvent[]> => {
+  const batchIds = references.filter(isBatchId) as string[] as BatchId[]
+  const [debits, batches] = await Promise.all([
+    findDebits(
+      references.filter((reference) => !isBatchId(reference)),
+      unreadable,
+    ),
+    findBatches(batchIds),
+  ])
+  return [
+    ...[...debits.values()].flatMap(debitEvents),
+    ...batches.flatMap((batch) => settlementEvent(batch) ?? []),
+  ]
+}
+
+/** Returns the event of an id; undefined where the event was written in another generation. */
+export const findEvent = async ({
+  reference,
+  n,
+  generation,
+}: Required<EventKey>): Promise<PartnerEvent | undefined> =>
+  (await findEvents([reference])).find(
+    (event) => event.n === n && (event.generation ?? 1) === generation,
+  )

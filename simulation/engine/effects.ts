@@ -1,0 +1,91 @@
+import type { Clock } from './clock.ts'
+import type { Faults } from './faults.ts'
+import { current, type Invocation, never } from './invocations.ts'
+import type { Chance } from './random.ts'
+import type { Trace } from './trace.ts'
+
+/**
+ * What a worker does to the world around it: each call takes its time, and just before or after
+ * an effect its worker may be lost, by chance or because that was said beforehand.
+ */
+
+/** A worker that is to be lost at the k-th effect of a world, from 1. */
+export type Death = { effect: number; when: 'before' | 'after' }
+
+/** A call on its way: to whom, what, and whether it changes anything there. */
+export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
+
+type Around = {
+  clock: Clock
+  chance: Chance
+  faults: Faults
+  trace: Trace
+  deaths: readonly Death[]
+}
+
+export type Effects = ReturnType<typeof newEffects>
+
+export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => {
+  let count = 0
+  const made: { name: string; at: number }[] = []
+  let acting: Invocation | undefined
+
+  const isDoomed = (when: Death['when']): boolean =>
+    deaths.some((death) => death.effect === count && death.when === when) ||
+    faults.strikes(when === 'before' ? 'killed before an effect' : 'killed after an effect')
+
+  const isLost = (worker: Invocation, when: Death['when'], name: string): boolean => {
+    if (!isDoomed(when)) return false
+    trace.tell(`${worker.name}#${worker.number} is lost ${when} ${name}`)
+    worker.die()
+    return true
+  }
+
+  /** What comes of a call when it has arrived. */
+  const arrive = <T>(
+    { name, changes }: Outgoing,
+    worker: Invocation,
+    act: () => T,
+  ): T | undefined => {
+    if (!changes) return act()
+    count += 1
+    made.push({ name, at: clock.now() })
+    if (isLost(worker, 'before', name)) return undefined
+    acting = worker
+    try {
+      return act()
+    } finally {
+      acting = undefined
+      isLost(worker, 'after', name)
+    }
+  }
+
+  return {
+    made,
+    /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
+    acting: (): Invocation | undefined => acting,
+    /** Has it done for whoever is at work; for the world itself at once. */
+    call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
+      const worker = current()
+      if (!worker) return new Promise((resolve) => resolve(act()))
+      if (worker.isDead) return never()
+      return new Promise((resolve, reject) => {
+        const happen = () => {
+          if (worker.isDead) return
+          try {
+            const came = arrive(outgoing, worker, act)
+            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}`)
+            if (!worker.isDead) resolve(came as T)
+          } catch (error) {
+            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
+            if (!worker.isDead) reject(error)
+          }
+        }
+        const stall = faults.strikes('stalled worker') ? chance.between(1_000, 900_000) : 0
+        clock.after(chance.between(...outgoing.takes) + stall, happen)
+      })
+    },
+  }
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error))

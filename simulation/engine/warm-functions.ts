@@ -1,0 +1,34 @@
+import { jobs } from '../../infra/definitions/jobs.ts'
+import type { Runtime } from '../../shared/runtime.ts'
+import { here } from './current.ts'
+import { type FunctionName, functionsOf, type Handler } from './functions.ts'
+import type { Came } from './invocations.ts'
+
+/** Functions that are loaded once, and run in one world after the other. */
+
+/** A warm function outlives a world, so it asks for the clock and the luck of the one it is in. */
+const runtime: Runtime = {
+  now: () => here().runtime.now(),
+  newId: () => here().runtime.newId(),
+  random: () => here().runtime.random(),
+  randomBytes: (count) => here().runtime.randomBytes(count),
+  pause: (milliseconds, signal) => here().runtime.pause(milliseconds, signal),
+}
+
+export const functions: Record<FunctionName, Handler> = functionsOf(runtime)
+
+const ENDPOINT_SECONDS = 28
+
+/** How long a function may take. */
+export const timeoutOf = (name: FunctionName): number =>
+  name in jobs ? jobs[name as keyof typeof jobs].timeoutSeconds : ENDPOINT_SECONDS
+
+AbortSignal.timeout = (milliseconds) => here().timeout(milliseconds)
+
+/** Has a function do a piece of work, and says what came of it. */
+export type Run = (
+  name: FunctionName,
+  event: unknown,
+  /** Told of the number of the invocation. */
+  began?: (invocation: number) => void,
+) => Promise<Came<unknown>>

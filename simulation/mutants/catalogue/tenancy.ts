@@ -1,0 +1,78 @@
+import type { Fault } from '../mutant.ts'
+
+/** What is one partner's or one bank's, and nobody else's. */
+
+const debits = { area: 'tenancy', file: 'shared/store/debits/debits.ts' } as const
+const table = { area: 'tenancy', file: 'shared/store/keys.ts' } as const
+
+export const tenancy: readonly Fault[] = [
+  {
+    ...debits,
+    name: 'status-read-by-any-partner',
+    from: 'return debit?.facts.partner === partner ? debit : undefined',
+    to: 'return debit',
+    invariants: [32],
+    needs: 'a partner that asks for the debit of another',
+  },
+  {
+    ...debits,
+    name: 'report-by-any-bank',
+    from: 'return presumed?.facts.bank.identifier === bank ? presumed : undefined',
+    to: 'return presumed',
+    invariants: [32, 33],
+    needs: 'a bank that reports on the debit of another',
+  },
+  {
+    name: 'redelivery-for-any-partner',
+    area: 'tenancy',
+    file: 'functions/provider/redeliver-event.ts',
+    from: 'if (event?.partner !== caller.partner.id) return',
+    to: 'if (!event) return',
+    invariants: [32],
+    needs: 'a partner that asks for the redelivery of an event of another',
+  },
+  {
+    name: 'webhook-kept-warm-for-everybody',
+    area: 'tenancy',
+    file: 'shared/store/webhooks/webhooks.ts',
+    from: `export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
+  const item = await findItem(id)
+  return item && opened(item, id)
+}`,
+    to: `let warm: Webhook | undefined
+
+export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
+  const item = warm ? undefined : await findItem(id)
+  warm ??= item && (await opened(item, id))
+  return warm
+}`,
+    invariants: [18, 19],
+    needs: 'two partners with webhooks in one warm function',
+  },
+  {
+    ...table,
+    name: 'references-shared-by-partners',
+    from: 'pk: `PARTNER#${partner}#${sha256(partnerReference)}`,',
+    to: 'pk: `PARTNER#${sha256(partnerReference)}`,',
+    invariants: [1, 2, 10, 32],
+    needs: 'two partners that use the same partner_reference',
+  },
+  {
+    ...table,
+    name: 'one-settlement-for-all-partners',
+    from: 'unsettled: (partner: PartnerId): string => `SETTLE#${partner}`,',
+    to: 'unsettled: (_partner: PartnerId): string => `SETTLE#`,',
+    invariants: [22, 29],
+    needs: 'two partners with completed debits, and a night of runs',
+  },
+  {
+    ...table,
+    name: 'one-daily-limit-for-all-partners',
+    from: `    pk: \`PARTNER#\${partner}\`,
+    sk: \`DAY#\${day}\`,`,
+    to: `    pk: \`PARTNER#\`,
+    sk: \`DAY#\${day}\`,`,
+    invariants: [20, 21],
+    needs: 'two partners with daily limits that charge on one day',
+  },
+]

@@ -1,0 +1,143 @@
+import { saveBank } from '../../shared/banks/save-bank.ts'
+import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import type { Pesewas } from '../../shared/domain/money.ts'
+import type { Partner, PartnerId, Webhook } from '../../shared/domain/providers/provider.ts'
+import { putAccount } from '../../shared/store/banks/banks.ts'
+import { putCredential } from '../../shared/store/providers/credentials.ts'
+import { changePartner } from '../../shared/store/providers/providers.ts'
+import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
+import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
+import type { ScenePartner } from '../engine/observations.ts'
+import { tokenOf } from '../peers/api.ts'
+import { bankNames } from './scenario.ts'
+
+/** Who there is in a world: partners that differ in what can differ, banks, customers. */
+
+const pesewas = (amount: number) => amount as Pesewas
+
+export const secretOf = (bank: string): string => `cs_simulated_${bank}`
+
+export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
+
+type Told = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
+
+type Row = {
+  id: string
+  dailyLimit?: number
+  fees?: { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
+  told?: Told
+}
+
+const rows: readonly Row[] = [
+  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, told: {} },
+  {
+    id: 'birch',
+    // So little that it binds.
+    dailyLimit: 1_500_00,
+    fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
+    told: {
+      attemptsMax: 3,
+      events: ['transaction.created', 'transaction.completed', 'transaction.failed'],
+    },
+  },
+  { id: 'cedar' },
+  {
+    id: 'delta',
+    dailyLimit: 50_000_00,
+    fees: { basisPoints: 150, fixed: 10, minimum: 100 },
+    told: { attemptsMax: 2 },
+  },
+  {
+    id: 'ember',
+    dailyLimit: 50_000_00,
+    fees: { basisPoints: 150, fixed: 0, maximum: 300 },
+    told: { events: ['transaction.completed', 'settlement.completed'] },
+  },
+]
+
+const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
+
+export const scenePartners: readonly ScenePartner[] = rows.map((row, n) => ({
+  id: row.id,
+  webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
+  dailyLimit: row.dailyLimit,
+  feeSchedule: row.fees,
+}))
+
+const partnerOf = ({ id, dailyLimit, fees }: Row): Partner => ({
+  id: id as PartnerId,
+  name: id,
+  status: 'active',
+  duplicates: 'return',
+  ...(dailyLimit === undefined ? {} : { dailyLimit: pesewas(dailyLimit) }),
+  ...(fees ? { feeSchedule: fees as NonNullable<Partner['feeSchedule']> } : {}),
+  settlementAccount: {
+    bank: 'HBA' as BankIdentifier,
+    accountNumber: '1041009001',
+    accountName: id,
+  },
+})
+
+const bankOf = (identifier: string): Bank => ({
+  identifier: identifier as BankIdentifier,
+  name: `Bank ${identifier}`,
+  countryCode: 'GH',
+  status: 'live',
+  connector: identifier === 'SBX' ? 'sandbox' : 'http',
+  connectorType: 'both',
+})
+
+const ACCOUNTS = ['+233241234567', '+233241111111', '+233245555555']
+
+const accountOf = (phone: string): CustomerAccount => ({
+  customerName: 'Ama Ɔbaapa Mensah',
+  accountNumber: phone.slice(1),
+  accountType: 'savings',
+  status: 'active',
+})
+
+const partnersAmong = (wanted: readonly number[]) =>
+  rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
+
+const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
+  name === 'SBX'
+    ? {}
+    : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
+
+/** Puts them into the table, before anything happens. */
+export const furnish = async (at: Date, partners: readonly number[]): Promise<void> => {
+  const createdAt = at.toISOString()
+  await Promise.all([
+    ...bankNames.flatMap((name) => [
+      saveBank(name as BankIdentifier, () => bankOf(name), connectionOf(name)),
+      putCredential(tokenOf({ kind: 'bank', id: name }), {
+        kind: 'bank',
+        owner: name as BankIdentifier,
+        createdAt,
+      }),
+      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
+    ]),
+    ...partnersAmong(partners).flatMap(({ row, n }) => [
+      changePartner(row.id as PartnerId, () => partnerOf(row)),
+      putCredential(tokenOf({ kind: 'provider', id: row.id }), {
+        kind: 'provider',
+        owner: row.id as PartnerId,
+        createdAt,
+      }),
+      ...(row.told
+        ? [changeWebhook(row.id as PartnerId, () => webhookAt(row, row.told as Told, n, at))]
+        : []),
+    ]),
+    putSweepProgress({ until: at }),
+  ])
+}
+
+const webhookAt = ({ id }: Row, told: Told, n: number, since: Date): Webhook => ({
+  url: `https://${hostOf(id)}/hooks`,
+  secret: secretAt(n),
+  since,
+  timeoutSeconds: 10,
+  connectionTimeoutSeconds: 5,
+  ...told,
+})

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { Uuid } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
+import type { Instruction } from '../../shared/domain/settlement/payout.ts'
+import { demoPartner } from '../support/examples.ts'
+
+/** A first instruction of its own uuid, for tests to vary. */
+export const instructionOf = (fields: Partial<Instruction> = {}): Instruction => ({
+  uuid: randomUUID() as Uuid,
+  batch: v.parse(BatchId, 'STL-20261122-ABC123'),
+  partner: demoPartner.id,
+  amount: pesewas(49_250_75),
+  currency: 'GHS',
+  account: accountOf('1041001001'),
+  date: v.parse(Day, '2026-11-22'),
+  repeated: false,
+  ...fields,
+})
+
+/** The partner's account of that number. */
+export const accountOf = (accountNumber: string): Instruction['account'] => ({
+  bank: v.parse(BankIdentifier, 'GCB'),
+  accountNumber,
+  accountName: 'Demo Payments Ltd',
+})

@@ -1,0 +1,293 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { eventId, pingBody, webhookBody } from '../../shared/domain/webhooks/event.ts'
+import {
+  type Signing,
+  signatureHeaders,
+  webhookSecret,
+} from '../../shared/webhooks/http/signature.ts'
+import { completed, reference } from '../domain/debits/one-debit.ts'
+
+/** `npm run -s listen` as a process of its own, sent what the service sends. */
+
+const SECRET = webhookSecret(new Uint8Array(32).fill(1))
+const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
+
+const children: ChildProcess[] = []
+afterEach(async () => {
+  const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
+  await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
+})
+
+const start = (args: string[], env: NodeJS.ProcessEnv = {}) => {
+  const child = spawn(process.execPath, ['cli/listen.ts', ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  })
+  children.push(child)
+  const printed = { out: '' }
+  child.stdout.on('data', (part) => {
+    printed.out += part
+  })
+  return { child, printed, error: text(child.stderr), exited: once(child, 'exit') }
+}
+
+const listening = async (args: string[] = [], env: NodeJS.ProcessEnv = {}) => {
+  const started = start(['--port', '0', ...args], env)
+  const url = await vi.waitFor(
+    () => {
+      const found = /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m.exec(started.printed.out)?.[1]
+      if (!found) throw new Error('not ready')
+      return found
+    },
+    { timeout: 10_000, interval: 20 },
+  )
+  return {
+    ...started,
+    url,
+    /** Sends one request; tells what was answered and what was printed of it. */
+    post: async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
+      const { length } = started.printed.out
+      const { status } = await fetch(url, { method: 'POST', body, headers })
+      await vi.waitFor(() => expect(started.printed.out.length).toBeGreaterThan(length))
+      return { status, printed: started.printed.out.slice(length).trimEnd() }
+    },
+  }
+}
+
+type Sent = { n: number; at?: Date; signing?: Signing }
+
+const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: Sent) => {
+  const body = webhookBody(completed, n)
+  const headers = signatureHeaders(signing, {
+    body,
+    event: JSON.parse(body).event,
+    eventId: eventId({ reference, n }),
+    attemptId: `dlv_1988055307469800_${randomBytes(8).toString('hex')}`,
+    at,
+  })
+  return [body, headers] as const
+}
+
+/** The parts of a printed line but for the time it begins with. */
+const parts = (printed: string): string[] => {
+  const [time, ...rest] = printed.split('  ')
+  expect(time).toMatch(/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}$/)
+  return rest
+}
+
+describe('what it prints and answers', () => {
+  test('an event in one line, and 204', async () => {
+    const { post } = await listening(['--secret', SECRET])
+    const { status, printed } = await post(...webhook({ n: 3 }))
+    expect(status).toBe(204)
+    expect(parts(printed)).toEqual([
+      'transaction.completed',
+      'DCS-20250102-00000A',
+      'completed',
+      '100.00 GHS',
+      'sequence 3',
+      'attempt 1',
+      'verified',
+      'answered 204',
+    ])
+  })
+
+  test('a repeat as seen before, and one that is late as out of order', async () => {
+    const { post } = await listening(['--secret', SECRET])
+    const noted = async (n: number) => parts((await post(...webhook({ n }))).printed).slice(5, -1)
+    expect(await noted(0)).toEqual(['attempt 1', 'verified'])
+    expect(await noted(2)).toEqual(['attempt 1', 'verified'])
+    const late = 'out of order: sequence 2 came before it'
+    expect(await noted(1)).toEqual(['attempt 1', 'verified', late])
+    expect(await noted(1)).toEqual(['attempt 2', 'verified', 'seen before'])
+    expect(await noted(3)).toEqual(['attempt 1', 'verified'])
+  })
+
+  test('without a secret nothing is verified, and everything is answered with 204', async () => {
+    const { post } = await listening()
+    const { status, printed } = await post(webhook({ n: 0 })[0])
+    expect(status).toBe(204)
+    expect(printed).toContain('not verified: no --secret')
+  })
+
+  test('the variants of an event, and a ping', async () => {
+    const { post } = await listening()
+    const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
+    expect(parts((await post(webhookBody(completed, 3, variant))).printed).slice(0, 5)).toEqual([
+      'debit_request.completed',
+      'DCS-20250102-00000A',
+      'completed',
+      '100.00 GHS',
+      'sequence 3',
+    ])
+    const ping = pingBody({ eventId: 'evt_9', at: new Date() })
+    expect(parts((await post(ping)).printed)[0]).toBe('ping')
+  })
+
+  test('GET is not what a webhook is', async () => {
+    const { url } = await listening()
+    expect((await fetch(url)).status).toBe(405)
+  })
+})
+
+describe('with a secret', () => {
+  const until = new Date(Date.now() + 60_000)
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  const rotating = { secret: OTHER_SECRET, previous: { secret: SECRET, until } }
+  const [body, headers] = webhook({ n: 3 })
+
+  test.each<[string, Parameters<typeof webhook>[0]]>([
+    ['its own', { n: 3 }],
+    ['that of a rotation, by the new secret', { n: 3, signing: { ...rotating, secret: SECRET } }],
+    ['that of a rotation, by the old secret', { n: 3, signing: rotating }],
+    ['one with a prefix', { n: 3, signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
+    ['one of four minutes ago', { n: 3, at: minutesAgo(4) }],
+    ['one of four minutes ahead', { n: 3, at: minutesAgo(-4) }],
+  ])('takes %s', async (_, sent) => {
+    const { post } = await listening(['--secret', SECRET])
+    expect((await post(...webhook(sent))).status).toBe(204)
+  })
+
+  const forged: [string, string, Record<string, string>, string][] = [
+    ['no signature', body, {}, 'X-SVC-Signature is wrong'],
+    ['another body', body.replace('100.00', '900.00'), headers, 'X-SVC-Signature is wrong'],
+    [
+      'another secret',
+      ...webhook({ n: 3, signing: { secret: OTHER_SECRET } }),
+      'X-SVC-Signature is wrong',
+    ],
+    [
+      'letters outside ASCII',
+      body,
+      { ...headers, 'x-svc-signature': 'é'.repeat(64) },
+      'X-SVC-Signature is wrong',
+    ],
+    ['another id', body, { ...headers, 'webhook-id': 'evt_1' }, 'webhook-signature is wrong'],
+    [
+      'another time',
+      body,
+      { ...headers, 'webhook-timestamp': '1735812000' },
+      'webhook-signature is wrong',
+    ],
+    ['six minutes', ...webhook({ n: 3, at: minutesAgo(6) }), 'not signed within the last five'],
+  ]
+
+  test.each(forged)('refuses %s with 401', async (_, sent, of, why) => {
+    const { post } = await listening(['--secret', SECRET])
+    const { status, printed } = await post(sent, of)
+    expect(status).toBe(401)
+    expect(printed).toContain(`NOT VERIFIED: ${why}`)
+    // What was forged is not remembered as seen.
+    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('seen before')
+  })
+})
+
+describe('--fail', () => {
+  test.each([
+    [
+      ['--fail', '500'],
+      [500, 204, 204],
+    ],
+    [
+      ['--fail', '429', '--times', '2'],
+      [429, 429, 204],
+    ],
+  ])('%j: %j', async (args, answers) => {
+    const { post } = await listening(args)
+    const given: number[] = []
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      given.push((await post(...webhook({ n: 0 }))).status)
+    }
+    expect(given).toEqual(answers)
+  })
+})
+
+test('garbage of every kind is one line each, and the next event comes through', async () => {
+  const { post, child, url } = await listening()
+  const garbage = [
+    '',
+    '{',
+    'null',
+    '[1]',
+    '"transaction.completed"',
+    '{"event":{}}',
+    '{"event":"x","data":null,"sequence":"1"}',
+    '{"event":"\\u001b[2J\\nforged line","event_id":{},"data":{"transaction":[],"amount":"x"}}',
+    '{"event":"y","sequence":-1e308,"data":{"transaction":{"amount":1e308,"currency":7}}}',
+    '['.repeat(100_000),
+  ]
+  for (const body of [...garbage, Uint8Array.of(0xff, 0x00, 0xfe)]) {
+    const { status, printed } = await post(body)
+    expect(status).toBe(204)
+    expect(printed.split('\n')).toHaveLength(1)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not reach a terminal
+    expect(printed).not.toMatch(/[\u0000-\u001f]/)
+  }
+  expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_100_000) })).status).toBe(413)
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf', () =>
+    socket.destroy(),
+  )
+  await once(socket, 'close')
+  expect((await post(...webhook({ n: 3 }))).printed).toContain('transaction.completed')
+  expect(child.exitCode).toBeNull()
+})
+
+test.each([
+  [{ FORCE_COLOR: '1' }, true],
+  [{}, false],
+  [{ NO_COLOR: '1' }, false],
+])('%j: in colour %s, as it does not write to a terminal', async (env, colours) => {
+  const { post } = await listening([], env)
+  const { printed } = await post(...webhook({ n: 3 }))
+  expect(printed !== stripVTControlCharacters(printed)).toBe(colours)
+})
+
+describe('as a command', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s ends it with 0, whoever is connected',
+    async (signal) => {
+      const { child, exited, url } = await listening()
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.on('error', () => socket.destroy())
+      child.kill(signal)
+      expect(await exited).toEqual([0, null])
+    },
+  )
+
+  test('a taken port: one clear line, exit 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { exited, error } = start(['--port', String(port)])
+    expect(await exited).toEqual([1, null])
+    expect(await error).toBe(`Port ${port} is taken; choose another with --port\n`)
+    server.close()
+  })
+
+  test.each([
+    [['--port', 'x']],
+    [['--port', '70000']],
+    [['--secret', '']],
+    [['--fail', '200']],
+    [['--fail', 'x']],
+    [['--times', '2']],
+    [['--fail', '500', '--times', '0']],
+    [['--colour', 'red']],
+    [['4242']],
+  ])('wrong arguments %j: the usage, exit 1', async (args) => {
+    const { exited, error } = start(args)
+    expect(await exited).toEqual([1, null])
+    expect(await error).toBe(
+      'usage: npm run -s listen -- [--port 4242] [--secret whsec_...] [--fail STATUS [--times 1]]\n',
+    )
+  })
+})

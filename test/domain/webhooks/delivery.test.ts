@@ -1,0 +1,470 @@
+import fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import {
+  ATTEMPT_ID_BYTES,
+  attemptId,
+  delaySeconds,
+  errorClasses,
+  type FailureCause,
+  type FailureReason,
+  firstTry,
+  type Outcome,
+  succeeded,
+} from '../../../shared/domain/webhooks/attempt.ts'
+import {
+  abandon,
+  appendAttempt,
+  attemptsMax,
+  type Delivery,
+  isRedelivering,
+  isSettled,
+  isSubscribed,
+  owed,
+  recordAttempt,
+  redeliver,
+  revive,
+} from '../../../shared/domain/webhooks/delivery.ts'
+import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { rowsOf } from '../../support/rows.ts'
+import { at, reference } from '../debits/one-debit.ts'
+
+const event = {
+  reference,
+  n: 3,
+  event: 'completed' as EventName,
+  partner: v.parse(PartnerId, 'demo'),
+  occurredAt: at('11:59:59.000'),
+}
+const fresh = owed({ ...event, type: event.event, at: event.occurredAt }, {})
+const noon = at('12:00:00.000')
+const later = at('13:00:00.000')
+
+/** A quarter of a second, that began at noon. */
+const made = {
+  id: 'dlv_1_a',
+  at: noon,
+  milliseconds: 250,
+  address: '198.51.100.7',
+  sentAs: 'transaction.completed',
+}
+const end = at('12:00:00.250')
+
+const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
+  kind: 'answered',
+  code,
+  body: 'thanks',
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+})
+
+const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
+
+const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
+  recordAttempt(delivery, outcome, made, 0)
+
+const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
+const RETRIABLE = [408, 429, 500, 502, 503, 504]
+
+describe('what becomes of a delivery', () => {
+  test('every HTTP status has one class', () => {
+    const expected = codes.map((code) => {
+      if (code >= 200 && code <= 299) return [code, 'delivered', null, null]
+      const status = RETRIABLE.includes(code) ? 'failed' : 'abandoned'
+      return [code, status, code >= 300 && code <= 399 ? 'redirect' : 'status', 4001]
+    })
+    const classed = codes.map((code) => {
+      const { status, last, reason } = attempt(fresh, answered(code))
+      return [code, status, last?.cause, reason]
+    })
+    expect(classed).toEqual(expected)
+    expect(codes.filter((code) => succeeded(answered(code)))).toEqual(
+      Array.from({ length: 100 }, (_, n) => 200 + n),
+    )
+  })
+
+  const causes = rowsOf(`
+    connect_timeout  failed     timeout   4408
+    read_timeout     failed     timeout   4408
+    refused          failed     connect   4001
+    broken           failed     connect   4001
+    dns              failed     dns       4001
+    tls              failed     tls       4001
+    address          abandoned  address   4001
+  `)
+
+  test.each(causes)('a receiver unreached by %s leaves it %s: class %s, code %s', (...row) => {
+    const [cause = '', status, group, code] = row
+    const after = attempt(fresh, unreached(cause))
+    expect(after).toMatchObject({ status, reason: Number(code) })
+    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
+    expect(errorClasses[cause as FailureCause]).toBe(group)
+  })
+
+  test('the table has every cause but the two kinds of answer', () => {
+    const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
+    expect(named.sort()).toEqual(Object.keys(errorClasses).sort())
+  })
+})
+
+describe('the record of a delivery', () => {
+  test('before its first attempt is pending and empty', () => {
+    expect(fresh).toEqual({
+      ...event,
+      status: 'pending',
+      attemptCount: 0,
+      attemptsMax: 11,
+      last: null,
+      nextAttemptAt: null,
+      deliveredAt: null,
+      failedAt: null,
+      reason: null,
+      revivals: 0,
+    })
+  })
+
+  const last = { number: 1, ...made, responseCode: 204, responseBody: 'thanks', cause: null }
+
+  test('after a 2xx is delivered, at the time of the answer', () => {
+    expect(attempt(fresh, answered(204))).toEqual({
+      ...fresh,
+      status: 'delivered',
+      attemptCount: 1,
+      last,
+      deliveredAt: end,
+    })
+  })
+
+  test('after a retriable answer is failed, with the time of the next attempt', () => {
+    expect(attempt(fresh, answered(503))).toEqual({
+      ...fresh,
+      status: 'failed',
+      attemptCount: 1,
+      last: { ...last, responseCode: 503, cause: 'status' },
+      nextAttemptAt: at('12:00:02.250'),
+      reason: 4001,
+    })
+  })
+
+  test('after a client error is abandoned at once, with its time', () => {
+    expect(attempt(fresh, answered(410))).toEqual({
+      ...fresh,
+      status: 'abandoned',
+      attemptCount: 1,
+      last: { ...last, responseCode: 410, cause: 'status' },
+      failedAt: end,
+      reason: 4001,
+    })
+  })
+
+  test('keeps nothing of an earlier failure once delivered', () => {
+    const delivered = attempt(attempt(fresh, unreached('dns')), answered(200))
+    expect(delivered).toMatchObject({ attemptCount: 2, reason: null, nextAttemptAt: null })
+    expect(delivered.last).toMatchObject({ number: 2, cause: null })
+  })
+
+  test('keeps what a stranger answered without anything that could be obeyed', () => {
+    const outcome: Outcome = { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' }
+    expect(attempt(fresh, outcome).last?.responseBody).toBe(
+      '\\u003cb\\u003e\\u001b[2J\\u0026\\u000a',
+    )
+  })
+
+  test.each([1, 2, 3, 6, 11])('walks to abandoned after exactly %i attempts', (attempts) => {
+    let delivery: Delivery = { ...fresh, attemptsMax: attempts }
+    const walked: string[] = []
+    while (!isSettled(delivery)) {
+      delivery = attempt(delivery, answered(500))
+      walked.push(delivery.status)
+    }
+    expect(walked).toEqual([...Array<string>(attempts - 1).fill('failed'), 'abandoned'])
+    expect(delivery).toMatchObject({ attemptCount: attempts, nextAttemptAt: null, failedAt: end })
+  })
+
+  test('may be delivered at its last attempt', () => {
+    const last = { ...fresh, attemptCount: fresh.attemptsMax - 1 }
+    expect(attempt(last, answered(200)).status).toBe('delivered')
+  })
+
+  test('whatever comes, ends settled within its attempts, with the number of its last one', () => {
+    const outcomes = fc.oneof(
+      fc.constantFrom(...codes).map((code) => answered(code)),
+      fc.constantFrom(...Object.keys(errorClasses)).map(unreached),
+    )
+    const walks = fc.array(outcomes, { minLength: 10, maxLength: 10 })
+    fc.assert(
+      fc.property(walks, fc.integer({ min: 1, max: 10 }), (walk, most) => {
+        let delivery: Delivery = { ...fresh, attemptsMax: most }
+        for (const outcome of walk) {
+          if (isSettled(delivery)) break
+          delivery = attempt(delivery, outcome)
+          expect(delivery.attemptCount).toBeLessThanOrEqual(delivery.attemptsMax)
+          expect(delivery.last?.number).toBe(delivery.attemptCount)
+          expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'failed')
+        }
+        expect(isSettled(delivery)).toBe(true)
+        expect(delivery.deliveredAt !== null).toBe(delivery.status === 'delivered')
+        expect(delivery.failedAt !== null).toBe(delivery.status === 'abandoned')
+      }),
+    )
+  })
+})
+
+const delivered = attempt(fresh, answered(204))
+const failed = attempt(fresh, answered(503))
+const abandoned = attempt(fresh, answered(410))
+
+describe('a delivery that is not to be tried', () => {
+  // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
+  test.each([4403, 4404, 4001] as FailureReason[])('is abandoned for %i', (reason) => {
+    expect(abandon(fresh, reason, later)).toEqual({
+      ...fresh,
+      status: 'abandoned',
+      failedAt: later,
+      reason,
+    })
+    expect(abandon(failed, reason, later)).toEqual({
+      ...failed,
+      status: 'abandoned',
+      nextAttemptAt: null,
+      failedAt: later,
+      reason,
+    })
+  })
+
+  test('stays delivered if it was received once', () => {
+    const asked = redeliver(delivered, later)
+    expect(abandon(asked, 4404, later)).toMatchObject({
+      status: 'delivered',
+      deliveredAt: end,
+      failedAt: null,
+    })
+  })
+})
+
+describe('a redelivery', () => {
+  test('before the first attempt asks for the first', () => {
+    expect(redeliver(fresh, later)).toEqual({ ...fresh, nextAttemptAt: later })
+  })
+
+  test('takes the next number, in place of the attempt that is due', () => {
+    const asked = redeliver(failed, later)
+    expect(asked).toEqual({ ...failed, status: 'pending', nextAttemptAt: later })
+    expect(attempt(asked, answered(200)).last?.number).toBe(2)
+  })
+
+  test('goes beyond the attempts that were allowed, and only then raises them', () => {
+    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
+    expect(spent.status).toBe('abandoned')
+    expect(redeliver(spent, later)).toMatchObject({ attemptsMax: 2, failedAt: null })
+    expect(redeliver(abandoned, later)).toMatchObject({ attemptsMax: 11, failedAt: null })
+    expect(redeliver(redeliver(spent, later), later).attemptsMax).toBe(2)
+  })
+
+  test('of what was received, that fails finally, leaves it delivered at its first time', () => {
+    const asked = redeliver(delivered, later)
+    expect(asked.status).toBe('pending')
+    const again = attempt(asked, answered(410))
+    expect(again).toMatchObject({ status: 'delivered', deliveredAt: end, failedAt: null })
+    expect(again).toMatchObject({ attemptCount: 2, reason: 4001 })
+    expect(attempt(asked, answered(204)).deliveredAt).toEqual(end)
+  })
+})
+
+describe('a revival', () => {
+  test('asks for the next attempt of what was abandoned, three times at most', () => {
+    let delivery = abandoned
+    for (const revivals of [1, 2, 3]) {
+      const revived = revive(delivery, later) as Delivery
+      expect(revived).toEqual({ ...redeliver(delivery, later), revivals })
+      delivery = attempt(revived, answered(410))
+    }
+    expect(revive(delivery, later)).toBeUndefined()
+  })
+
+  test('is for nothing else', () => {
+    for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
+      expect(revive(delivery, later), delivery.status).toBeUndefined()
+    }
+  })
+})
+
+describe('an attempt that ended when another worker had changed the record', () => {
+  const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
+    appendAttempt(delivery, {
+      outcome,
+      made: { ...made, id: 'dlv_1_b' },
+      draw: 0,
+      isRequested,
+    })
+  const last = { id: 'dlv_1_b', number: 2 }
+
+  test('is the next attempt, and a success wins', () => {
+    for (const delivery of [failed, abandoned]) {
+      expect(append(delivery, answered(200))).toMatchObject({
+        status: 'delivered',
+        attemptCount: 2,
+        last,
+        nextAttemptAt: null,
+        deliveredAt: end,
+        failedAt: null,
+        reason: null,
+      })
+    }
+    expect(append(delivered, answered(200))).toMatchObject({ deliveredAt: end, attemptCount: 2 })
+    const requested = redeliver(fresh, later)
+    expect(append(requested, answered(200), true)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('that failed leaves a delivered record delivered, and an abandoned one abandoned', () => {
+    for (const outcome of [answered(503), answered(410), unreached('dns')]) {
+      expect(append(delivered, outcome)).toMatchObject({
+        status: 'delivered',
+        deliveredAt: end,
+        attemptCount: 2,
+        nextAttemptAt: null,
+        failedAt: null,
+      })
+      expect(append(abandoned, outcome)).toMatchObject({
+        status: 'abandoned',
+        failedAt: end,
+        nextAttemptAt: null,
+        last,
+      })
+    }
+  })
+
+  test('that failed waits as long as its own number and the earlier answers ask for', () => {
+    expect(append(failed, answered(503)).nextAttemptAt).toEqual(at('12:00:04.250'))
+    const patient = attempt(fresh, answered(429, 120))
+    expect(append(patient, answered(503))).toMatchObject({
+      status: 'failed',
+      nextAttemptAt: at('12:02:00.250'),
+    })
+    expect(append(failed, answered(410))).toMatchObject({ status: 'abandoned', failedAt: end })
+  })
+
+  test('that failed leaves a redelivery due that was requested during it', () => {
+    const requested = redeliver({ ...fresh, attemptsMax: 1 }, later)
+    for (const outcome of [answered(503), answered(410)]) {
+      expect(append(requested, outcome, true)).toMatchObject({
+        status: 'pending',
+        attemptCount: 1,
+        attemptsMax: 2,
+        nextAttemptAt: later,
+        failedAt: null,
+      })
+    }
+    // This attempt is the requested one, and a rival of it was recorded.
+    const rival = { ...redeliver(failed, later), attemptCount: 2 }
+    expect(append(rival, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
+  })
+
+  test('raises the number of attempts where it goes past the last one', () => {
+    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
+    expect(append(spent, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 2 })
+    expect(append(failed, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 11 })
+  })
+})
+
+test('a request within a minute of another, before an attempt is recorded, is the same one', () => {
+  const requested = redeliver(failed, noon)
+  expect(isRedelivering(requested, noon)).toBe(true)
+  expect(isRedelivering(requested, at('12:00:59.999'))).toBe(true)
+  expect(isRedelivering(requested, at('12:01:00.000'))).toBe(false)
+  // A page of a recovery spreads its attempts over the next seconds.
+  expect(isRedelivering(redeliver(abandoned, later), noon)).toBe(true)
+  for (const delivery of [fresh, failed, delivered, abandoned]) {
+    expect(isRedelivering(delivery, noon), delivery.status).toBe(false)
+  }
+})
+
+test('a try that owes nothing has the number one', () => {
+  expect(firstTry(answered(302), made)).toEqual({
+    number: 1,
+    ...made,
+    responseCode: 302,
+    responseBody: 'thanks',
+    cause: 'redirect',
+  })
+})
+
+test('the id of an attempt is that of its delivery and random digits', () => {
+  const random = Buffer.alloc(ATTEMPT_ID_BYTES, 0x0f)
+  expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
+})
+
+test('a partner takes all events, or those it named', () => {
+  expect(isSubscribed({}, 'created')).toBe(true)
+  const named = { events: ['transaction.completed'] as ['transaction.completed'] }
+  expect(isSubscribed(named, 'completed')).toBe(true)
+  expect(isSubscribed(named, 'created')).toBe(false)
+})
+
+describe('attempts in total', () => {
+  const classes = rowsOf(`
+    created     3
+    pending     3
+    processing  6
+    completed   11
+    failed      11
+    reversed    6
+  `)
+
+  test.each(classes)('are the first and the retries of the class: %s %s', (name, total) => {
+    expect(attemptsMax(name as EventName, {})).toBe(Number(total))
+  })
+
+  test.each(classes)("are the partner's own setting where there is one: %s", (name) => {
+    expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
+  })
+})
+
+describe('the delay before the next attempt', () => {
+  const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+  const attempts = fc.integer({ min: 1, max: 10 })
+
+  test('is published: 2, 4, 8, 16, 32 seconds and on, at most 300', () => {
+    const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
+    expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+  })
+
+  test('is 2^k and up to ten percent in whole seconds, at most 300', () => {
+    fc.assert(
+      fc.property(attempts, draws, (k, draw) => {
+        const delay = delaySeconds(k, draw)
+        expect(Number.isInteger(delay)).toBe(true)
+        expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
+        expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
+      }),
+    )
+  })
+
+  test('has every whole number of seconds within its ten percent equally often', () => {
+    const rolls = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
+    for (const seconds of [32, 33, 34, 35]) {
+      expect(rolls.filter((delay) => delay === seconds)).toHaveLength(250)
+    }
+  })
+
+  test('obeys Retry-After between the schedule and 300 seconds', () => {
+    fc.assert(
+      fc.property(
+        attempts,
+        draws,
+        fc.integer({ min: 0, max: 1_000_000_000 }),
+        (k, draw, wanted) => {
+          const delay = delaySeconds(k, draw, wanted)
+          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), wanted), 300))
+        },
+      ),
+    )
+  })
+
+  test('counts from the answer that asked for it', () => {
+    const waiting = attempt(fresh, answered(429, 60))
+    expect(waiting.nextAttemptAt).toEqual(at('12:01:00.250'))
+    const capped = attempt(fresh, answered(503, 86_400))
+    expect(capped.nextAttemptAt).toEqual(at('12:05:00.250'))
+  })
+})

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  afterPage,
+  askedRecovery,
+  automaticRecovery,
+  dueInPage,
+  RECOVERY_PAGE,
+  RECOVERY_PAGE_SECONDS,
+  type Recovery,
+} from '../../../shared/domain/webhooks/recovery.ts'
+import { NOON, partnerId } from '../../support/examples.ts'
+
+const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const opening = { partner: partnerId('demo'), id: 'r-1', now: NOON }
+
+describe('a recovery', () => {
+  const fresh = { status: 'running', page: 0, cursor: null, count: 0, runAt: NOON, until: NOON }
+
+  test('that somebody asks for reaches back as far as they say, and no further than now', () => {
+    const since = inSeconds(-14 * 86_400)
+    expect(askedRecovery({ ...opening, since })).toEqual({
+      ...fresh,
+      partner: 'demo',
+      id: 'r-1',
+      kind: 'asked',
+      since,
+    })
+  })
+
+  test('of its own accord reaches back for 72 hours', () => {
+    expect(automaticRecovery(opening)).toEqual({
+      ...fresh,
+      partner: 'demo',
+      id: 'r-1',
+      kind: 'automatic',
+      since: inSeconds(-72 * 3600),
+    })
+  })
+})
+
+describe('page by page', () => {
+  const first = automaticRecovery(opening)
+
+  test('it goes on where the page ended, ten seconds later', () => {
+    expect(afterPage(first, { cursor: 'c-1', taken: 40, isLast: false }, inSeconds(3))).toEqual({
+      ...first,
+      page: 1,
+      cursor: 'c-1',
+      count: 40,
+      runAt: inSeconds(13),
+    })
+  })
+
+  test('it is done with the last page, and keeps the place of the one before an empty one', () => {
+    const second = afterPage(first, { cursor: 'c-1', taken: 50, isLast: false }, NOON)
+    expect(afterPage(second, { cursor: null, taken: 0, isLast: true }, NOON)).toMatchObject({
+      status: 'done',
+      page: 2,
+      cursor: 'c-1',
+      count: 50,
+    })
+  })
+
+  test('it counts what all pages took up', () => {
+    const pages = fc.array(fc.integer({ min: 0, max: RECOVERY_PAGE }), { minLength: 1 })
+    fc.assert(
+      fc.property(pages, (taken) => {
+        const walk = (recovery: Recovery, count: number, n: number) =>
+          afterPage(
+            recovery,
+            { cursor: `c-${n}`, taken: count, isLast: n === taken.length - 1 },
+            NOON,
+          )
+        const done = taken.reduce(walk, first)
+        const count = taken.reduce((sum, one) => sum + one, 0)
+        expect(done).toMatchObject({ status: 'done', page: taken.length, count })
+      }),
+    )
+  })
+})
+
+test('the attempts of a page are spread over the seconds before the next one', () => {
+  const due = Array.from({ length: RECOVERY_PAGE }, (_, place) => dueInPage(NOON, place).getTime())
+  expect(due[0]).toBe(NOON.getTime())
+  expect(new Set(due).size).toBe(RECOVERY_PAGE)
+  expect(due).toEqual(due.toSorted((a, b) => a - b))
+  expect(due.at(-1)).toBeLessThan(inSeconds(RECOVERY_PAGE_SECONDS).getTime())
+})

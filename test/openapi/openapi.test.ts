@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { openApi, openApiText } from '../../openapi/document.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
+import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
+import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
+import { errors } from '../../shared/domain/refusal.ts'
+import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
+import { rowsOf } from '../support/rows.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into, member by member
+const document = openApi() as any
+
+const responsesOf = (name: keyof typeof operations) => {
+  const { path, method } = operations[name]
+  return document.paths[path][method.toLowerCase()].responses
+}
+
+test('docs/openapi.json is what the rows and schemas say now (npm run openapi)', () => {
+  expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
+})
+
+describe('the description is whole', () => {
+  test.each(operationNames)('%s: its success, its limit and who may call it', (name) => {
+    const { path, method, status, limit, caller } = operations[name]
+    const described = document.paths[path][method.toLowerCase()]
+    expect(described.operationId).toBe(name)
+    expect(Object.keys(described.responses)).toContain(String(status))
+    expect(described['x-rate-limit']).toEqual(limit)
+    expect(described.security).toEqual([{ [caller]: [] }])
+  })
+
+  test('every event is a webhook, and so is the ping that tries one out', () => {
+    const published = Object.values(eventTypes).map(({ event }) => event)
+    expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
+  })
+
+  test('no name of an example is spelled letter by letter', () => {
+    const names = Object.keys(document.components.examples)
+    expect(names.filter((name) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
+  })
+
+  test('every example of a refusal is a row of the error table', () => {
+    const bodies = Object.values(document.components.examples) as { value: { error: object } }[]
+    const known = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
+    for (const { value } of bodies) {
+      const { code, severity } = value.error as { code: number; severity: string }
+      expect(known).toContain(`${code} ${severity}`)
+    }
+  })
+})
+
+const refusals = rowsOf(`
+  charge                    400  1400 3004 3005 3007
+  charge                    402  1402
+  charge                    403  1403 1451 1452
+  charge                    409  3003
+  charge                    422  1007
+  charge                    429  1429 1453 1456
+  charge                    503  1503 2003
+  get-debit-request         404  3404
+  get-bank                  404  1404
+  update-debit-transaction  404  1404
+  update-debit-transaction  422  1007 3001
+  debit-callback            429  1429 1453 1455
+  list-debit-transactions   422  1007
+  list-banks                504  2408
+  list-deliveries           404  3404
+  list-deliveries           429  1429 1453 1454
+  redeliver-event           403  1403 1451 1452 4403
+  redeliver-event           404  1404 4404
+  redeliver-event           409  1409
+  list-events               422  1007
+  list-events               429  1429 1453 1454
+  test-webhook              404  4404
+  test-webhook              429  1429 1453 1454
+`)
+
+test.each(refusals)('%s answers %s with %s', (name, status, codes) => {
+  const { schema } = responsesOf(name as keyof typeof operations)[Number(status)].content[
+    'application/json'
+  ]
+  expect(schema.properties.error.properties.code.enum.join(' ')).toBe(codes)
+})
+
+test('a charge is described as it is to be written', () => {
+  expect(document.components.schemas.ChargeRequest.properties).toMatchObject({
+    phone_number: { pattern: '^\\+233[1-9][0-9]{8}$' },
+    amount: {
+      type: ['string', 'number'],
+      pattern: '^(?:[1-9][0-9]{0,3}\\.[0-9]{2}|10000\\.00)$',
+      maximum: 10_000,
+    },
+    bank_identifier: { pattern: '^[A-Z0-9]{3,5}$' },
+    currency: { const: 'GHS' },
+    narration: { maxLength: 100 },
+    partner_reference: { maxLength: 50 },
+  })
+})
+
+describe('a body and a query are described as strictly as the service reads them', () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false })
+  const { ChargeRequest: charge, UpdateDebitTransactionRequest: update } =
+    document.components.schemas
+  const body = {
+    phone_number: '+233241234567',
+    bank_identifier: 'GCB',
+    amount: '100.00',
+    currency: 'GHS',
+    narration: 'Order 1',
+    partner_reference: 'order-1',
+  }
+  const isAlike = (schema: v.GenericSchema, described: object, given: object): void => {
+    const said = ajv.validate(described, given)
+    expect(said, JSON.stringify(given)).toBe(v.safeParse(schema, given).success)
+  }
+
+  test('amounts', () => {
+    const texts = ['1.00', '0.99', '0.00', '9999.99', '10000.00', '10000.01', '99999.00', '01.00']
+    for (const amount of [...texts, '-1.00', '1.0', '1', '1.000', ' 1.00', '1.00\n', '1e2', '']) {
+      isAlike(ChargeRequest, charge, { ...body, amount })
+    }
+    const cents = fc.integer({ min: 0, max: 1_100_000 }).map((n) => (n / 100).toFixed(2))
+    fc.assert(fc.property(cents, (amount) => isAlike(ChargeRequest, charge, { ...body, amount })))
+  })
+
+  test('narrations and partner references', () => {
+    const part = fc.constantFrom(
+      ...['a', ' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u0085', '\u00a0', '\u200e', '\u202e'],
+      ...['\u2028', '\u2066', '\u3000', '\ufeff', 'é', '😀'],
+    )
+    const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, (narration, partner_reference) => {
+        isAlike(ChargeRequest, charge, { ...body, narration })
+        isAlike(ChargeRequest, charge, { ...body, partner_reference })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('the message of a failed report', () => {
+    const report = { status: 'failed', bank_reference: 'B-1' }
+    for (const error_message of ['Declined', '', ' ', null, undefined]) {
+      isAlike(BankUpdate, update, { ...report, error_message })
+      isAlike(BankUpdate, update, { ...report, status: 'completed', error_message })
+    }
+  })
+
+  test('cursors', () => {
+    const { parameters } = document.paths[operations['list-debit-requests'].path].get
+    const { schema, example } = parameters.find((one: { name: string }) => one.name === 'cursor')
+    expect(ajv.validate(schema, example)).toBe(true)
+    for (const cursor of ['', 'x', `${example}=`, '../etc/passwd', 'x'.repeat(200)]) {
+      expect(ajv.validate(schema, cursor), cursor).toBe(false)
+    }
+  })
+})
+
+test('a ping is described as it is sent: about no transaction, and in no sequence', () => {
+  const { parameters, requestBody } = document.webhooks.ping.post
+  const required = parameters.filter((one: { required: boolean }) => one.required)
+  expect(required.map((one: { name: string }) => one.name)).toContain('X-SVC-Signature')
+  const { schema, example } = requestBody.content['application/json']
+  expect(schema).toEqual({ $ref: '#/components/schemas/Ping' })
+  expect(Object.keys(example)).toEqual(['event', 'event_id', 'timestamp', 'api_version', 'data'])
+  expect(example).toMatchObject({ event: 'ping', data: {} })
+})
+
+test('the feed is described with its cursor, and no page number', () => {
+  const { parameters } = document.paths[operations['list-events'].path].get
+  const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
+  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['cursor', 'after', 'per_page'])
+})

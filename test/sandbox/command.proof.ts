@@ -1,0 +1,244 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
+import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
+import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
+
+/** `npm run sandbox`, `npm run operator` and `npm run invoke` as processes of their own. */
+
+const run = promisify(execFile)
+const children: ChildProcess[] = []
+// By its own signal, so that it takes its children with it whatever a test came to.
+afterEach(async () => {
+  const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
+  await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
+})
+
+const startSandbox = (args: string[], env: NodeJS.ProcessEnv = process.env) => {
+  const child = spawn(process.execPath, ['sandbox/main.ts', ...args], { env })
+  children.push(child)
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (part) => {
+    printed.out += part
+  })
+  child.stderr.on('data', (part) => {
+    printed.err += part
+  })
+  return { child, printed, exited: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+const readyPort = (printed: { out: string; err: string }): Promise<string> =>
+  vi.waitFor(
+    () => {
+      const port = /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m.exec(printed.out)?.[1]
+      if (!port) throw new Error(`not ready: ${printed.err}`)
+      return port
+    },
+    { timeout: 30_000, interval: 50 },
+  )
+
+/** Processes whose parent is this one; unknown where there is no /proc. */
+const childrenOf = (pid: number | undefined): string[] => {
+  if (!existsSync('/proc/self/stat')) return []
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .filter((name) => {
+      try {
+        return (
+          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid)
+        )
+      } catch {
+        return false
+      }
+    })
+}
+
+const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`)
+
+describe('the sandbox as a command', () => {
+  test('prints ready and the first curl, serves the commands, and ends clean on SIGTERM', async () => {
+    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'])
+    const port = await readyPort(printed)
+    expect(printed.out).toContain('sk_sandbox_demo')
+    expect(printed.out).toContain(`curl -s http://127.0.0.1:${port}/api/v1/payment-providers`)
+    const operator = (...args: string[]) =>
+      run(process.execPath, ['cli/operator.ts', ...args, '--port', port])
+    const { stdout } = await operator('provider', 'show', '--provider', 'demo')
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
+    await expect(operator('provider', 'show', '--provider', 'nobody')).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'no such provider\n',
+    })
+    const invoked = await run(process.execPath, [
+      'cli/invoke.ts',
+      'charge',
+      'events/charge.json',
+      '--port',
+      port,
+    ])
+    expect(JSON.parse(invoked.stdout)).toMatchObject({ statusCode: 202 })
+    const reconciled = await operator('reconcile', '--date', '2026-11-21')
+    expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
+    const java = childrenOf(child.pid)
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(java.filter(isAlive)).toEqual([])
+  }, 60_000)
+
+  test('with --approvals a second operator carries out what the first requests', async () => {
+    const { printed } = startSandbox(['--port', '0', '--approvals'])
+    const port = await readyPort(printed)
+    const operator = (name: string, ...args: string[]) =>
+      run(process.execPath, ['cli/operator.ts', ...args, '--port', port], {
+        env: { ...process.env, OPERATOR_NAME: name },
+      })
+    const requested = await operator('ama', 'bank', 'update', '--bank=GCB', '--connector=none')
+    const { approval } = JSON.parse(requested.stdout)
+    expect(approval).toMatchObject({ status: 'pending', requested_by: 'local:ama' })
+    const grant = ['approval', 'grant', '--id', approval.id]
+    await expect(operator('ama', ...grant)).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'the requester cannot grant: a second operator must\n',
+    })
+    const { stdout } = await operator('kofi', ...grant)
+    expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
+  }, 60_000)
+
+  test('a taken port: one clear line, exit 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { printed, exited } = startSandbox(['--port', String(port)])
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
+    server.close()
+  }, 60_000)
+
+  test('no Java: one clear line, exit 1', async () => {
+    const { printed, exited } = startSandbox(['--port', '0'], { PATH: dirname(process.execPath) })
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe('Java is missing: DynamoDB Local needs Java 17 or later on the PATH\n')
+  }, 60_000)
+
+  test.each([
+    ['--port', 'x'],
+    ['--port', '70000'],
+    ['--time-scale', '0'],
+    ['--colour', 'red'],
+  ])('wrong arguments (%s %s): the usage, exit 1', async (...args) => {
+    const { printed, exited } = startSandbox(args)
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(
+      'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]\n',
+    )
+  })
+})
+
+describe('the sandbox on an emulator that runs already', () => {
+  let fauxqs: Fauxqs
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    fauxqs = await startFauxqs('eu-west-1')
+    env = {
+      AWS_ENDPOINT_URL: fauxqs.endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: inject('dynamoDbEndpoint'),
+      // No Java on it: nothing is started.
+      PATH: dirname(process.execPath),
+    }
+  })
+  afterAll(() => fauxqs.stop())
+
+  // DynamoDB Local keeps the tables of each access key apart.
+  const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' }
+
+  /** What the emulator has of a sandbox: its table, its queues, its bucket. */
+  const left = async (name: string): Promise<string[]> => {
+    const endpoint = fauxqs.endpoint
+    const [tables, queues, buckets] = await Promise.all([
+      new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint'), credentials }).send(
+        new ListTablesCommand(),
+      ),
+      new SQSClient({ endpoint }).send(new ListQueuesCommand()),
+      new S3Client({ endpoint, forcePathStyle: true }).send(new ListBucketsCommand()),
+    ])
+    return [
+      ...(tables.TableNames ?? []),
+      ...(queues.QueueUrls ?? []).map((url) => url.split('/').at(-1) ?? ''),
+      ...(buckets.Buckets ?? []).map(({ Name = '' }) => Name),
+    ].filter((one) => one.startsWith(name))
+  }
+
+  test('completes a debit on it, under names of its own, and leaves nothing there', async () => {
+    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'], env)
+    const address = `http://127.0.0.1:${await readyPort(printed)}`
+    const [name = ''] = /^debit-collection-[0-9a-f]{6}(?=: )/m.exec(printed.out) ?? []
+    expect(await left(name)).toEqual(
+      expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
+    )
+    expect(childrenOf(child.pid)).toEqual([])
+    const headers = { Authorization: 'Bearer sk_sandbox_demo', 'Content-Type': 'application/json' }
+    const body = JSON.stringify(chargeBody())
+    const charged = await fetch(`${address}${CHARGE}`, { method: 'POST', headers, body })
+    const { data } = (await charged.json()) as { data: { reference: string } }
+    await vi.waitFor(
+      async () => {
+        const reply = await fetch(`${address}${statusPath(data.reference)}`, { headers })
+        expect(await reply.json()).toMatchObject({ data: { status: 'completed' } })
+      },
+      // Sixty reads of one debit in a minute are allowed.
+      { timeout: 50_000, interval: 1_000 },
+    )
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(await left(name)).toEqual([])
+  }, 120_000)
+
+  test.each([
+    ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
+    [
+      'localstack:4566',
+      /^AWS_ENDPOINT_URL is no URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
+    ],
+  ])('%s answers nothing: one clear line, exit 1', async (endpoint, line) => {
+    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })
+    expect(await exited).toBe(1)
+    expect(printed.err.trimEnd()).toMatch(line)
+  })
+
+  test('something else answers there: one clear line, exit 1', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`
+    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
+    expect(await exited).toBe(1)
+    expect(printed.err).toMatch(/^DynamoDB does not answer at http:\/\/127\.0\.0\.1:[0-9]+: .+\n$/)
+    server.close()
+  })
+})
+
+describe('the invoke command without a sandbox', () => {
+  test.each([
+    [['charge', '--port', '1'], 'No sandbox answers'],
+    [['charge', 'no-such-file.json'], 'no-such-file.json: '],
+    [['nobody'], 'usage: '],
+    [['charge', '--colour', 'red'], 'usage: '],
+    [['charge', '--port', 'x'], 'usage: '],
+  ])('%j: one line on standard error, exit 1', async (args, line) => {
+    const failed = run(process.execPath, ['cli/invoke.ts', ...args])
+    await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' })
+    const { stderr } = await failed.catch((error: { stderr: string }) => error)
+    expect(stderr).toContain(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { FunctionHost } from '../../sandbox/function-host.ts'
+import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
+
+/** What reaches no function is answered in the envelope all the same. */
+
+let gateway: Gateway
+/** Another, which gives a request 300 ms to arrive. */
+let hasty: Gateway
+
+const functions: FunctionHost = {
+  has: () => true,
+  invoke: async (name, event) => ({
+    statusCode: 200,
+    headers: { 'x-function': name },
+    body: JSON.stringify(event),
+  }),
+}
+
+beforeAll(async () => {
+  gateway = await openGateway(0)
+  hasty = await openGateway(0, { arrivalMs: 300 })
+  for (const one of [gateway, hasty]) one.serve(functions, () => undefined)
+})
+afterAll(async () => {
+  await gateway.stop()
+  await hasty.stop()
+})
+
+/** The whole reply; the connection is closed by the gateway. */
+const raw = async (request: string, to = gateway): Promise<{ head: string; body: string }> => {
+  const socket = connect(Number(new URL(to.address).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(request)
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+  return { head, body }
+}
+
+const expectEnvelope = (
+  { head, body }: { head: string; body: string },
+  status: number,
+  code: number,
+): void => {
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  for (const line of [
+    /^cache-control: no-store$/im,
+    /^x-content-type-options: nosniff$/im,
+    /^strict-transport-security: max-age=/im,
+    /^x-ratelimit-limit: 30$/im,
+    /^x-ratelimit-remaining: 30$/im,
+    /^x-ratelimit-reset: [0-9]{10}$/im,
+    /^content-type: application\/json/im,
+  ]) {
+    expect(head).toMatch(line)
+  }
+  expect(JSON.parse(body)).toMatchObject({
+    success: false,
+    error: { code },
+    meta: { request_id: /^x-request-id: (.*)$/im.exec(head)?.[1], api_version: 'v1' },
+  })
+}
+
+describe('a request that reaches no function is answered in the envelope', () => {
+  const post = 'POST /x HTTP/1.1\r\nHost: localhost\r\n'
+  test.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 1400],
+    ['two lengths', `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 1400],
+    [
+      'a length and chunks',
+      `${post}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      400,
+      1400,
+    ],
+    ['headers over 10,240 bytes', `${post}X-Long: ${'x'.repeat(11_000)}\r\n\r\n`, 400, 1400],
+    ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 1400],
+    ['CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
+    ['another expectation', `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`, 417, 1400],
+  ])('%s', async (_name, request, status, code) => {
+    expectEnvelope(await raw(request), status, code)
+  })
+
+  test.each([
+    ['a body shorter than its length', `${post}Content-Length: 5000\r\n\r\n{"amount":`],
+    ['chunks that do not end', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
+    ['headers that do not end', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+  ])('%s: 504/2408 once it is late', async (_name, request) => {
+    expectEnvelope(await raw(request, hasty), 504, 2408)
+  })
+
+  test('before the functions are there: 503/1503 with Retry-After', async () => {
+    const starting = await openGateway(0)
+    const response = await fetch(starting.address)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await response.json()).toMatchObject({ error: { code: 1503 } })
+    await starting.stop()
+  })
+})
+
+test('a target in absolute form is accepted, and its host replaces the header', async () => {
+  const get = (target: string, host: string) =>
+    raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  const path = '/api/v1/payment-providers/banks'
+  const { body } = await get(`http://127.0.0.1${path}?page=1`, 'elsewhere.example')
+  expect(JSON.parse(body)).toMatchObject({ path, queryStringParameters: { page: '1' } })
+  expectEnvelope(await get(`http://elsewhere.example${path}`, 'localhost'), 403, 1403)
+})
+
+describe('only this machine is served', () => {
+  const ask = (headers: readonly string[], path = '/api/v1/payment-providers/banks') => {
+    const lines = [...headers, 'Content-Length: 2', 'Connection: close']
+    return raw(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`)
+  }
+  const INVOKE = '/2015-03-31/functions/manage-credential/invocations'
+
+  test.each([
+    [['Host: 127.0.0.1:3000']],
+    [['Host: localhost']],
+    [['Host: [::1]:3000']],
+    [['Host: localhost:3000', 'Origin: http://localhost:5173']],
+    [['Host: localhost:3000', 'Origin: http://127.0.0.1:3000']],
+  ])('%j: accepted', async (headers) => {
+    expect((await ask(headers)).head).toMatch(/^HTTP\/1\.1 200 /)
+    expect((await ask(headers, INVOKE)).head).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  test.each([
+    [['Host: evil.example']],
+    [['Host: 127.0.0.1.evil.example']],
+    [['Host: localhost.evil.example:3000']],
+    [['Host: 192.168.0.7:3000']],
+    [['Host: evil@localhost']],
+    [['Host: localhost', 'Origin: https://evil.example']],
+    [['Host: localhost', 'Origin: http://localhost.evil.example']],
+    [['Host: localhost', 'Origin: null', 'Content-Type: text/plain']],
+  ])('%j: 403, for the Invoke API as AWS words it', async (headers) => {
+    expectEnvelope(await ask(headers), 403, 1403)
+    const { head, body } = await ask(headers, INVOKE)
+    expect(head).toMatch(/^HTTP\/1\.1 403 /)
+    expect(head).toMatch(/^x-amzn-errortype: AccessDeniedException$/m)
+    expect(JSON.parse(body)).toMatchObject({ Type: 'User' })
+  })
+})
+
+test('a body over 10 MB: 413/1400, body too large', async () => {
+  const response = await fetch(`${gateway.address}/x`, {
+    method: 'POST',
+    body: 'x'.repeat(10 * 1024 * 1024 + 1),
+  })
+  expect(response.status).toBe(413)
+  expect(await response.json()).toMatchObject({
+    error: { code: 1400 },
+    details: ['body too large'],
+  })
+})
+
+describe('the event of a request is as API Gateway makes it', () => {
+  const get = async (path: string, headers: string[] = []) => {
+    const lines = ['Host: localhost', 'Connection: close', ...headers]
+    const { head, body } = await raw(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    return { name: /^x-function: (.*)$/m.exec(head)?.[1], event: JSON.parse(body) }
+  }
+
+  test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
+    'its path and its parameters are not decoded: %s',
+    async (phone_number) => {
+      const path = `/api/v1/payment-providers/banks/lookup/${phone_number}`
+      const { name, event } = await get(path)
+      expect(name).toBe('lookup-customer-banks')
+      expect(event).toMatchObject({
+        path,
+        resource: '/api/v1/payment-providers/banks/lookup/{phone_number}',
+        pathParameters: { phone_number },
+        requestContext: { path, identity: { sourceIp: '127.0.0.1' } },
+        body: null,
+        isBase64Encoded: false,
+      })
+    },
+  )
+
+  test('the greedy parameter has no slash at its end', async () => {
+    const { event } = await get('/test/user%2Balias/')
+    expect(event).toMatchObject({
+      path: '/test/user%2Balias/',
+      resource: '/{proxy+}',
+      pathParameters: { proxy: 'test/user%2Balias' },
+    })
+  })
+
+  test('a path without parameters has null', async () => {
+    expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
+  })
+
+  test('its query is decoded once, and the last of several values is the single one', async () => {
+    const { event } = await get('/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty')
+    expect(event.multiValueQueryStringParameters).toEqual({
+      a: ['1', '2'],
+      email: ['test+alias'],
+      plus: ['a b'],
+      twice: ['%25'],
+      empty: [''],
+    })
+    expect(event.queryStringParameters).toMatchObject({ a: '2', email: 'test+alias' })
+    expect((await get('/x?')).event.queryStringParameters).toBeNull()
+  })
+
+  test('its headers keep their case and all of their values', async () => {
+    const { event } = await get('/x', ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2'])
+    expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
+    expect(event.multiValueHeaders).toMatchObject({
+      'tEsT-HEADeR': ['aValUE'],
+      'X-Two': ['1', '2'],
+    })
+  })
+
+  test('its body is base64, so that its bytes arrive as they were sent', async () => {
+    const bytes = Uint8Array.of(0x7b, 0xff, 0x00)
+    const response = await fetch(`${gateway.address}/x`, { method: 'POST', body: bytes })
+    expect(await response.json()).toMatchObject({ body: 'e/8A', isBase64Encoded: true })
+  })
+})

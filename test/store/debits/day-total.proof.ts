@@ -1,0 +1,31 @@
+import { beforeAll, expect, test } from 'vitest'
+import { pesewas } from '../../../shared/domain/money.ts'
+import { openDebit } from '../../../shared/store/debits/charges.ts'
+import { findDayTotal } from '../../../shared/store/debits/day-totals.ts'
+import { partnerId, pendingDebit, still } from '../../support/examples.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+/** Charges that meet at the edge of a day's limit, round after round. */
+
+beforeAll(useFreshTable)
+
+const ROUNDS = Array.from({ length: 100 }, (_, n) => n)
+const AT_ONCE = Array.from({ length: 6 })
+const DAY = '2026-11-21'
+const AMOUNT = pesewas(100_00)
+
+test.each(ROUNDS)('round %d: never more than the limit, never less than fits', async (round) => {
+  const partner = partnerId(`edge-${round}`)
+  const charge = () =>
+    openDebit(
+      {
+        debit: pendingDebit({ partner, amount: AMOUNT, countedOn: DAY }),
+        fingerprint: 'same',
+        dailyLimit: pesewas(300_00 + round),
+      },
+      still(),
+    )
+  const all = await Promise.all(AT_ONCE.map(charge))
+  expect(all.filter((one) => 'kind' in one && one.kind === 'opened')).toHaveLength(3)
+  expect(await findDayTotal(partner, DAY)).toBe(300_00)
+})

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { advance } from '../../../shared/domain/debits/debit.ts'
+import type { Reference } from '../../../shared/domain/ids.ts'
+import { isHeldBy, type Restore } from '../../../shared/domain/operator/restore.ts'
+import { type Batch, type Day, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
+import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
+import { reconcile } from '../../../shared/reconciliation/reconcile.ts'
+import { findDebit } from '../../../shared/store/debits/debits.ts'
+import { moveRead } from '../../../shared/store/debits/transitions.ts'
+import {
+  changeRestore,
+  currentGeneration,
+  isHeld,
+} from '../../../shared/store/operator/restores.ts'
+import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
+import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
+import { table, tableName } from '../../../shared/store/table.ts'
+import { appendToFeed, readFeed, readNewest } from '../../../shared/store/webhooks/feed.ts'
+import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
+import { NOON, partnerId, still } from '../../support/examples.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+/** What a restore changes in the stores: generations, places of batches, pages of the feed. */
+
+beforeEach(async () => {
+  process.env.CACHE_SECONDS = '0'
+  await useFreshTable()
+})
+afterEach(() => {
+  delete process.env.CACHE_SECONDS
+})
+
+const restored = (generation: number, members: Partial<Restore> = {}) =>
+  changeRestore(
+    () => ({ generation, begunAt: NOON, by: 'ama', released: [], releasedAt: null, ...members }),
+    () => [],
+  )
+
+describe('the generation', () => {
+  test('is none before any restore, and that of the last one after', async () => {
+    expect(await currentGeneration(NOON)).toBeUndefined()
+    await restored(2)
+    expect(await currentGeneration(NOON)).toBe(2)
+    await restored(3)
+    expect(await currentGeneration(NOON)).toBe(3)
+  })
+})
+
+test('a restore holds every provider until it or all are released', async () => {
+  expect(await isHeld(demo)).toBe(false)
+  await restored(2)
+  expect([await isHeld(demo), await isHeld(other)]).toEqual([true, true])
+  await restored(2, { released: [demo] })
+  expect([await isHeld(demo), await isHeld(other)]).toEqual([false, true])
+  await restored(2, { released: [demo], releasedAt: NOON })
+  expect([await isHeld(demo), await isHeld(other)]).toEqual([false, false])
+  expect(isHeldBy(undefined, demo)).toBe(false)
+})
+
+describe('the feed', () => {
+  const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
+  const after = { page: 1, count: 5 }
+
+  test('goes on in pages of the new generation, so that a cursor of the lost time skips nothing', async () => {
+    const provider = partnerId('fed')
+    await appendToFeed(provider, [event(0), event(1)], NOON)
+    // A reader has read three more events, which the restore has undone.
+    await restored(2)
+    await appendToFeed(provider, [event(2)], NOON)
+    await appendToFeed(provider, [event(3), event(4)], NOON)
+    const read = async (position = { page: 0, count: 0 }) =>
+      readFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
+    expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
+    expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
+    expect((await read()).map(({ position }) => position)).toEqual([
+      { page: 1, count: 1 },
+      { page: 1, count: 2 },
+      ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
+    ])
+    expect(await readNewest(provider, 2)).toEqual([event(4), event(3)])
+  })
+
+  test('is filled up page by page in every generation', async () => {
+    const provider = partnerId('filled')
+    await restored(9)
+    const many = Array.from({ length: 65 }, (_, n) => event(n))
+    await appendToFeed(provider, many, NOON)
+    const found = await readFeed(provider, { after, notBefore: new Date(0), limit: 100 })
+    expect(found.map(({ entry }) => entry)).toEqual(many)
+    expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
+  })
+})
+
+describe('the place of a batch', () => {
+  const provider = partnerId('settled')
+  const date = '2026-11-22' as Day
+  const place = async (): Promise<Batch> =>
+    (await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).batch
+
+  const written = async (batch: Batch): Promise<Batch> => {
+    await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
+    return batch
+  }
+
+  test('has another id after a restore, so that it is never that of a lost batch', async () => {
+    const before = await place()
+    await restored(2)
+    const second = await place()
+    await restored(3)
+    const third = await place()
+    expect(new Set([before.id, second.id, third.id]).size).toBe(3)
+    expect([before, second, third].map(({ generation }) => generation)).toEqual([undefined, 2, 3])
+    expect([before, second, third].map(({ n }) => n)).toEqual([1, 1, 1])
+  })
+
+  test('is the batch of before the restore while that is open', async () => {
+    const open = await written(await place())
+    await restored(2)
+    expect(await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).toEqual({
+      batch: open,
+      isNew: false,
+    })
+  })
+
+  test('follows the batches of before the restore in its number', async () => {
+    const sealed = await written({ ...(await place()), sealedAt: NOON })
+    await restored(2)
+    const next = await written({ ...(await place()), sealedAt: NOON })
+    expect([sealed.n, next.n, (await place()).n]).toEqual([1, 2, 3])
+    expect(next.id).not.toBe(sealed.id)
+  })
+})
+
+test('a payout has the same uuid for the same attempt at the same batch', () => {
+  const [one, another] = ['STL-20261122-ABC123', 'STL-20261122-ABC124'] as Batch['id'][]
+  const uuids = [1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt))
+  expect(uuids).toEqual([1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt)))
+  expect(new Set([...uuids, payoutUuid(another as Batch['id'], 1)]).size).toBe(4)
+  for (const uuid of uuids) {
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  }
+})
+
+describe('reconciliation', () => {
+  const runtime = still({ now: () => new Date(NOON.getTime() + 14 * 3_600_000) })
+  const late = async () => {
+    const { invariants, held } = await reconcile(TODAY, runtime)
+    const found = invariants.find(({ number }) => number === 4)
+    return { differences: found?.differences, held }
+  }
+
+  test('names who is held, and takes a held debit and its late outcome for no difference', async () => {
+    await putProviders()
+    const { facts } = await charged()
+    expect(await late()).toEqual({ differences: 1, held: [] })
+    await restored(2)
+    expect(await late()).toEqual({ differences: 0, held: [demo, other] })
+    await restored(2, { released: [demo] })
+    expect(await late()).toEqual({ differences: 1, held: [other] })
+    const debit = await findDebit(facts.reference)
+    if (!debit) throw new Error('No debit')
+    const at = new Date(NOON.getTime() + 3_600_000)
+    const cause = { at, by: 'operator:ama', requestId: randomUUID(), generation: 2 }
+    await moveRead(debit, (now) => advance(now, { ...cause, to: 'failed', changes: {} }), still())
+    expect(await late()).toEqual({ differences: 0, held: [other] })
+  })
+})
+
+test('the generation is read once in the time of the cache, also where there never was a restore', async () => {
+  process.env.CACHE_SECONDS = '30'
+  let reads = 0
+  table.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName?.startsWith('Get')) reads += 1
+        return next(args)
+      },
+    { step: 'initialize', name: 'reads', override: true },
+  )
+  // After all other tests, whose reads are remembered.
+  const later = (seconds: number) => new Date(NOON.getTime() + (86_400 + seconds) * 1000)
+  for (const seconds of [0, 10, 29]) await currentGeneration(later(seconds))
+  expect(reads).toBe(1)
+  await currentGeneration(later(31))
+  expect(reads).toBe(2)
+  table.middlewareStack.remove('reads')
+})

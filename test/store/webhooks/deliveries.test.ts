@@ -1,0 +1,350 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Reference } from '../../../shared/domain/ids.ts'
+import type { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import type { Outcome } from '../../../shared/domain/webhooks/attempt.ts'
+import {
+  appendAttempt,
+  type Delivery,
+  owed,
+  recordAttempt,
+  redeliver,
+} from '../../../shared/domain/webhooks/delivery.ts'
+import { keys } from '../../../shared/store/keys.ts'
+import { table, tableName } from '../../../shared/store/table.ts'
+import {
+  countUndelivered,
+  findAttempt,
+  findDeliveries,
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+  listUndelivered,
+  replaceDelivery,
+} from '../../../shared/store/webhooks/deliveries.ts'
+import { NOON, partnerId, pendingDebit } from '../../support/examples.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+beforeAll(useFreshTable)
+
+const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const fresh = (event: Partial<Delivery> = {}): Delivery => {
+  const { reference, partner } = pendingDebit().facts
+  const { n = 0, occurredAt = NOON } = event
+  return { ...owed({ reference, n, type: 'created', partner, at: occurredAt }, {}), ...event }
+}
+
+const made = {
+  id: 'dlv_1_a',
+  at: NOON,
+  milliseconds: 12,
+  address: '198.51.100.7',
+  sentAs: 'transaction.created',
+}
+
+const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
+  recordAttempt(delivery, outcome, { ...made, at }, 0)
+
+const refused = (delivery: Delivery, at = NOON) =>
+  attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)
+const taken = (delivery: Delivery) => attempt(delivery, { kind: 'answered', code: 200, body: 'ok' })
+const rejected = (delivery: Delivery) =>
+  attempt(delivery, { kind: 'answered', code: 410, body: '' })
+
+const itemOf = async ({ reference, n }: Delivery) =>
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.delivery(reference, n) })))
+    .Item
+
+describe('the record', () => {
+  test.each([
+    ['failed', refused],
+    ['delivered', taken],
+    ['abandoned', rejected],
+    ['asked for', (delivery: Delivery) => redeliver(delivery, inSeconds(5))],
+  ])('is read back as it was written: %s', async (_what, after) => {
+    const written = after(fresh())
+    expect(await replaceDelivery(undefined, written)).toBe(true)
+    expect(await findDelivery(written.reference, 0)).toEqual(written)
+  })
+
+  test('of an event that was never tried does not exist', async () => {
+    expect(await findDelivery(pendingDebit().facts.reference, 0)).toBeUndefined()
+  })
+
+  test('is listed with those of the same debit, in the order of its events', async () => {
+    const first = refused(fresh())
+    for (const n of [2, 0, 11, 1]) await replaceDelivery(undefined, { ...first, n })
+    expect((await listDeliveries(first.reference)).map(({ n }) => n)).toEqual([0, 1, 2, 11])
+  })
+
+  test('is found among many, and what does not exist is left out', async () => {
+    const there = [refused(fresh()), taken(fresh({ n: 3 }))]
+    for (const delivery of there) await replaceDelivery(undefined, delivery)
+    const found = await findDeliveries([...there, fresh()])
+    expect(found.map(({ reference }) => reference).sort()).toEqual(
+      there.map(({ reference }) => reference).sort(),
+    )
+  })
+})
+
+describe('a write takes the place of what was read, and of nothing else', () => {
+  test('of two workers on a first attempt, one leaves a record', async () => {
+    const before = fresh()
+    const results = await Promise.all(
+      [refused(before), taken(before)].map((after) => replaceDelivery(undefined, after)),
+    )
+    expect(results.sort()).toEqual([false, true])
+  })
+
+  test('of twenty workers on a later attempt, one leaves a record', async () => {
+    const first = refused(fresh())
+    await replaceDelivery(undefined, first)
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        replaceDelivery(first, n % 2 === 0 ? refused(first) : taken(first)),
+      ),
+    )
+    expect(results.filter(Boolean)).toHaveLength(1)
+    expect((await findDelivery(first.reference, 0))?.attemptCount).toBe(2)
+  })
+
+  test('an attempt is written after the one before it, and once', async () => {
+    const first = refused(fresh())
+    const second = refused(first)
+    expect(await replaceDelivery(first, second)).toBe(false)
+    expect(await replaceDelivery(undefined, first)).toBe(true)
+    expect(await replaceDelivery(first, second)).toBe(true)
+    expect(await replaceDelivery(first, second)).toBe(false)
+    expect(await findDelivery(first.reference, 0)).toEqual(second)
+  })
+
+  test.each([
+    ['failed', refused],
+    ['delivered', taken],
+    ['abandoned', rejected],
+  ])('a redelivery between read and write is not overwritten: %s', async (_status, after) => {
+    const read = after(fresh())
+    await replaceDelivery(undefined, read)
+    const asked = redeliver(read, inSeconds(60))
+    expect(await replaceDelivery(read, asked)).toBe(true)
+    expect(await replaceDelivery(read, refused(read))).toBe(false)
+    expect(await findDelivery(read.reference, 0)).toEqual(asked)
+  })
+
+  test('of two redeliveries of one record, the second is told', async () => {
+    const read = rejected(fresh())
+    await replaceDelivery(undefined, read)
+    expect(await replaceDelivery(read, redeliver(read, inSeconds(1)))).toBe(true)
+    expect(await replaceDelivery(read, redeliver(read, inSeconds(2)))).toBe(false)
+  })
+
+  test('nothing goes past the last attempt', async () => {
+    const first = refused(fresh({ attemptsMax: 3 }))
+    await replaceDelivery(undefined, first)
+    expect(await replaceDelivery(first, { ...refused(first), attemptCount: 4 })).toBe(false)
+    const spent = { ...first, attemptCount: 3 }
+    await replaceDelivery(first, spent)
+    expect(await replaceDelivery(spent, refused(spent))).toBe(false)
+    const asked = redeliver(spent, NOON)
+    expect(await replaceDelivery(spent, asked)).toBe(true)
+    expect(await replaceDelivery(asked, refused(asked))).toBe(true)
+  })
+
+  test('an attempt that two workers made raises the number of attempts with its write', async () => {
+    const spent = refused(fresh({ attemptsMax: 1 }))
+    await replaceDelivery(undefined, spent)
+    const outcome = { kind: 'unreached', cause: 'refused' } as const
+    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    const after = appendAttempt(spent, rival)
+    expect(await replaceDelivery(spent, after)).toBe(true)
+    expect(await findDelivery(spent.reference, 0)).toEqual(after)
+  })
+})
+
+describe('the log of attempts', () => {
+  const walk = async (attempts: number): Promise<Delivery> => {
+    let before: Delivery | undefined
+    let delivery = fresh({ attemptsMax: attempts })
+    for (let n = 1; n <= attempts; n += 1) {
+      delivery = refused(delivery, inSeconds(n))
+      expect(await replaceDelivery(before, delivery)).toBe(true)
+      before = delivery
+    }
+    return delivery
+  }
+
+  test('keeps each attempt under its number; the last one is in the record', async () => {
+    const delivery = await walk(12)
+    expect(await listAttempts(delivery, 100)).toEqual(
+      Array.from({ length: 12 }, (_, n) => ({
+        ...made,
+        number: n + 1,
+        at: inSeconds(n + 1),
+        responseCode: null,
+        responseBody: null,
+        cause: 'refused',
+      })),
+    )
+    expect((await findDelivery(delivery.reference, 0))?.last?.number).toBe(12)
+    for (const number of [1, 11, 12]) {
+      expect(await findAttempt(delivery, number)).toMatchObject({ number })
+    }
+    expect(await findAttempt(delivery, 13)).toBeUndefined()
+  })
+
+  test('keeps its order beyond ninety-nine attempts, as redeliveries have no end', async () => {
+    const delivery = await walk(102)
+    const newest = await listAttempts(delivery, 20)
+    expect(newest.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => n + 83))
+  })
+
+  test('tells the events of one debit apart', async () => {
+    const first = refused(fresh())
+    for (const n of [0, 3, 11]) {
+      await replaceDelivery(undefined, { ...first, n })
+      const second = { ...refused(first), n }
+      await replaceDelivery({ ...first, n }, second)
+      expect(await listAttempts(second, 20)).toHaveLength(2)
+    }
+  })
+
+  test('puts nothing aside before a second attempt, nor for a redelivery alone', async () => {
+    const first = refused(fresh())
+    await replaceDelivery(undefined, first)
+    await replaceDelivery(first, redeliver(first, NOON))
+    expect(await listAttempts(first, 20)).toEqual([first.last])
+    expect((await findDelivery(first.reference, 0))?.last).toEqual(first.last)
+  })
+
+  test('lets go of an attempt 30 days after it was made, and of the record never', async () => {
+    const { reference } = await walk(2)
+    const key = keys.attempt(reference, 0, 1)
+    const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key: key }))
+    expect(Item?.expiresAt).toBe(inSeconds(1 + 30 * 86_400).getTime() / 1000)
+    expect(await itemOf(fresh({ reference }))).not.toHaveProperty('expiresAt')
+  })
+})
+
+describe('what was not received', () => {
+  const span = { since: NOON, until: inSeconds(3600) }
+  const all = { after: null, limit: 1_000 }
+
+  const names = (positions: readonly { reference: Reference; n: number }[]): string[] =>
+    positions.map(({ reference, n }) => `${reference}#${n}`)
+
+  const listed = async (partner: PartnerId, within = span): Promise<string[]> =>
+    names(await listUndelivered(partner, within, all))
+
+  test('is listed until it is received, whatever becomes of it else', async () => {
+    const partner = partnerId('life')
+    const first = refused(fresh({ partner }))
+    const abandoned = rejected(first)
+    const asked = redeliver(abandoned, NOON)
+    const delivered = taken(asked)
+    const again = redeliver(delivered, inSeconds(9))
+    const steps: [Delivery | undefined, Delivery, boolean][] = [
+      [undefined, first, true],
+      [first, abandoned, true],
+      [abandoned, asked, true],
+      [asked, delivered, false],
+      [delivered, again, false],
+      [again, rejected(again), false],
+    ]
+    for (const [before, after, isListed] of steps) {
+      expect(await replaceDelivery(before, after)).toBe(true)
+      expect(await listed(partner), after.status).toEqual(isListed ? names([first]) : [])
+    }
+  })
+
+  test('leaves the list when a rival attempt was received', async () => {
+    const partner = partnerId('after-all')
+    const first = rejected(fresh({ partner }))
+    await replaceDelivery(undefined, first)
+    const outcome = { kind: 'answered', code: 200, body: '' } as const
+    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
+    expect(await listed(partner)).toEqual([])
+  })
+
+  test('is of one partner, and within the span to the millisecond, its ends included', async () => {
+    const partner = partnerId('span')
+    const times = [-1, 0, 1, 3_599_999, 3_600_000, 3_600_001]
+    const made = times.map((ms) => {
+      const occurredAt = new Date(NOON.getTime() + ms)
+      return refused(fresh({ partner, occurredAt }))
+    })
+    for (const delivery of made) await replaceDelivery(undefined, delivery)
+    await replaceDelivery(undefined, refused(fresh({ partner: partnerId('spa') })))
+    expect(await listed(partner)).toEqual(names(made.slice(1, 5)))
+    expect(await countUndelivered(partner, span)).toBe(4)
+    expect(await listed(partner, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
+  })
+
+  test('is paged by position, oldest event first, without loss and without repeats', async () => {
+    let partners = 0
+    // Few instants and many events, so that most share their millisecond with others.
+    const instants = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 25 })
+    const pageLengths = fc.integer({ min: 1, max: 7 })
+    const property = fc.asyncProperty(instants, pageLengths, async (milliseconds, limit) => {
+      partners += 1
+      const partner = partnerId(`paged-${partners}`)
+      const { reference } = pendingDebit().facts
+      const owned = milliseconds.map((ms, n) =>
+        refused(
+          fresh({
+            partner,
+            occurredAt: new Date(NOON.getTime() + ms),
+            // Some events are of one debit, as those of its opening are.
+            ...(n % 2 === 0 ? { reference, n } : {}),
+          }),
+        ),
+      )
+      await Promise.all(owned.map((delivery) => replaceDelivery(undefined, delivery)))
+      const seen: string[] = []
+      let after: string | null = null
+      for (;;) {
+        const page = await listUndelivered(partner, span, { after, limit })
+        seen.push(...names(page))
+        after = page.at(-1)?.byTime ?? after
+        if (page.length < limit) break
+      }
+      expect(seen.toSorted()).toEqual(names(owned).sort())
+      const occurred = new Map(owned.map((one) => [names([one])[0], one.occurredAt.getTime()]))
+      const times = seen.map((name) => occurred.get(name) ?? 0)
+      expect(times).toEqual(times.toSorted((a, b) => a - b))
+    })
+    await fc.assert(property, { numRuns: 25 })
+  }, 60_000)
+
+  test('that comes to the list behind a position is found by the one who goes on', async () => {
+    const partner = partnerId('goes-on')
+    const first = refused(fresh({ partner, occurredAt: inSeconds(1) }))
+    const second = refused(fresh({ partner, occurredAt: inSeconds(2) }))
+    await replaceDelivery(undefined, first)
+    const [position] = await listUndelivered(partner, span, { after: null, limit: 1 })
+    await replaceDelivery(undefined, second)
+    const after = position?.byTime ?? null
+    expect(names(await listUndelivered(partner, span, { after, limit: 1 }))).toEqual(
+      names([second]),
+    )
+  })
+})
+
+describe('the sweep looks after an attempt that is to come', () => {
+  test('two minutes after it was due, and after nothing else', async () => {
+    const first = refused(fresh())
+    await replaceDelivery(undefined, first)
+    expect(await itemOf(first)).toMatchObject({
+      work: expect.stringMatching(/^WATCH#[0-7]$/),
+      due: inSeconds(2.012 + 120).toISOString(),
+    })
+    for (const after of [taken(first), rejected(first)]) {
+      const other = { ...after, reference: pendingDebit().facts.reference }
+      await replaceDelivery(undefined, other)
+      expect(await itemOf(other)).not.toHaveProperty('work')
+      expect(await itemOf(other)).not.toHaveProperty('due')
+    }
+  })
+})

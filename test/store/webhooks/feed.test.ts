@@ -1,0 +1,266 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Reference } from '../../../shared/domain/ids.ts'
+import type { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
+import { keys } from '../../../shared/store/keys.ts'
+import { table, tableName } from '../../../shared/store/table.ts'
+import {
+  appendToFeed,
+  feedSince,
+  gathering,
+  isInFeed,
+  readFeed,
+  readNewest,
+} from '../../../shared/store/webhooks/feed.ts'
+import { NOON, partnerId } from '../../support/examples.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+beforeAll(useFreshTable)
+
+const DAY_MS = 86_400_000
+const ago = (days: number): Date => new Date(NOON.getTime() - days * DAY_MS)
+const START = { page: 0, count: 0 }
+
+const event = (number: number, n = 0): FeedEntry => ({
+  reference: `DCS-20261121-${String(number).padStart(6, '0')}` as Reference,
+  n,
+})
+const events = (from: number, through: number): FeedEntry[] =>
+  Array.from({ length: through - from + 1 }, (_, place) => event(from + place))
+
+const name = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
+
+const read = (
+  partner: PartnerId,
+  after: FeedPosition = START,
+  limit = 1_000,
+  notBefore = ago(30),
+) => readFeed(partner, { after, notBefore, limit })
+
+const entries = async (partner: PartnerId): Promise<FeedEntry[]> =>
+  (await read(partner)).map(({ entry }) => entry)
+
+const pageItem = async (partner: PartnerId, page: number) =>
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.feedPage(partner, page) })))
+    .Item
+
+describe('pages', () => {
+  test('hold thirty events, in the order of their appending', async () => {
+    const partner = partnerId('pages')
+    for (let n = 1; n <= 70; n += 7) await appendToFeed(partner, events(n, n + 6), NOON)
+    const found = await read(partner)
+    expect(found.map(({ entry }) => entry)).toEqual(events(1, 70))
+    expect(found.map(({ position }) => `${position.page}.${position.count}`)).toEqual([
+      ...Array.from({ length: 30 }, (_, n) => `1.${n + 1}`),
+      ...Array.from({ length: 30 }, (_, n) => `2.${n + 1}`),
+      ...Array.from({ length: 10 }, (_, n) => `3.${n + 1}`),
+    ])
+  })
+
+  test('are filled by more than one page holds, in one call', async () => {
+    const partner = partnerId('many')
+    await appendToFeed(partner, events(1, 100), NOON)
+    expect(await entries(partner)).toEqual(events(1, 100))
+  })
+
+  test('are of one partner alone', async () => {
+    await appendToFeed(partnerId('own'), [event(1)], NOON)
+    expect(await entries(partnerId('other'))).toEqual([])
+  })
+
+  test('expire when others follow them; the last one holds the place of what is to come', async () => {
+    const partner = partnerId('quiet')
+    await appendToFeed(partner, events(1, 61), ago(40))
+    const expiries = await Promise.all(
+      [1, 2, 3].map(async (page) => (await pageItem(partner, page))?.expiresAt),
+    )
+    const expected = ago(5).getTime() / 1000
+    expect(expiries).toEqual([expected, expected, undefined])
+    await appendToFeed(partner, [event(62)], NOON)
+    expect(await read(partner, { page: 3, count: 1 })).toEqual([
+      { entry: event(62), position: { page: 3, count: 2 } },
+    ])
+  })
+})
+
+describe('a reader', () => {
+  const partner = partnerId('reader')
+  beforeAll(() => appendToFeed(partner, events(1, 100), NOON))
+
+  test.each([1, 7, 29, 30, 31, 60, 99, 100, 101])('comes by all in steps of %i', async (limit) => {
+    const seen: FeedEntry[] = []
+    let after: FeedPosition = START
+    for (;;) {
+      const found = await read(partner, after, limit)
+      expect(found.length).toBe(Math.min(limit, 100 - seen.length))
+      const last = found.at(-1)
+      if (!last) break
+      seen.push(...found.map(({ entry }) => entry))
+      after = last.position
+    }
+    expect(seen).toEqual(events(1, 100))
+  })
+
+  test('at the end finds nothing, until something comes', async () => {
+    const later = partnerId('later')
+    await appendToFeed(later, events(1, 30), NOON)
+    const end = { page: 1, count: 30 }
+    expect(await read(later, end)).toEqual([])
+    await appendToFeed(later, [event(31)], NOON)
+    expect(await read(later, end)).toEqual([{ entry: event(31), position: { page: 2, count: 1 } }])
+  })
+
+  test('beyond the end, with a cursor that nobody gave it, finds nothing', async () => {
+    expect(await read(partner, { page: 9_999_999_999, count: 999 })).toEqual([])
+  })
+
+  test('is shown no page that ended before its time', async () => {
+    const old = partnerId('old')
+    await appendToFeed(old, events(1, 30), ago(31))
+    await appendToFeed(old, events(31, 40), ago(29))
+    expect((await read(old)).map(({ entry }) => entry)).toEqual(events(31, 40))
+    expect(await read(old, START, 1_000, ago(28))).toEqual([])
+  })
+})
+
+describe('an event that is relayed again', () => {
+  test('is dropped where it stands in the last two pages, and the new ones beside it are not', async () => {
+    const partner = partnerId('again')
+    await appendToFeed(partner, events(1, 45), NOON)
+    await appendToFeed(partner, [event(1), event(30), event(45)], NOON)
+    await appendToFeed(partner, [event(45), event(46), event(2)], NOON)
+    expect(await entries(partner)).toEqual(events(1, 46))
+  })
+
+  test('long after may stand in it twice', async () => {
+    const partner = partnerId('twice')
+    await appendToFeed(partner, events(1, 61), NOON)
+    await appendToFeed(partner, [event(1)], NOON)
+    expect(await entries(partner)).toEqual([...events(1, 61), event(1)])
+  })
+})
+
+test('the newest are read newest first, over as many pages as it takes', async () => {
+  const partner = partnerId('newest')
+  expect(await readNewest(partner, 5)).toEqual([])
+  await appendToFeed(partner, events(1, 65), NOON)
+  for (const limit of [1, 5, 6, 35, 36, 65, 80]) {
+    const newest = events(1, 65).reverse().slice(0, limit)
+    expect(await readNewest(partner, limit), String(limit)).toEqual(newest)
+  }
+})
+
+describe('what stands in the feed since a time', () => {
+  test('is all that was appended since, and nothing that was not', async () => {
+    const partner = partnerId('since')
+    for (const days of [4, 3, 2, 1]) {
+      await appendToFeed(partner, events(1 + (4 - days) * 30, (5 - days) * 30), ago(days))
+    }
+    const found = await feedSince(partner, ago(2))
+    expect(events(61, 120).every((one) => isInFeed(found, one))).toBe(true)
+    expect(isInFeed(found, event(121))).toBe(false)
+    expect(isInFeed(found, event(61, 1))).toBe(false)
+    expect((await feedSince(partnerId('nobody'), ago(2))).size).toBe(0)
+  })
+
+  test('reaches back over more pages than one look takes', async () => {
+    const partner = partnerId('far')
+    await appendToFeed(partner, events(1, 30), ago(9))
+    for (let n = 31; n <= 900; n += 290) await appendToFeed(partner, events(n, n + 289), NOON)
+    const found = await feedSince(partner, ago(1))
+    expect(events(31, 900).every((one) => isInFeed(found, one))).toBe(true)
+  })
+})
+
+describe('twenty workers at once', () => {
+  const WORKERS = 20
+
+  type Append = typeof appendToFeed
+
+  /** One that shares nothing with the others but the table, as another function does. */
+  const worker = async (): Promise<Append> => {
+    vi.resetModules()
+    return (await import('../../../shared/store/webhooks/feed.ts')).appendToFeed
+  }
+
+  /** Each appends what a debit brings: two events at its opening, one at each move. */
+  const write = async (append: Append, partner: PartnerId, place: number): Promise<void> => {
+    for (const ns of [[0, 1], [2], [3], [4]]) {
+      for (const debit of [1, 2]) {
+        const ours = ns.map((n) => event(place * 100 + debit, n))
+        await append(partner, ours, NOON)
+      }
+    }
+  }
+  const written = Array.from({ length: WORKERS }, (_, place) =>
+    [1, 2].flatMap((debit) => [0, 1, 2, 3, 4].map((n) => name(event(place * 100 + debit, n)))),
+  ).flat()
+
+  test('lose none of two hundred events, and no reader passes one by', async () => {
+    const partner = partnerId('busy')
+    const workers: Append[] = []
+    for (let n = 0; n < WORKERS; n += 1) workers.push(await worker())
+    let writing = true
+    /** Follows by its cursor while they write, and once more when they are done. */
+    const follow = async (limit: number): Promise<string[]> => {
+      const seen: string[] = []
+      let after: FeedPosition = START
+      for (;;) {
+        const isLast = !writing
+        const found = await read(partner, after, limit)
+        seen.push(...found.map(({ entry }) => name(entry)))
+        after = found.at(-1)?.position ?? after
+        if (isLast && found.length === 0) return seen
+        await turn()
+      }
+    }
+    const readers = [1, 3, 30, 100].map(follow)
+    await Promise.all(workers.map((append, place) => write(append, partner, place)))
+    writing = false
+    const order = (await entries(partner)).map(name)
+    expect(order.toSorted()).toEqual(written.toSorted())
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(order)
+  }, 60_000)
+
+  test('leave each page full before the next one', async () => {
+    const pages = Map.groupBy(await read(partnerId('busy')), ({ position }) => position.page)
+    expect([...pages.values()].map((page) => page.length)).toEqual([30, 30, 30, 30, 30, 30, 20])
+  })
+
+  test('keep the events of one debit in their order', async () => {
+    const found = await entries(partnerId('busy'))
+    for (const ours of Map.groupBy(found, ({ reference }) => reference).values()) {
+      expect(ours.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4])
+    }
+  })
+})
+
+describe('one worker with many events at once', () => {
+  test('is told of each when it stands there, and writes none of them twice', async () => {
+    const partner = partnerId('batch')
+    // The stream may bring a record twice in one batch.
+    const batch = [...events(1, 3), ...events(2, 100), event(5)]
+    const append = gathering()
+    await Promise.all(
+      batch.map(async (one) => {
+        await append(partner, [one], NOON)
+        expect(await entries(partner)).toContainEqual(one)
+      }),
+    )
+    expect(await entries(partner)).toEqual(events(1, 100))
+  })
+
+  test('is told of each that was not written, and goes on', async () => {
+    const partner = partnerId('outage')
+    const append = gathering()
+    const { TABLE_NAME } = process.env
+    process.env.TABLE_NAME = 'no-such-table'
+    const lost = await Promise.allSettled(events(1, 3).map((one) => append(partner, [one], NOON)))
+    process.env.TABLE_NAME = TABLE_NAME
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await append(partner, events(1, 3), NOON)
+    expect(await entries(partner)).toEqual(events(1, 3))
+  })
+})

@@ -1,0 +1,83 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, expect, test } from 'vitest'
+import {
+  afterPage,
+  askedRecovery,
+  automaticRecovery,
+} from '../../../shared/domain/webhooks/recovery.ts'
+import { keys } from '../../../shared/store/keys.ts'
+import { table, tableName } from '../../../shared/store/table.ts'
+import { findRecovery, openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
+import { NOON, partnerId } from '../../support/examples.ts'
+import { useFreshTable } from '../../support/tables.ts'
+
+beforeAll(useFreshTable)
+
+const partner = partnerId('demo')
+const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const automatic = (id: string) => automaticRecovery({ partner, id, now: NOON })
+const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
+
+const itemOf = async (id: string) =>
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(partner, id) })))
+    .Item
+
+test('a recovery is read back as it was written, page after page', async () => {
+  const asked = askedRecovery({ partner, id: 'asked', now: NOON, since: inSeconds(-86_400) })
+  expect(await openRecovery(asked)).toBe(true)
+  expect(await findRecovery(partner, 'asked')).toEqual(asked)
+  const second = afterPage(asked, page(), inSeconds(1))
+  expect(await putPage(second)).toBe(true)
+  expect(await findRecovery(partner, 'asked')).toEqual(second)
+  const done = afterPage(second, page(true), inSeconds(2))
+  expect(await putPage(done)).toBe(true)
+  expect(await findRecovery(partner, 'asked')).toEqual(done)
+})
+
+test('there is none of another id, or of another partner', async () => {
+  await openRecovery(automatic('own'))
+  expect(await findRecovery(partner, 'other')).toBeUndefined()
+  expect(await findRecovery(partnerId('other'), 'own')).toBeUndefined()
+})
+
+test('twenty workers that see one webhook answer again open one recovery', async () => {
+  const opened = await Promise.all(
+    Array.from({ length: 20 }, () => openRecovery(automatic('raced'))),
+  )
+  expect(opened.filter(Boolean)).toHaveLength(1)
+})
+
+test('opened again once it is done, it is begun anew: whoever was to tell its end may be lost', async () => {
+  const first = automatic('done')
+  await openRecovery(first)
+  await putPage(afterPage(first, page(true), NOON))
+  expect(await openRecovery(first)).toBe(true)
+  expect(await findRecovery(partner, 'done')).toEqual(first)
+})
+
+test('of twenty workers on one page, one writes it; a page is written after the one before', async () => {
+  const first = automatic('pages')
+  await openRecovery(first)
+  const second = afterPage(first, page(), NOON)
+  expect(await putPage(afterPage(second, page(), NOON))).toBe(false)
+  const written = await Promise.all(Array.from({ length: 20 }, () => putPage(second)))
+  expect(written.filter(Boolean)).toHaveLength(1)
+  expect(await putPage(second)).toBe(false)
+  expect((await findRecovery(partner, 'pages'))?.page).toBe(1)
+})
+
+test('the sweep looks after a page that is to come, until the last is done', async () => {
+  const first = automatic('swept')
+  await openRecovery(first)
+  expect(await itemOf('swept')).toMatchObject({
+    work: expect.stringMatching(/^WATCH#[0-7]$/),
+    due: inSeconds(120).toISOString(),
+    expiresAt: inSeconds(90 * 86_400).getTime() / 1000,
+  })
+  const second = afterPage(first, page(), inSeconds(3))
+  await putPage(second)
+  expect(await itemOf('swept')).toMatchObject({ due: inSeconds(3 + 10 + 120).toISOString() })
+  await putPage(afterPage(second, page(true), inSeconds(14)))
+  expect(await itemOf('swept')).not.toHaveProperty('work')
+})

@@ -1,0 +1,250 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type LookupFunction } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
+import {
+  closeConnections,
+  type Parcel,
+  post,
+  sender,
+} from '../../../shared/webhooks/http/sender.ts'
+import { strict } from '../../../shared/webhooks/http/target.ts'
+import { answering, networkOf, parcelTo } from './one-parcel.ts'
+import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
+
+afterEach(async () => {
+  await closeReceivers()
+  await closeConnections()
+  vi.unstubAllEnvs()
+})
+
+const refused = { outcome: { kind: 'unreached', cause: 'address' }, address: null }
+
+/** By the rules for addresses as they are; of URLs any, as no test can have port 443. */
+const anyUrl = { ...strict, urlOf: (text: string) => text }
+const sendByName = sender(anyUrl, { bodySeconds: 1 })
+
+/** As above, and this machine counts as public: what a partner's own server is in production. */
+const sendHere = sender(
+  { ...anyUrl, isAllowed: (address) => address === '127.0.0.1' },
+  { bodySeconds: 1 },
+)
+
+const named = (url: string, host = 'partner.example'): string => url.replace('127.0.0.1', host)
+
+const listener = () => receiver((_, response) => response.end('thanks'))
+
+const sent = (url: string, changes: Partial<Network> = {}, parcel: Partial<Parcel> = {}) =>
+  post(parcelTo(url, parcel), networkOf(changes))
+
+describe('at each attempt the URL is judged again, and no byte leaves', () => {
+  const elsewhere: [string, (url: string) => string][] = [
+    ['this machine, outside the sandbox on it', (url) => url],
+    ['with TLS', (url) => url.replace('http:', 'https:')],
+    ['as a number', (url) => named(url, '2130706433')],
+    ['in hexadecimal', (url) => named(url, '0x7f000001')],
+    ['in octal', (url) => named(url, '0177.0.0.1')],
+    ['shortened', (url) => named(url, '127.1')],
+    ['in full-width digits', (url) => named(url, '\uff11\uff12\uff17.0.0.1')],
+    ['mapped into IPv6', (url) => named(url, '[::ffff:127.0.0.1]')],
+    ['as localhost', (url) => named(url, 'localhost')],
+    ['by a name, without TLS', (url) => named(url)],
+    ['by a name, on another port', (url) => named(url).replace('http:', 'https:')],
+    ['with credentials', (url) => url.replace('//', '//user:pass@')],
+    ['in another scheme', (url) => url.replace('http:', 'gopher:')],
+    ['with too long a path', (url) => url.padEnd(2_049, 'a')],
+  ]
+
+  test.each(elsewhere)('%s', async (_how, spelled) => {
+    const url = await listener()
+    const resolve = async () => ['127.0.0.1']
+    expect(await sent(spelled(url), { resolve })).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  })
+
+  test('a host of this service', async () => {
+    const url = await listener()
+    const ownHosts = [new URL(url).host]
+    expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  })
+
+  test.each(['', 'https://', 'not a URL'])('"%s", which is no URL', async (url) => {
+    expect(await sent(url)).toEqual(refused)
+  })
+})
+
+describe('the sandbox on this machine speaks to it by its address, and to nothing else', () => {
+  test('http://127.0.0.1', async () => {
+    const outcome = { kind: 'answered', code: 200, body: 'thanks' }
+    expect(await sent(await listener(), { local: true })).toEqual({ outcome, address: '127.0.0.1' })
+  })
+
+  test.each(['localhost', 'partner.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0'])(
+    'not http://%s',
+    async (host) => {
+      const url = await listener()
+      const changes = { local: true, resolve: async () => ['127.0.0.1'] }
+      expect(await sent(named(url, host), changes)).toEqual(refused)
+      expect(connectionsTo(url)).toEqual([])
+    },
+  )
+
+  test('and not by a name that leads there', async () => {
+    const resolve = async () => ['127.0.0.1']
+    expect(await sent('https://partner.example:8443/', { local: true, resolve })).toEqual(refused)
+  })
+})
+
+describe('a name that leads to a private address is refused, and no byte leaves', () => {
+  test.each([
+    [['127.0.0.1']],
+    [['8.8.8.8', '127.0.0.1']],
+    [['127.0.0.1', '8.8.8.8']],
+    [['::ffff:127.0.0.1']],
+    [['::1', '127.0.0.1']],
+    [['0.0.0.0']],
+  ])('%j', async (addresses) => {
+    const url = await listener()
+    const network = networkOf({ resolve: async () => addresses })
+    expect(await sendByName(parcelTo(named(url)), network)).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  })
+})
+
+describe('the name is resolved once in an attempt, and connected to as it was judged', () => {
+  test('however it is answered the next time', async () => {
+    const url = await listener()
+    const other = await listener()
+    const { asked, resolve } = answering(['127.0.0.1'], ['10.0.0.1'])
+    const first = await sendHere(parcelTo(named(url)), networkOf({ resolve }))
+    expect(first).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
+    expect(asked).toEqual(['partner.example'])
+    expect(await sendHere(parcelTo(named(url)), networkOf({ resolve }))).toEqual(refused)
+    expect(asked).toEqual(['partner.example', 'partner.example'])
+    expect(connectionsTo(url)).toHaveLength(1)
+    expect(connectionsTo(other)).toEqual([])
+  })
+
+  test('the name system of this machine has no say', async () => {
+    const url = named(await listener(), 'no-such-host.invalid')
+    const network = networkOf({ resolve: async () => ['127.0.0.1'] })
+    expect(await sendHere(parcelTo(url), network)).toMatchObject({ address: '127.0.0.1' })
+  })
+
+  test('an address that does not answer gives way to the next one', async () => {
+    const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
+    const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
+    const sentTo = await anyAddress(parcelTo(named(await listener())), network)
+    expect(sentTo).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
+  })
+
+  test('a peer that was not judged hears nothing: 0.0.0.0 leads to 127.0.0.1', async () => {
+    const url = await listener()
+    expect(await sendByName(parcelTo(named(url, '0.0.0.0')), networkOf())).toEqual({
+      outcome: { kind: 'unreached', cause: 'address' },
+      address: '127.0.0.1',
+    })
+    const [connection] = connectionsTo(url)
+    await ended(connection)
+    expect(connection?.bytesRead).toBe(0)
+  })
+
+  test('Node asks no lookup for an address, so that it must be judged with its URL', async () => {
+    const { port } = new URL(await listener())
+    const asked: string[] = []
+    const lookup: LookupFunction = (host, _options, done) => {
+      asked.push(host)
+      done(null, [])
+    }
+    const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
+    await once(socket, 'connect')
+    socket.destroy()
+    expect(asked).toEqual([])
+  })
+
+  test('the receiver is told the name', async () => {
+    const hosts: (string | undefined)[] = []
+    const url = await receiver((request, response) => {
+      hosts.push(request.headers.host)
+      response.end()
+    })
+    await sendHere(parcelTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
+    expect(hosts).toEqual([`partner.example:${new URL(url).port}`])
+  })
+})
+
+describe('a kept connection serves those who were led to it', () => {
+  const here = networkOf({ resolve: async () => ['127.0.0.1'] })
+
+  test('one connection for attempts one after the other', async () => {
+    const url = await listener()
+    for (let n = 0; n < 3; n += 1) await sendHere(parcelTo(named(url)), here)
+    expect(connectionsTo(url)).toHaveLength(1)
+  })
+
+  test('as many as there are attempts at one time', async () => {
+    const url = await listener()
+    await Promise.all([1, 2, 3].map(() => sendHere(parcelTo(named(url)), here)))
+    expect(connectionsTo(url)).toHaveLength(3)
+  })
+
+  test('another name has its own, though it leads to the same address', async () => {
+    const url = await listener()
+    await sendHere(parcelTo(named(url)), here)
+    await sendHere(parcelTo(named(url, 'other.example')), here)
+    expect(connectionsTo(url)).toHaveLength(2)
+  })
+})
+
+describe('a name that leads nowhere is an outcome', () => {
+  const unreached = (cause: string) => ({ outcome: { kind: 'unreached', cause }, address: null })
+
+  test('it has no addresses', async () => {
+    expect(await sent('https://partner.example/')).toEqual(unreached('dns'))
+  })
+
+  test('it is not known, to the name system of this machine', async () => {
+    const url = `https://${'x'.repeat(64)}.example/`
+    expect(await sent(url, { resolve: resolveHost })).toEqual(unreached('dns'))
+  })
+
+  const never = Promise.withResolvers<string[]>().promise
+
+  test.each([
+    ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
+    ['limit of the attempt', { timeoutSeconds: 0.1 }],
+  ])(
+    'nobody answers for it, until the %s',
+    async (_which, parcel) => {
+      const sentTo = await sent('https://partner.example/', { resolve: () => never }, parcel)
+      expect(sentTo).toEqual(unreached('connect_timeout'))
+    },
+    2_000,
+  )
+})
+
+describe('what a deployment sends with', () => {
+  test('is the network as its environment has it', () => {
+    vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
+    expect(network).toMatchObject({
+      resolve: resolveHost,
+      local: false,
+      ownHosts: ['api.service.example', 'bank.service.example:8443'],
+    })
+    vi.stubEnv('OWN_HOSTS', undefined)
+    expect(network.ownHosts).toEqual([])
+  })
+
+  test('is the strict sender: no other is made', () => {
+    const makers = ['functions', 'shared'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(folder, file))
+        .flatMap((file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? []),
+    )
+    expect(makers).toEqual(['sender(strict, { bodySeconds: 5 })'])
+  })
+})

@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import { previousAt, rotated } from '../../../shared/webhooks/http/rotation.ts'
+import { NOON } from '../../support/examples.ts'
+
+const webhook: Webhook = {
+  url: 'https://partner.test/webhooks',
+  secret: 'whsec_first',
+  timeoutSeconds: 30,
+  connectionTimeoutSeconds: 10,
+  payload: 'reduced',
+}
+
+const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+const rotation = (secret: string, graceSeconds = 60) => ({ secret, at: NOON, graceSeconds })
+
+test('the old secret signs beside the new one for the time of grace, and the rest stays', () => {
+  expect(rotated(webhook, rotation('whsec_second'))).toEqual({
+    ...webhook,
+    secret: 'whsec_second',
+    previous: { secret: 'whsec_first', until: secondsLater(60) },
+  })
+})
+
+test('without grace there is no previous one', () => {
+  const once = rotated(webhook, rotation('whsec_second'))
+  for (const before of [webhook, once]) {
+    expect(rotated(before, rotation('whsec_third', 0))).toEqual({
+      ...webhook,
+      secret: 'whsec_third',
+    })
+  }
+})
+
+test('a second rotation within the overlap drops the oldest secret', () => {
+  const twice = rotated(rotated(webhook, rotation('whsec_second')), rotation('whsec_third', 90))
+  expect(twice.secret).toBe('whsec_third')
+  expect(twice.previous).toEqual({ secret: 'whsec_second', until: secondsLater(90) })
+})
+
+test('a rotation that is done is not done again', () => {
+  const once = rotated(webhook, rotation('whsec_second'))
+  const twice = rotated(once, rotation('whsec_third'))
+  expect(rotated(once, rotation('whsec_second'))).toBe(once)
+  expect(rotated(twice, rotation('whsec_second'))).toBe(twice)
+})
+
+test('the previous secret signs until its time, and never from then on', () => {
+  const grace = fc.integer({ min: 1, max: 604_800 })
+  const offset = fc.integer({ min: -604_800_000, max: 604_800_000 })
+  fc.assert(
+    fc.property(grace, offset, (graceSeconds, milliseconds) => {
+      const { previous = { secret: '', until: NOON } } = rotated(
+        webhook,
+        rotation('whsec_second', graceSeconds),
+      )
+      expect(previous.until).toEqual(secondsLater(graceSeconds))
+      const at = new Date(previous.until.getTime() + milliseconds)
+      expect(previousAt({ previous }, at)?.secret).toBe(
+        milliseconds < 0 ? 'whsec_first' : undefined,
+      )
+    }),
+  )
+})

@@ -1,0 +1,125 @@
+import { createServer as createNetServer } from 'node:net'
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { closeConnections, type Parcel, sender } from '../../../shared/webhooks/http/sender.ts'
+import { networkOf, parcelTo } from './one-parcel.ts'
+import {
+  closeReceivers,
+  connectionsTo,
+  ended,
+  listening,
+  pem,
+  receiver,
+  tlsReceiver,
+} from './servers.ts'
+
+/** What would be public on the internet is on this machine here, on whatever port there is. */
+const send = sender({ urlOf: (text) => text, isAllowed: () => true }, { bodySeconds: 1 })
+
+const network = networkOf({ resolve: async () => ['127.0.0.1'] })
+
+const sendTo = (url: string, host: string, parcel: Partial<Parcel> = {}) =>
+  send(parcelTo(url.replace('127.0.0.1', host), parcel), network)
+
+const failed = (cause: string) => ({
+  outcome: { kind: 'unreached', cause },
+  address: '127.0.0.1',
+})
+
+const trusted = getCACertificates('default')
+
+beforeAll(() => setDefaultCACertificates([...trusted, pem('authority')]))
+afterAll(() => setDefaultCACertificates(trusted))
+
+afterEach(async () => {
+  await closeReceivers()
+  await closeConnections()
+  vi.unstubAllEnvs()
+})
+
+test('TLS and the receiver are told the name, and the certificate is held against it', async () => {
+  const told: unknown[] = []
+  const url = await tlsReceiver('partner', (request, response) => {
+    const { servername, alpnProtocol } = request.socket as TLSSocket
+    told.push({ servername, alpnProtocol, host: request.headers.host })
+    response.end('thanks')
+  })
+  const outcome = { kind: 'answered', code: 200, body: 'thanks' }
+  expect(await sendTo(url, 'partner.example')).toEqual({ outcome, address: '127.0.0.1' })
+  const host = `partner.example:${new URL(url).port}`
+  expect(told).toEqual([{ servername: 'partner.example', alpnProtocol: 'http/1.1', host }])
+})
+
+test('a connection with TLS is kept as well', async () => {
+  const url = await tlsReceiver('partner', (_, response) => response.end())
+  for (let n = 0; n < 3; n += 1) await sendTo(url, 'partner.example')
+  expect(connectionsTo(url)).toHaveLength(1)
+})
+
+describe('what a certificate does not vouch for gets nothing', () => {
+  const strangers: [string, string, string][] = [
+    ['self-signed', 'self-signed', 'partner.example'],
+    ['expired', 'expired', 'partner.example'],
+    ['for another name', 'partner', 'other.example'],
+    ['for a name above', 'partner', 'hooks.partner.example'],
+    ['for no address', 'partner', '127.0.0.1'],
+  ]
+
+  test.each(strangers)('%s', async (_what, certificate, host) => {
+    // What an environment may say to Node does not hold here.
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const visits: unknown[] = []
+    const url = await tlsReceiver(certificate, (request, response) => {
+      visits.push(request.url)
+      response.end()
+    })
+    expect(await sendTo(url, host)).toEqual(failed('tls'))
+    expect(visits).toEqual([])
+  })
+})
+
+describe('TLS before 1.2 is none', () => {
+  test.each(['TLSv1', 'TLSv1.1'] as const)('%s', async (version) => {
+    const settings = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
+    const url = await tlsReceiver('partner', (_, response) => response.end(), settings)
+    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+  })
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is some', async (version) => {
+    const settings = { minVersion: version, maxVersion: version }
+    const url = await tlsReceiver('partner', (_, response) => response.end(), settings)
+    expect(await sendTo(url, 'partner.example')).toMatchObject({ outcome: { code: 200 } })
+  })
+})
+
+describe('a receiver with which TLS comes to nothing', () => {
+  test('speaks HTTP alone', async () => {
+    const url = await receiver((_, response) => response.end())
+    expect(await sendTo(url.replace('http:', 'https:'), 'partner.example')).toEqual(failed('tls'))
+  })
+
+  test('has no certificate', async () => {
+    const url = await tlsReceiver('partner', () => undefined, { cert: '', key: '' })
+    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+  })
+
+  test.each(['end', 'resetAndDestroy'] as const)('leaves with %s', async (leave) => {
+    const server = createNetServer((socket) => socket.once('data', () => socket[leave]()))
+    const url = await listening(server, 'https')
+    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+  })
+
+  test.each([
+    ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
+    ['limit of the attempt', { timeoutSeconds: 0.1 }],
+  ])(
+    'says nothing until the %s: no connection stood',
+    async (_which, parcel) => {
+      const url = await listening(createNetServer(), 'https')
+      const sent = await sendTo(url, 'partner.example', parcel)
+      expect(sent).toEqual(failed('connect_timeout'))
+      await ended(connectionsTo(url)[0]?.resume())
+    },
+    2_000,
+  )
+})

@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { webhookUrl } from '../../../shared/webhooks/http/url.ts'
+import { granted, refused } from '../../support/refused.ts'
+import { rowsOf } from '../../support/rows.ts'
+
+const anywhere = { local: false, ownHosts: [] }
+const onThisMachine = { local: true, ownHosts: [] }
+
+const refusal = (reason: string | undefined) => ({ code: '400/4400', details: { url: [reason] } })
+
+const accepted = rowsOf(`
+  https://partner.example               https://partner.example/
+  https://partner.example/hooks?a=1     https://partner.example/hooks?a=1
+  https://partner.example:443/hooks     https://partner.example/hooks
+  https://partner.example:8443/hooks    https://partner.example:8443/hooks
+  HTTPS://Partner.Example/Hooks         https://partner.example/Hooks
+  https://partner.example/a/../b        https://partner.example/b
+  https://partner.example./hooks        https://partner.example/hooks
+  https://b\u00fccher.example/          https://xn--bcher-kva.example/
+  https://localhost.example/            https://localhost.example/
+  https://internal.partner.example/     https://internal.partner.example/
+  https://127.0.0.1.partner.example/    https://127.0.0.1.partner.example/
+  https://8.8.8.8/hooks                 https://8.8.8.8/hooks
+  https://134744072/hooks               https://8.8.8.8/hooks
+  https://[2606:4700:4700::1111]/       https://[2606:4700:4700::1111]/
+`)
+
+test.each(accepted)('events may be sent to %s, spelled %s', (text, spelled) => {
+  for (const at of [anywhere, onThisMachine]) expect(webhookUrl(String(text), at)).toBe(spelled)
+})
+
+test('what was accepted is accepted again, as it stands', () => {
+  const letters = fc.constantFrom('a', '\u00fc', '.', '-', '%', '/', '?', '#', ' ', '\u{1F600}')
+  fc.assert(
+    fc.property(fc.string({ unit: letters, maxLength: 2_048 }), (text) => {
+      const url = webhookUrl(`https://partner.example${text}`, anywhere)
+      if (typeof url === 'string') expect(webhookUrl(url, anywhere)).toBe(url)
+    }),
+  )
+})
+
+const refusals = rowsOf(`
+  partner.example/hooks                 is not a URL
+  /hooks                                is not a URL
+  https://                              is not a URL
+  https://partner.example:port/         is not a URL
+  https://partner.example:65536/        is not a URL
+  https://partner .example/             is not a URL
+  https://127.0.0.1.256/                is not a URL
+  https://[::1%25lo]/                   is not a URL
+  https://user@partner.example/         must not carry credentials
+  https://user:pass@partner.example/    must not carry credentials
+  https://:pass@partner.example/        must not carry credentials
+  https://partner.example@10.0.0.1/     must not carry credentials
+  http://partner.example/hooks          must use https
+  http://partner.example:443/hooks      must use https
+  http://localhost:3000/hooks           must use https
+  http://127.0.0.2:3000/hooks           must use https
+  http://[::1]:3000/hooks               must use https
+  http://169.254.169.254/               must use https
+  ftp://partner.example/hooks           must use https
+  gopher://partner.example/hooks        must use https
+  file:///etc/passwd                    must use https
+  javascript:alert(1)                   must use https
+  data:text/plain,hooks                 must use https
+  ftp://127.0.0.1/hooks                 must use https
+  http://user@127.0.0.1:3000/hooks      must not carry credentials
+  https://127.0.0.1:9001/hooks          must use port 443 or 8443
+  https://partner.example:80/hooks      must use port 443 or 8443
+  https://partner.example:22/hooks      must use port 443 or 8443
+  https://partner.example:9001/hooks    must use port 443 or 8443
+  https://partner.example:0/hooks       must use port 443 or 8443
+  https://localhost/hooks               must give the full name of a host
+  https://localhost./hooks              must give the full name of a host
+  https://LOCALHOST/hooks               must give the full name of a host
+  https://%6c%6fcalhost/hooks           must give the full name of a host
+  https://dynamodb/hooks                must give the full name of a host
+  https://com./hooks                    must give the full name of a host
+  https://com../hooks                   must give the full name of a host
+  https://./hooks                       must give the full name of a host
+  https://partner.localhost/            must not name a host of a private network
+  https://printer.local/                must not name a host of a private network
+  https://printer.LOCAL./               must not name a host of a private network
+  https://metadata.google.internal/     must not name a host of a private network
+  https://ip-10-0-0-1.ec2.internal/     must not name a host of a private network
+`)
+
+test.each(refusals)('events may not be sent to %s: it %s', (text, reason) => {
+  for (const at of [anywhere, onThisMachine]) {
+    expect(refused(webhookUrl(String(text), at))).toEqual(refusal(reason))
+  }
+})
+
+test('events may not be sent to an empty text', () => {
+  expect(refused(webhookUrl('', anywhere))).toEqual(refusal('is not a URL'))
+})
+
+describe('an address that is not public is refused in every spelling, for URLs have but one', () => {
+  test.each([
+    '127.0.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0X7F.0.0.0X1',
+    '017700000001',
+    '0177.0.0.1',
+    '0177.0.0.01',
+    '127.1',
+    '127.0.1',
+    '127.0.0.1.',
+    '127\u30020\u30020\u30021',
+    '127\uff0e0\uff0e0\uff0e1',
+    '\uff11\uff12\uff17.0.0.1',
+    '\u2460\u2461\u2466.\u24ea.\u24ea.\u2460',
+    '127.0.\t0.1',
+    '127.0.\n0.1',
+    '%31%32%37.0.0.1',
+    '0',
+    '0.0.0.0',
+    '0x0',
+    '10.0.0.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '2852039166',
+    '0xa9fea9fe',
+    '0251.0376.0251.0376',
+    '172.16.0.1',
+    '192.168.1.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '4294967295',
+    '[::]',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::127.0.0.1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:8.8.8.8]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::1]',
+    '[2002:7f00:1::]',
+    '[2001:db8::1]',
+    '[fd00:ec2::254]',
+    '[fe80::1]',
+    '[ff02::1]',
+  ])('%j', (host) => {
+    for (const at of [anywhere, onThisMachine]) {
+      const judged = webhookUrl(`https://${host}/hooks`, at)
+      expect(refused(judged)).toEqual(refusal('must not name a private address'))
+    }
+  })
+})
+
+describe('this machine may be named without TLS in the sandbox on it, and nowhere else', () => {
+  test.each(['127.0.0.1', '127.1', '2130706433'])('as %s', (host) => {
+    const url = `http://${host}:3000/hooks`
+    expect(webhookUrl(url, onThisMachine)).toBe('http://127.0.0.1:3000/hooks')
+    expect(refused(webhookUrl(url, anywhere))).toEqual(refusal('must use https'))
+  })
+})
+
+describe('a host of this service is refused, by its host and port', () => {
+  const ownHosts = ['api.service.example', 'bank.service.example:8443', '127.0.0.1:3000']
+  const own = rowsOf(`
+    https://api.service.example/
+    https://api.service.example:443/api
+    https://API.Service.Example./api
+    https://bank.service.example:8443/
+    http://127.0.0.1:3000/hooks
+  `)
+
+  test.each(own)('%s', (text) => {
+    const judged = webhookUrl(String(text), { local: true, ownHosts })
+    expect(refused(judged)).toEqual(refusal('must not name a host of this service'))
+  })
+
+  test.each([
+    'https://api.service.example:8443/',
+    'https://bank.service.example/',
+    'https://www.api.service.example/',
+    'http://127.0.0.1:3001/hooks',
+  ])('%s is another', (text) => {
+    expect(granted(webhookUrl(text, { local: true, ownHosts }))).toBe(text)
+  })
+})
+
+describe('a URL has at most 2048 characters', () => {
+  const tooLong = refusal('must have at most 2048 characters')
+  const base = 'https://partner.example/'
+  const longest = base.padEnd(2_048, 'a')
+
+  test('and may have as many', () => {
+    expect(webhookUrl(longest, anywhere)).toBe(longest)
+  })
+
+  test('not one more', () => {
+    expect(refused(webhookUrl(`${longest}a`, anywhere))).toEqual(tooLong)
+  })
+
+  test('not more once it is escaped', () => {
+    const text = base.padEnd(2_048, '\u00fc')
+    expect(refused(webhookUrl(text, anywhere))).toEqual(tooLong)
+  })
+})
