@@ -1,5 +1,5 @@
 /** Describes each field by its name. */
-export const meanings: Record<string, string> = {
+export const fieldDescriptions: Record<string, string> = {
   account_number: "The customer's account at the bank",
   address: 'IP address of the attempt; null if no connection was made',
   amount: 'Amount in GHS with exactly two decimals',

@@ -1,7 +1,7 @@
 import type { ShownEvent } from './event.ts'
 
 /** Counts the attempts of each event and detects events that arrive out of order. */
-export type Journal = (event: ShownEvent) => { attempt: number; notes: string[] }
+export type SequenceTracker = (event: ShownEvent) => { attempt: number; notes: string[] }
 
 // Bounds the memory of a listener that runs for days.
 const REMEMBERED_MAX = 10_000
@@ -19,7 +19,7 @@ const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
 /** Returns the generation digit: after a restore, sequence numbers can repeat. */
 const generationOf = (eventId: string): string => eventId.slice(-2, -1)
 
-export const newJournal = (): Journal => {
+export const newSequenceTracker = (): SequenceTracker => {
   const attempts = new Map<string, number>()
   const latest = new Map<string, number>()
   return ({ eventId, reference, sequence }) => {

@@ -1,4 +1,4 @@
-import { type Delivery, redeliver, revive } from '../../shared/domain/webhooks/delivery.ts'
+import { autoRetry, type Delivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import {
   afterPage,
   dueInPage,
@@ -20,11 +20,11 @@ import { findRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts
  * apart, and the table's stream has them made; the next page is written too, and comes the same way.
  */
 export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
-  consumer('recoveries', async ({ partner, id, page }) => {
-    const recovery = await findRecovery(partner, id)
+  consumer('recoveries', async ({ provider, id, page }) => {
+    const recovery = await findRecovery(provider, id)
     if (recovery?.status !== 'running' || recovery.page !== page) return
     const now = runtime.now()
-    const found = await listUndelivered(partner, recovery, {
+    const found = await listUndelivered(provider, recovery, {
       after: recovery.cursor,
       limit: RECOVERY_PAGE,
     })
@@ -39,13 +39,13 @@ export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
     const isLast = found.length < RECOVERY_PAGE
     const after = afterPage(recovery, { cursor, taken, isLast }, runtime.now())
     if (await putPage(after)) {
-      log.info('deliveries recovered', { partner, id, page, taken, total: after.count, isLast })
+      log.info('deliveries recovered', { provider, id, page, taken, total: after.count, isLast })
     }
   })
 
 /** On somebody's word all that was not received; of its own accord what was abandoned. */
 const takenUp = ({ kind, until }: Recovery, delivery: Delivery, at: Date): Delivery | undefined => {
-  if (kind === 'automatic') return revive(delivery, at)
+  if (kind === 'automatic') return autoRetry(delivery, at)
   // Pending: this page was begun before, or somebody asked for it already.
   const isToBe = delivery.status === 'failed' || delivery.status === 'abandoned'
   const isAfter = delivery.last && delivery.last.at > until

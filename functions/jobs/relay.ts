@@ -3,28 +3,28 @@ import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import {
   debitEvents,
-  type PartnerEvent,
+  type ProviderEvent,
   settlementEvent,
 } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
-  type AboutEvent,
-  announce,
-  building,
-  clock,
+  buildBatchMessage,
+  type EventMessage,
+  firstAttempts,
   nextAttempt,
   nextPage,
-  refunding,
-  sidelined,
+  refundMessages,
+  startTimeout,
   submission,
+  toSidelined,
 } from '../../shared/queues/outbox.ts'
-import { sendEvery } from '../../shared/queues/send.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
@@ -53,7 +53,7 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
         case 'delivery':
           return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), turn)
         case 'recovery':
-          return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
+          return sendAllOrThrow(nextPage(fromRecoveryItem(item), turn.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
         case 'build':
@@ -76,12 +76,12 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
   const added = debitEvents(debit).slice(before?.history.length ?? 0)
   await Promise.all([
     tell(added, turn),
-    sendEvery(
+    sendAllOrThrow(
       added.flatMap(({ type }) => {
         if (type === 'pending') {
-          return [submission(debit, { again: false }), clock(debit, 'processing')]
+          return [submission(debit, { resubmission: false }), startTimeout(debit, 'processing')]
         }
-        return type === 'processing' ? [clock(debit, 'approval')] : []
+        return type === 'processing' ? [startTimeout(debit, 'approval')] : []
       }),
     ),
   ])
@@ -90,7 +90,7 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
 }
 
 /** Each in one line for all that a record brings: most debits make two. */
-const countMoves = (added: readonly PartnerEvent[], { facts: { amount } }: Debit): void => {
+const countMoves = (added: readonly ProviderEvent[], { facts: { amount } }: Debit): void => {
   const figures = Object.assign({}, ...added.map(({ type }) => figuresOf[type]?.(amount)))
   if (Object.keys(figures).length > 0) measure(figures)
 }
@@ -102,7 +102,7 @@ const exceptionMetrics = {
   refund: 'RefundFailed',
 } as const satisfies Record<ExceptionKind, MetricName>
 
-const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figures>> = {
+const figuresOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
   created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),
   completed: (amount) => ({ DebitsCompleted: 1, CompletedPesewas: amount }),
   failed: () => ({ DebitsFailed: 1 }),
@@ -110,16 +110,16 @@ const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figur
 }
 
 /**
- * Events of one partner, for its feed and its webhook. The feed is handed them before anything is
+ * Events of one provider, for its feed and its webhook. The feed is handed them before anything is
  * waited for, so that it has the events of a debit in their order.
  */
-const tell = async (events: readonly PartnerEvent[], { now, append }: Turn): Promise<void> => {
+const tell = async (events: readonly ProviderEvent[], { now, append }: Turn): Promise<void> => {
   const [first, ...others] = events
   if (!first) return
-  const { partner } = first
+  const { provider } = first
   await Promise.all([
-    append(partner, events, now),
-    inTheirLane(partner, [announce([first, ...others])], now).then(sendEvery),
+    append(provider, events, now),
+    inTheirLane(provider, [firstAttempts([first, ...others])], now).then(sendAllOrThrow),
   ])
 }
 
@@ -133,13 +133,13 @@ const followDelivery = async (
     before?.attemptCount === delivery.attemptCount &&
     before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isKnown) return
-  await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
+  await sendAllOrThrow(await inTheirLane(delivery.provider, nextAttempt(delivery, now), now))
 }
 
 /** A builder that ran out of time leaves the rest to another. */
 const followBuild = async (build: BuildRecord, before: BuildRecord | undefined): Promise<void> => {
   const isLeft = build.continuations > (before?.continuations ?? 0)
-  if (isLeft) await sendEvery([building(build.partner, build.date)])
+  if (isLeft) await sendAllOrThrow([buildBatchMessage(build.provider, build.date)])
 }
 
 /** A payment that is through. */
@@ -159,17 +159,17 @@ const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn):
 
 /** A new refund, or a retry of a failed one. The job and the sweep do the rest. */
 const followRefund = async (refund: Refund, before: Refund | undefined): Promise<void> => {
-  if (refund.uuid !== before?.uuid) await sendEvery(refunding(refund))
+  if (refund.uuid !== before?.uuid) await sendAllOrThrow(refundMessages(refund))
   if (refund.status === 'completed' && before?.status !== 'completed') {
     measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
   }
 }
 
 const inTheirLane = async (
-  partner: PartnerId,
-  about: AboutEvent[],
+  provider: ProviderId,
+  about: EventMessage[],
   now: Date,
-): Promise<AboutEvent[]> =>
-  about.length > 0 && (await isSlow(partner, now)) ? about.map(sidelined) : about
+): Promise<EventMessage[]> =>
+  about.length > 0 && (await isSlow(provider, now)) ? about.map(toSidelined) : about
 
 export const handler = relay(real)

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import { secretField } from '../../shared/domain/operator/change.ts'
-import type { PartnerId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/time.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
@@ -10,10 +10,10 @@ import {
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
+import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
-import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import {
   changeWebhook,
@@ -41,13 +41,13 @@ const changed = (before: Webhook | undefined, wanted: Settings, secret: string):
     wanted['connection-timeout'] ??
     before?.connectionTimeoutSeconds ??
     CONNECTION_TIMEOUT_SECONDS.otherwise,
-  ...present({
+  ...defined({
     previous: before && previousAt(before, real.now()),
-    events: kept(before?.events, wanted.events),
-    attemptsMax: kept(before?.attemptsMax, wanted['max-attempts']),
-    signaturePrefix: kept(before?.signaturePrefix, wanted['signature-prefix']),
-    payload: kept(before?.payload, wanted.payload),
-    eventNames: kept(before?.eventNames, wanted['event-names']),
+    events: updatedOr(before?.events, wanted.events),
+    attemptsMax: updatedOr(before?.attemptsMax, wanted['max-attempts']),
+    signaturePrefix: updatedOr(before?.signaturePrefix, wanted['signature-prefix']),
+    payload: updatedOr(before?.payload, wanted.payload),
+    eventNames: updatedOr(before?.eventNames, wanted['event-names']),
   }),
 })
 
@@ -87,13 +87,13 @@ const newSecret = (): string => webhookSecret(real.randomBytes(32))
 
 const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
 
-const listed = async (provider: PartnerId) => {
+const listed = async (provider: ProviderId) => {
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return []
   return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
 }
 
-const recording = (provider: PartnerId, author: Author) => ({
+const recording = (provider: ProviderId, author: Author) => ({
   ...author,
   target: provider,
   provider,
@@ -102,7 +102,7 @@ const recording = (provider: PartnerId, author: Author) => ({
 const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook) })
 
 const recordsChange =
-  (provider: PartnerId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
+  (provider: ProviderId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
     const secret = secretField(before?.secret, after?.secret)
     return changeWrites(
       recording(provider, author),
@@ -113,7 +113,7 @@ const recordsChange =
 
 export const handler = operatorHandler(noun, {
   set: async ({ provider, ...wanted }, author) => {
-    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+    if (!(await findProvider(provider))) return new Refusal(1404, { details: 'no such provider' })
     const target = await targetOf(wanted.url, {
       network,
       rules: strict,
@@ -154,7 +154,7 @@ export const handler = operatorHandler(noun, {
   list: async () => {
     const found: Awaited<ReturnType<typeof listed>> = []
     // One after the other: however many there are, few reads are under way at once.
-    for (const provider of await listPartners()) found.push(...(await listed(provider)))
+    for (const provider of await listProviders()) found.push(...(await listed(provider)))
     return found
   },
   remove: async ({ provider }, author) => {

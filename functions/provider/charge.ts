@@ -5,7 +5,7 @@ import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
-import { findByPartnerReference, openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { chargeView } from '../../shared/views/debit.ts'
@@ -29,7 +29,7 @@ const open = async (
   const { input, caller, at, requestId } = call
   const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
   const debit = accept(input, {
-    partner: caller.partner,
+    provider: caller.provider,
     bank: banks.get(input.bank_identifier),
     reference: newReference(environment.referencePrefix, at, runtime.random()),
     uuid: runtime.newId() as Uuid,
@@ -38,8 +38,8 @@ const open = async (
     generation,
   })
   if (debit instanceof Refusal) return repeatedOr(debit, call)
-  const opened = await openDebit(
-    { debit, fingerprint: fingerprint(input), dailyLimit: caller.partner.dailyLimit },
+  const opened = await createDebit(
+    { debit, fingerprint: fingerprint(input), dailyLimit: caller.provider.dailyLimit },
     runtime,
   )
   if (opened instanceof Refusal) return opened
@@ -60,7 +60,7 @@ const open = async (
 const repeatedOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Success | Refusal> => {
   const { input, caller } = call
   const existing = await findByPartnerReference(
-    caller.partner.id,
+    caller.provider.id,
     input.partner_reference,
     fingerprint(input),
   )
@@ -68,7 +68,7 @@ const repeatedOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Succe
 }
 
 type Existing = Pick<
-  Extract<Awaited<ReturnType<typeof openDebit>>, { kind: 'existing' }>,
+  Extract<Awaited<ReturnType<typeof createDebit>>, { kind: 'existing' }>,
   'reference' | 'sameRequest'
 >
 
@@ -82,7 +82,7 @@ const repeated = async (
 ): Promise<Success | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
-  if (!sameRequest || caller.partner.duplicates === 'reject') {
+  if (!sameRequest || caller.provider.duplicates === 'reject') {
     const { uuid } = debit.facts
     return new Refusal(3003, { details: { reference, uuid, status: debit.status } })
   }

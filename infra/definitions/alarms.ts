@@ -1,12 +1,12 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Figures } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 
 /** Defines an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
   /** The event, and after the colon the action. */
   description: string
-  figure: (figures: Figures) => IMetric
+  figure: (figures: Metrics) => IMetric
   /** Rings at this value and above; with `below`, under it. */
   threshold: number
   below?: true

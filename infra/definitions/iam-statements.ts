@@ -1,6 +1,6 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
+import type { FunctionName } from './function-permissions.ts'
 import { permissionsOf } from './function-permissions.ts'
-import type { FunctionName } from './functions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import type { IndexName, ItemAction, Permissions } from './permission-types.ts'
 
@@ -39,7 +39,7 @@ export const wildcards: Partial<Record<Resource, string>> = {
   'schedules/*':
     'A schedule is named by the uuid of its debit; nothing but clocks of debits is in the group',
   'reports/settlements/*/STL-*':
-    'A report is kept under its partner and its batch, which only a run can know',
+    'A report is kept under its provider and its batch, which only a run can know',
   'reports/ledger/*': 'A journal is named by its day',
   log: 'Lambda names the streams of the log group that is the function’s own',
 }
@@ -193,5 +193,5 @@ export const permissionsIn = (statements: readonly Statement[]): Permission[] =>
     ),
   )
 
-export const spelled = ({ action, resource, key }: Permission): string =>
+export const formatPermission = ({ action, resource, key }: Permission): string =>
   [action, 'on', resource, ...(key === undefined ? [] : [key])].join(' ')

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import { PartnerId } from '../domain/providers/provider.ts'
+import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
@@ -21,7 +21,7 @@ export const option = <const S extends TextSchema>(value: string, meaning: strin
   v.pipe(schema, v.title(value), v.description(meaning))
 
 /** Returns an option that accepts one of several words. */
-export const choice = <const T extends readonly [string, ...string[]]>(
+export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },
 ) => option(words.join('|'), meaning, oneOf(words))
@@ -53,7 +53,7 @@ const or = <const W extends string>(word: W) => {
 }
 
 /** `none` removes a setting. The schema parses any other text. */
-export const orNone = or('none')
+export const orNothing = or('none')
 /** `default` removes an override. The schema parses any other text. */
 export const orDefault = or('default')
 
@@ -69,13 +69,13 @@ export const addressList = v.pipe(
 )
 
 /** Returns a setting after an update: the given value, undefined for `none`, else the old value. */
-export const kept = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
+export const updatedOr = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
   given === undefined ? before : (given ?? undefined)
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
 /** Drops members that are undefined. */
-export const present = <T extends object>(members: T): Present<T> =>
+export const defined = <T extends object>(members: T): Present<T> =>
   Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Present<T>
@@ -112,5 +112,5 @@ export const newest = v.optional(
   String(NEWEST.otherwise),
 )
 
-export const providerOption = option('ID', 'provider id, such as demo', PartnerId)
+export const providerOption = option('ID', 'provider id, such as demo', ProviderId)
 export const bankOption = option('BANK', 'bank identifier, such as GCB', BankIdentifier)

@@ -1,22 +1,22 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
   addsUp,
-  comesToItsEnd,
+  adjustsOnce,
   isOfCompleted,
   isOfItsBatch,
   isSummed,
   keepsItsLines,
-  takesBackOnce,
+  reachesFinalStatus,
 } from './batch-checks.ts'
 import { hasItsFee } from './fees.ts'
-import type { Tally } from './findings.ts'
-import { judged, verdict } from './invariants.ts'
+import type { Findings } from './findings.ts'
+import { checkResult, judged } from './invariants.ts'
 import { type Batches, isOffsetRightly } from './offsets.ts'
-import { linePages, seeLines } from './read.ts'
+import { linePages, loadLineRecords } from './read.ts'
 import { noSums, withLine } from './sums.ts'
-import type { Terms } from './window.ts'
+import type { Window } from './window.ts'
 
 /**
  * Checks the batches of a provider: those of the last 35 days by their list, and older ones that
@@ -29,23 +29,23 @@ const LINE_DAYS = 2
 
 /** @param unpaid batches of any day that are due or failed */
 export const checkBatches = async (
-  partner: PartnerId,
+  provider: ProviderId,
   unpaid: readonly Batch[],
-  terms: Terms,
-  tally: Tally,
+  terms: Window,
+  tally: Findings,
 ): Promise<void> => {
   const { date } = terms
-  let batches = await readBatches(partner, unpaid, terms)
+  let batches = await readBatches(provider, unpaid, terms)
   // A payment that was written between two reads shows an offset on one side only.
-  if (!agree(batches)) batches = await readBatches(partner, unpaid, terms)
+  if (!agree(batches)) batches = await readBatches(provider, unpaid, terms)
   for (const batch of batches.known.values()) {
-    if (batch.partner !== partner || batch.date > date) continue
-    const of = { provider: partner, subject: batch.id }
+    if (batch.provider !== provider || batch.date > date) continue
+    const of = { provider, subject: batch.id }
     if (hasLinesChecked(batch, date)) await checkLines(batch, tally)
     tally.add(
       26,
       of,
-      judged(() => comesToItsEnd(batch, terms)),
+      judged(() => reachesFinalStatus(batch, terms)),
     )
     tally.add(
       26,
@@ -65,18 +65,18 @@ const agree = (batches: Batches): boolean =>
 
 /** Reads the batches of a provider since the oldest that is below zero, and those that they name. */
 const readBatches = async (
-  partner: PartnerId,
+  provider: ProviderId,
   unpaid: readonly Batch[],
-  { date, now }: Terms,
+  { date, now }: Window,
 ): Promise<Batches> => {
-  const belowZero = await listBelowZero(partner, now)
+  const belowZero = await listBelowZero(provider, now)
   const days = [dayAfter(date, -HEADER_DAYS), ...belowZero.map((batch) => batch.date)]
   const since = days.sort()[0] ?? date
-  const listed = await listBatchesFrom(partner, since)
+  const listed = await listBatchesFrom(provider, since)
   const known = new Map([...unpaid, ...belowZero, ...listed].map((batch) => [batch.id, batch]))
-  const named = [...known.values()].flatMap(({ makesGood, madeGoodBy }) => [
-    ...makesGood.map(({ batch }) => batch),
-    ...(madeGoodBy ? [madeGoodBy] : []),
+  const named = [...known.values()].flatMap(({ offsets, offsetBy }) => [
+    ...offsets.map(({ batch }) => batch),
+    ...(offsetBy ? [offsetBy] : []),
   ])
   const others = await findBatches(named.filter((id) => !known.has(id)))
   for (const batch of others) known.set(batch.id, batch)
@@ -87,17 +87,17 @@ const lineChecks = [
   [22, isOfItsBatch],
   [23, isOfCompleted],
   [24, addsUp],
-  [27, takesBackOnce],
+  [27, adjustsOnce],
   [29, hasItsFee],
 ] as const
 
-const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
+const checkLines = async (batch: Batch, tally: Findings): Promise<void> => {
   let sums = noSums
   for await (const lines of linePages(batch)) {
     sums = lines.reduce(withLine, sums)
-    const { seen, orphans } = await seeLines(batch, lines)
+    const { seen, orphans } = await loadLineRecords(batch, lines)
     for (const one of seen) {
-      const of = { provider: batch.partner, subject: one.line.reference }
+      const of = { provider: batch.provider, subject: one.line.reference }
       for (const [number, check] of lineChecks)
         tally.add(
           number,
@@ -106,11 +106,11 @@ const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
         )
     }
     for (const { reference: subject } of orphans) {
-      const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
-      tally.add(1, { provider: batch.partner, subject }, gone)
+      const gone = checkResult({ [`has a line in ${batch.id}, and is not there`]: true })
+      tally.add(1, { provider: batch.provider, subject }, gone)
     }
   }
-  const of = { provider: batch.partner, subject: batch.id }
+  const of = { provider: batch.provider, subject: batch.id }
   tally.add(
     24,
     of,

@@ -1,5 +1,5 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
-import { type Invariant, invariants, type Verdict } from './invariants.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
+import { type CheckResult, type Invariant, invariants } from './invariants.ts'
 
 /** Collects what the looks came to; however much is wrong, it stays small. */
 
@@ -7,7 +7,7 @@ import { type Invariant, invariants, type Verdict } from './invariants.ts'
 export type Example = Of & { difference: string }
 
 /** No provider: what is wrong is of all of them. */
-type Of = { provider?: PartnerId; subject: string }
+type Of = { provider?: ProviderId; subject: string }
 
 export type Finding = {
   number: Invariant
@@ -19,12 +19,12 @@ export type Finding = {
 
 const EXAMPLES_MAX = 100
 
-export type Tally = {
-  add: (number: Invariant, of: Of, verdict: Verdict) => void
+export type Findings = {
+  add: (number: Invariant, of: Of, verdict: CheckResult) => void
   findings: () => Finding[]
 }
 
-export const newTally = (): Tally => {
+export const newFindings = (): Findings => {
   const findings = new Map<Invariant, Finding>(
     Object.entries(invariants).map(([key, title]) => {
       const number = Number(key) as Invariant

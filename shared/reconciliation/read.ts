@@ -1,7 +1,7 @@
 import type { Debit, Facts } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, dayAfter, isBatchId, type Line, startOf } from '../domain/settlement/batch.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
@@ -12,21 +12,21 @@ import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
-import type { SeenLine } from './batch-checks.ts'
-import type { SeenDebit, SettledDebit } from './related.ts'
-import type { Terms } from './window.ts'
+import type { LineRecord } from './batch-checks.ts'
+import type { DebitRecord, SettledRecord } from './related.ts'
+import type { Window } from './window.ts'
 
 /** Reads what is to be looked at, a page at a time, so that a day of any length fits. */
 
 const PAGE_SIZE = 100
 
-/** The debits of a partner that were created on the day, each once. */
+/** The debits of a provider that were created on the day, each once. */
 export const createdOnDay = (
-  partner: PartnerId,
-  { from, before }: Terms,
+  provider: ProviderId,
+  { from, before }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> =>
-  createdWithin(partner, { from, before, pageSize: PAGE_SIZE }, known)
+  createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** A debit ends within ten minutes of its charge, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -38,26 +38,26 @@ const REVERSED_DAYS = 90
  * that was charged before midnight ends after it, and its place under SETTLE may have been lost.
  */
 export async function* endedEarlier(
-  partner: PartnerId,
-  { date, from }: Terms,
+  provider: ProviderId,
+  { date, from }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const recent = startOf(dayAfter(date, -ENDED_DAYS))
   const first = startOf(dayAfter(date, -REVERSED_DAYS))
   const span = { before: from, pageSize: PAGE_SIZE }
   const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
-  yield* createdWithin(partner, ended, known)
-  yield* createdWithin(partner, { ...span, from: first, statuses: ['reversed'] }, known)
+  yield* createdWithin(provider, ended, known)
+  yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
 }
 
 /** The debits of the day that the feed of events tells of, and the lists did not. */
-export async function* toldOnDay(
-  partner: PartnerId,
-  { from, date }: Terms,
+export async function* debitsInFeed(
+  provider: ProviderId,
+  { from, date }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const day = date.replaceAll('-', '')
-  for await (const page of feedPages(partner, from)) {
+  for await (const page of feedPages(provider, from)) {
     const fresh = page
       .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
       .filter(({ reference }) => reference.split('-')[1] === day)
@@ -102,7 +102,7 @@ const found = async (wanted: readonly Key[]): Promise<Found> =>
   )
 
 const claimOf = ({ facts }: Debit): Key =>
-  keys.partnerReference(facts.partner, facts.partnerReference)
+  keys.partnerReference(facts.provider, facts.partnerReference)
 
 const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
   line: settledIn && keys.line(settledIn, 'debit', facts.reference),
@@ -110,7 +110,7 @@ const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
 })
 
 /** Debits with all that is kept beside them, strongly consistent. */
-export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> => {
+export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const wanted = debits.flatMap((debit) => {
     const { line, adjustment } = lineKeys(debit)
     const { reference, uuid } = debit.facts
@@ -127,7 +127,7 @@ export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> 
 }
 
 /** Debits with their lines alone. */
-export const seeSettled = async (debits: readonly Debit[]): Promise<SettledDebit[]> => {
+export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
   const wanted = debits.flatMap((debit) => Object.values(lineKeys(debit)))
   const items = await found(wanted.flatMap((key) => key || []))
   return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
@@ -150,7 +150,7 @@ const linesIn = (debit: Debit, items: Found) => {
   return { line: lineAt(line), adjustment: lineAt(adjustment) }
 }
 
-const seen = (debit: Debit, items: Found): SeenDebit => {
+const seen = (debit: Debit, items: Found): DebitRecord => {
   return {
     debit,
     ...linesIn(debit, items),
@@ -178,10 +178,10 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 }
 
 /** Lines with their debits, and those whose debit is not there. */
-export const seeLines = async (
+export const loadLineRecords = async (
   batch: Batch,
   lines: readonly Line[],
-): Promise<{ seen: SeenLine[]; orphans: Line[] }> => {
+): Promise<{ seen: LineRecord[]; orphans: Line[] }> => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {

@@ -6,7 +6,7 @@ import type { Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 
 /** A debit with its lines. */
-export type SettledDebit = {
+export type SettledRecord = {
   debit: Debit
   /** In the batch that it says it is settled in. */
   line: Line | undefined
@@ -15,8 +15,8 @@ export type SettledDebit = {
 }
 
 /** A debit as the table has it, with everything that is kept beside it. */
-export type SeenDebit = SettledDebit & {
-  /** The debit that the partner's own reference names. */
+export type DebitRecord = SettledRecord & {
+  /** The debit that the provider's own reference names. */
   claimedBy: Reference | undefined
   /** What the uuid points to. */
   pointer: Partial<Facts> | undefined
@@ -26,7 +26,7 @@ export type SeenDebit = SettledDebit & {
   refund: Refund | undefined
 }
 
-/** What its partner wants to be told, if anything. */
+/** What its provider wants to be told, if anything. */
 export type Subscription = Pick<Webhook, 'events' | 'since'> | undefined
 
 /** When each event happened; as clocks differ, none before the one that it follows. */

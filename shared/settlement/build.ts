@@ -1,12 +1,12 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type BatchId, type Day, type Line, startOf } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
-import { findPartner } from '../store/providers/providers.ts'
+import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
 import {
   addLines,
@@ -17,8 +17,8 @@ import {
 } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/work-index.ts'
-import { ahead } from './prefetch.ts'
-import { finishBatch } from './seal.ts'
+import { prefetch } from './prefetch.ts'
+import { sealBatch } from './seal.ts'
 
 /**
  * Builds the batches of a provider for a day: every completed debit of the days before that has no
@@ -27,10 +27,10 @@ import { finishBatch } from './seal.ts'
  * continues one that was cut off.
  */
 
-type BuildRequest = { partner: PartnerId; date: Day; linesMax?: number }
+type BuildRequest = { provider: ProviderId; date: Day; linesMax?: number }
 
 /** Ids of the batches, and whether nothing was left when the time of the run was over. */
-export type Built = { batches: BatchId[]; isDone: boolean }
+export type BuildResult = { batches: BatchId[]; isDone: boolean }
 
 /** A read of many items takes a hundred. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
@@ -45,48 +45,48 @@ const LINES_MAX = 200_000
 const BEGINNING = new Date(0)
 
 export const buildBatch = async (
-  { partner, date, linesMax = LINES_MAX }: BuildRequest,
+  { provider, date, linesMax = LINES_MAX }: BuildRequest,
   runtime: Runtime,
   isOver: () => boolean,
-): Promise<Built> => {
+): Promise<BuildResult> => {
   const before = startOf(date)
-  const [provider, progress] = await Promise.all([findPartner(partner), findSweepProgress()])
+  const [settings, progress] = await Promise.all([findProvider(provider), findSweepProgress()])
   const place = {
-    partner,
+    provider,
     date,
     before,
-    feeSchedule: provider?.feeSchedule ?? null,
+    feeSchedule: settings?.feeSchedule ?? null,
     sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
   }
   const batches = new Set<BatchId>()
-  const state = (isDone: boolean): Built => ({ batches: [...batches], isDone })
+  const state = (isDone: boolean): BuildResult => ({ batches: [...batches], isDone })
   let open = await findOpen(place, runtime)
-  const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
+  const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
-  for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
+  for await (const candidates of prefetch(pages, (page) => candidatesOf(page))) {
     for (let n = 0; n < candidates.length; ) {
       const room = Math.max(0, Math.min(LINES_PER_WRITE, linesMax - open.count))
       open = await addAll(open, candidates.slice(n, n + room), place, runtime)
       n += room
       if (!open.isNew) batches.add(open.batch.id)
       if (open.count < linesMax) continue
-      await finishBatch(open.batch.id, runtime)
+      await sealBatch(open.batch.id, runtime)
       open = await findOpen(place, runtime)
     }
     if (isOver()) return state(false)
   }
   if (!open.isNew) batches.add(open.batch.id)
-  for (const id of await findUnfinished(partner, date)) batches.add(id)
+  for (const id of await findUnfinished(provider, date)) batches.add(id)
   for (const id of batches) {
-    await finishBatch(id, runtime)
+    await sealBatch(id, runtime)
     if (isOver()) return state(false)
   }
   return state(true)
 }
 
 /** A run that ended after it had sealed a batch has left it to be summed and reported. */
-const findUnfinished = async (partner: PartnerId, date: Day): Promise<BatchId[]> => {
-  const batches = await listBatchesOfDay(partner, date)
+const findUnfinished = async (provider: ProviderId, date: Day): Promise<BatchId[]> => {
+  const batches = await listBatchesOfDay(provider, date)
   return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 

@@ -1,4 +1,4 @@
-import type { SettlementConnector } from '../banks/payout-connector.ts'
+import type { PayoutConnector } from '../banks/payout-connector.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
@@ -15,13 +15,13 @@ import {
   failPayment,
   retryPayment,
 } from '../domain/settlement/payment.ts'
-import type { InstructionResult } from '../domain/settlement/payout.ts'
+import type { PayoutResult } from '../domain/settlement/payout.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPartner } from '../store/providers/providers.ts'
+import { findProvider } from '../store/providers/providers.ts'
 import {
   findBatch,
   findBatches,
@@ -33,13 +33,13 @@ import {
 import { findFunds } from '../store/settlement/funding.ts'
 
 /**
- * Pays a batch: one instruction to the bank that holds the partner's account. That it is going to
+ * Pays a batch: one instruction to the bank that holds the provider's account. That it is going to
  * be given is written first; a result that is not known is asked for under the same uuid.
  */
 
-export type World = {
+export type PaymentDeps = {
   runtime: Runtime
-  connectors: Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
+  connectors: Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
 }
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
@@ -51,11 +51,11 @@ const held = ({ generation }: Restore): Refusal =>
  * @returns the batch as it is now: completed, failed, or processing still; 5404 for none, 5005 for
  *   one that was processed already, 5001 for one that cannot be, or whose provider is held
  */
-export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
+export const payBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
-  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return batch.status === 'pending'
     ? begin(batch, { ...world, generation })
@@ -63,7 +63,7 @@ export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refus
 }
 
 /** The generation of the table at the payout. Absent: 1. */
-type Paying = World & { generation: number | undefined }
+type Paying = PaymentDeps & { generation: number | undefined }
 
 /** A transaction takes a hundred writes: the batch, the cash, the record of a change, and these. */
 const OTHERS_MAX = 97
@@ -91,14 +91,14 @@ const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
 }
 
 /** Returns the batches that a payout makes good. */
-export const belowZeroBefore = async ({ partner, createdAt }: Batch): Promise<Batch[]> =>
-  (await listBelowZero(partner, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
+export const belowZeroBefore = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(provider, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
 
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
   status === 'pending' && outstanding < 0
 
-const accountOf = async ({ partner }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
-  const { settlementAccount: account, payoutsHeldUntil } = (await findPartner(partner)) ?? {}
+const accountOf = async ({ provider }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
+  const { settlementAccount: account, payoutsHeldUntil } = (await findProvider(provider)) ?? {}
   if (!account) return notPayable('the provider has no settlement account')
   if (payoutsHeldUntil && now < new Date(payoutsHeldUntil)) {
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
@@ -114,7 +114,7 @@ const instruct = async (
   { repeated }: { repeated: boolean },
   world: Paying,
 ): Promise<Batch | Refusal> => {
-  const { id, uuid, partner, currency, date, paid, paidTo } = batch
+  const { id, uuid, provider, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !paidTo || !bank || bank.connector === 'none') {
     throw new Error(`The bank of batch ${id} no longer exists`)
@@ -122,21 +122,21 @@ const instruct = async (
   const result = await world.connectors[bank.connector].pay({
     uuid,
     batch: id,
-    partner,
+    provider,
     amount: paid,
     currency,
     account: paidTo,
     date,
     repeated,
   })
-  log.info('payout instructed', { batch: id, partner, repeated, result: result.kind })
+  log.info('payout instructed', { batch: id, provider, repeated, result: result.kind })
   return result.kind === 'underway' ? batch : end(batch, result, world)
 }
 
-type LastWord = Exclude<InstructionResult, { kind: 'underway' }>
+type LastWord = Exclude<PayoutResult, { kind: 'underway' }>
 
 const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch | Refusal> => {
-  const others = await findBatches(batch.makesGood.map(({ batch: id }) => id))
+  const others = await findBatches(batch.offsets.map(({ batch: id }) => id))
   const at = world.runtime.now()
   const ended =
     result.kind === 'paid'
@@ -149,7 +149,7 @@ const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch
   return written
 }
 
-type Writing = Pick<World, 'runtime'> & Parameters<typeof replaceBatches>[2]
+type Writing = Pick<PaymentDeps, 'runtime'> & Parameters<typeof replaceBatches>[2]
 
 /**
  * Writes a batch with those that it makes good.
@@ -170,12 +170,12 @@ export const writeTogether = async (
 }
 
 /** Has a batch that failed paid after all, by another instruction. */
-export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
+export const retryBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
-  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)

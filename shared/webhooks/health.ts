@@ -1,7 +1,7 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
-import type { Try } from '../domain/webhooks/attempt.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
+import type { AttemptTiming } from '../domain/webhooks/attempt.ts'
 import {
-  type Noted,
+  type HealthObservation,
   noteAttempt,
   noteSlow,
   PROMPT_SECONDS,
@@ -13,7 +13,7 @@ import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { changeHealth } from '../store/webhooks/health.ts'
 import { openRecovery } from '../store/webhooks/recoveries.ts'
-import { tellHealth } from './telemetry.ts'
+import { logHealthChange } from './telemetry.ts'
 
 /** Keeps the health of a webhook in step with its attempts. */
 
@@ -24,19 +24,19 @@ export type Pace = 'quick' | 'slow' | 'slow beside others'
  * attempt goes on, so that the events that follow do not hold up those of others.
  * @returns `slow beside others` when another attempt that goes on had marked it
  */
-export const markWhileSlow = async (
-  partner: PartnerId,
+export const markSlow = async (
+  provider: ProviderId,
   sending: Promise<unknown>,
   runtime: Pick<Runtime, 'now' | 'pause'>,
 ): Promise<Pace> => {
   if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
   const at = runtime.now()
   try {
-    const { slowSince } = await changeHealth(partner, (health) => noteSlow(health, at))
+    const { slowSince } = await changeHealth(provider, (health) => noteSlow(health, at))
     return slowSince?.getTime() === at.getTime() ? 'slow' : 'slow beside others'
   } catch (error) {
     // The attempt counts for more; the next one that is slow marks it.
-    log.warn('marking the webhook as slow failed', { partner, error: error as Error })
+    log.warn('marking the webhook as slow failed', { provider, error: error as Error })
     return 'slow'
   }
 }
@@ -59,37 +59,37 @@ const takesLonger = async (
   ]).finally(() => answered.abort())
 }
 
-type Noting = {
-  partner: PartnerId
+type OutcomeRecord = {
+  provider: ProviderId
   /** As it was read before the attempt. */
   health: WebhookHealth
-  made: Try
+  made: AttemptTiming
   succeeded: boolean
   /** Nothing more is tried for what was attempted. */
   abandoned: boolean
 }
 
 /** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
-export const noteOutcome = async (
-  { partner, health, made, succeeded, abandoned }: Noting,
+export const recordOutcome = async (
+  { provider, health, made, succeeded, abandoned }: OutcomeRecord,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()
-  const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
+  const noted: HealthObservation = { at, milliseconds: made.milliseconds, succeeded, abandoned }
   // By what was read before, most attempts turn nothing; that something is owed must be sure.
   const mayTurn = abandoned || noteAttempt(health, noted) !== health
-  const after = mayTurn ? await turn(partner, noted) : health
-  tellHealth(partner, health, after, at)
+  const after = mayTurn ? await updateHealth(provider, noted) : health
+  logHealthChange(provider, health, after, at)
 }
 
 /** By what stands now: another attempt may have been the last of its delivery meanwhile. */
-const turn = (partner: PartnerId, noted: Noted): Promise<WebhookHealth> =>
-  changeHealth(partner, async (health) => {
+const updateHealth = (provider: ProviderId, noted: HealthObservation): Promise<WebhookHealth> =>
+  changeHealth(provider, async (health) => {
     const { exhaustedSince } = health
     if (noted.succeeded && exhaustedSince) {
       const id = `automatic-${exhaustedSince.getTime()}`
       // Before it is forgotten that anything is owed.
-      await openRecovery(automaticRecovery({ partner, id, now: noted.at }))
+      await openRecovery(automaticRecovery({ provider, id, now: noted.at }))
     }
     return noteAttempt(health, noted)
   })

@@ -3,10 +3,10 @@ import {
   type Delivery,
   isRedelivering,
   isSubscribed,
-  owed,
+  newDelivery,
   redeliver,
 } from '../domain/webhooks/delivery.ts'
-import type { PartnerEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { findHealth } from '../store/webhooks/health.ts'
@@ -20,12 +20,12 @@ const RACES_MAX = 50
  * @returns the record; 4404 without a webhook, 4403 for an event that it does not take, 1409 for
  *   a webhook that is disabled
  */
-export const askRedelivery = async (
-  event: PartnerEvent,
+export const requestRedelivery = async (
+  event: ProviderEvent,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<Delivery | Refusal> => {
-  const { reference, n, partner } = event
-  const [webhook, health] = await Promise.all([findWebhookSettings(partner), findHealth(partner)])
+  const { reference, n, provider } = event
+  const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return new Refusal(4404)
   if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
   if (health.disabledAt) {
@@ -35,7 +35,7 @@ export const askRedelivery = async (
     const found = await findDelivery(reference, n)
     const now = runtime.now()
     if (found && isRedelivering(found, now)) return found
-    const asked = redeliver(found ?? owed(event, webhook), now)
+    const asked = redeliver(found ?? newDelivery(event, webhook), now)
     if (await replaceDelivery(found, asked)) return asked
   }
   throw new Error(`The delivery of event ${n} of ${reference} changed ${RACES_MAX} times`)

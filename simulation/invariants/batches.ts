@@ -45,25 +45,25 @@ export const isSummed: Check = ({ batches }, complain) => {
 }
 
 /** 25: what was completed is in lines, or waits for one. */
-const isAllThere: Check = ({ debits, lines, partners }, complain) => {
+const isAllThere: Check = ({ debits, lines, providers }, complain) => {
   const completed = new Map<string, number>()
   const found = new Map<string, number>()
-  const add = (to: Map<string, number>, partner: string, amount: number): void => {
-    to.set(partner, (to.get(partner) ?? 0) + amount)
+  const add = (to: Map<string, number>, provider: string, amount: number): void => {
+    to.set(provider, (to.get(provider) ?? 0) + amount)
   }
   for (const { item } of debits.values()) {
     const isWaiting = item.status === 'completed' && !item.settledIn
     const isSettled = item.settledIn !== undefined
-    if (isWaiting || isSettled) add(completed, item.partner, item.amount)
-    if (isWaiting) add(found, item.partner, item.amount)
+    if (isWaiting || isSettled) add(completed, item.provider, item.amount)
+    if (isWaiting) add(found, item.provider, item.amount)
   }
   for (const { item } of lines) {
     if (item.type !== 'debit') continue
-    add(found, debits.get(item.reference)?.item.partner ?? '', item.gross)
+    add(found, debits.get(item.reference)?.item.provider ?? '', item.gross)
   }
-  for (const partner of new Set([...partners.keys(), ...completed.keys(), ...found.keys()])) {
-    const [all, some] = [completed.get(partner) ?? 0, found.get(partner) ?? 0]
-    if (all !== some) complain(partner, `${all} was completed, and ${some} is found`)
+  for (const provider of new Set([...providers.keys(), ...completed.keys(), ...found.keys()])) {
+    const [all, some] = [completed.get(provider) ?? 0, found.get(provider) ?? 0]
+    if (all !== some) complain(provider, `${all} was completed, and ${some} is found`)
   }
 }
 
@@ -71,7 +71,7 @@ const isAllThere: Check = ({ debits, lines, partners }, complain) => {
 const isPaidAsItIs: Check = (books, complain) => {
   const made = new Map<string, number>()
   for (const { item } of books.batches.values()) {
-    for (const { batch, amount } of item.makesGood) made.set(batch, (made.get(batch) ?? 0) + amount)
+    for (const { batch, amount } of item.offsets) made.set(batch, (made.get(batch) ?? 0) + amount)
   }
   for (const [id, { item }] of books.batches) {
     judgeWorth(item, made.get(id) ?? 0, complain)
@@ -80,10 +80,10 @@ const isPaidAsItIs: Check = (books, complain) => {
 }
 
 const judgeWorth = (batch: RawBatch, made: number, complain: Complain): void => {
-  const { id, status, totals, paid, makesGood, outstanding, madeGoodBy } = batch
+  const { id, status, totals, paid, offsets, outstanding, offsetBy } = batch
   const net = totals?.net ?? 0
   const isBegun = status === 'processing' || status === 'completed'
-  const good = sum(makesGood.map(({ amount }) => amount))
+  const good = sum(offsets.map(({ amount }) => amount))
   if (net >= 0) {
     if (isBegun && (paid ?? 0) + good !== net) complain(id, `pays ${paid} and ${good} of ${net}`)
     if (!isBegun && good !== 0) complain(id, `makes ${good} good, and is ${status}`)
@@ -93,8 +93,8 @@ const judgeWorth = (batch: RawBatch, made: number, complain: Complain): void => 
   if (outstanding !== net + made) complain(id, `lacks ${outstanding}, of ${net} and got ${made}`)
   if (status === 'completed' && outstanding !== 0) complain(id, `lacks ${outstanding} in the end`)
   if (outstanding > 0) complain(id, `got ${outstanding} too much`)
-  if ((status === 'completed') !== (madeGoodBy !== null)) {
-    complain(id, `is ${status}, and made good by ${madeGoodBy}`)
+  if ((status === 'completed') !== (offsetBy !== null)) {
+    complain(id, `is ${status}, and made good by ${offsetBy}`)
   }
 }
 

@@ -29,7 +29,7 @@ export type RawEntry = {
 export type RawDebit = Item & {
   reference: string
   uuid: string
-  partner: string
+  provider: string
   partnerReference: string
   bank: { identifier: string; name: string }
   phone: string
@@ -63,7 +63,7 @@ export type RawAttempt = {
 export type RawDelivery = Item & {
   reference: string
   n: number
-  partner: string
+  provider: string
   event: string
   occurredAt: string
   status: string
@@ -74,7 +74,7 @@ export type RawDelivery = Item & {
   deliveredAt: string | null
   failedAt: string | null
   reason: number | null
-  revivals: number
+  autoRetries: number
 }
 
 /** An attempt that another one followed. */
@@ -85,7 +85,7 @@ export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustmen
 export type RawBatch = Item & {
   id: string
   uuid: string
-  partner: string
+  provider: string
   currency: string
   date: string
   n: number
@@ -102,9 +102,9 @@ export type RawBatch = Item & {
   paid: number | null
   paidTo: { bank: string; accountNumber: string; accountName: string } | null
   bankReference: string | null
-  makesGood: readonly { batch: string; amount: number }[]
+  offsets: readonly { batch: string; amount: number }[]
   outstanding: number
-  madeGoodBy: string | null
+  offsetBy: string | null
 }
 
 export type RawLine = Item & {

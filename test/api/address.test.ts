@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressScope, isRange, judgeAddress } from '../../shared/api/address.ts'
+import { addressScope, checkAddress, isRange } from '../../shared/api/address.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const judged = rowsOf(`
@@ -34,11 +34,11 @@ const judged = rowsOf(`
   [2001:db8::1]             2001:db8::/32                 403/1452
   2001:db8:::1              2001:db8::/32                 403/1452
   localhost                 127.0.0.0/8                   403/1452
-  203.0.113.7               partner.example               403/1452
+  203.0.113.7               provider.example               403/1452
 `)
 
 const verdict = (address: string | undefined, ranges: readonly string[]): string => {
-  const refusal = judgeAddress(address, ranges)
+  const refusal = checkAddress(address, ranges)
   return refusal ? `${refusal.http}/${refusal.error.code}` : 'allowed'
 }
 
@@ -56,13 +56,13 @@ test('an empty allow-list allows nobody', () => {
 })
 
 test('refusals are of security, outside high and not judged medium', () => {
-  expect(judgeAddress('203.0.113.7', [])?.error).toEqual({
+  expect(checkAddress('203.0.113.7', [])?.error).toEqual({
     code: 1451,
     message: 'IP address not authorized',
     category: 'security',
     severity: 'high',
   })
-  expect(judgeAddress('x', [])?.error).toEqual({
+  expect(checkAddress('x', [])?.error).toEqual({
     code: 1452,
     message: 'IP address validation failed',
     category: 'security',
@@ -90,7 +90,7 @@ const ranges = rowsOf(`
   203.0.113.00/24      none
   203.0.113.0-24       none
   *                    none
-  partner.example      none
+  provider.example      none
 `)
 
 test.each(ranges)('an allow-list may hold %s: %s', (text, expected) => {

@@ -11,18 +11,18 @@ import { updateDebitTransaction } from '../../functions/bank/update-debit-transa
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
 import { listBanks } from '../../functions/provider/list-banks.ts'
-import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
+import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoPartner, gcb, pendingDebit, still } from '../support/examples.ts'
+import { demoProvider, gcb, pendingDebit, still } from '../support/examples.ts'
 import { rowsOf } from '../support/rows.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
 /** What goes wrong behind a request, as its caller sees it. */
 
 const calls = mockClient(table)
-judgeCallsOf(table)
+authorizeCallsOf(table)
 
 const context = (milliseconds = 28_000) =>
   ({ getRemainingTimeInMillis: () => milliseconds }) as unknown as Context
@@ -31,8 +31,8 @@ beforeEach(() => {
   calls.reset()
   calls.on(GetCommand).resolves({})
   calls
-    .on(GetCommand, { Key: { pk: 'PARTNER#demo', sk: 'PARTNER' } })
-    .resolves({ Item: demoPartner })
+    .on(GetCommand, { Key: { pk: 'PROVIDER#demo', sk: 'PROVIDER' } })
+    .resolves({ Item: demoProvider })
   calls
     .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
     .resolves({ Item: { kind: 'provider', owner: 'demo', createdAt: '' } })

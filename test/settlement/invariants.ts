@@ -34,7 +34,7 @@ export const complaintsOf = (books: Books): string[] => [
 
 /** 22, 23, 27: one line for what was completed, and one that takes it back. */
 const ofDebit = (debit: RawDebit, { lines, batches }: Books): string[] => {
-  const { reference, partner, status, settledIn, adjustedIn } = debit
+  const { reference, provider, status, settledIn, adjustedIn } = debit
   const complain = (text: string) => [`${reference} (${status}): ${text}`]
   const own = lines.filter((line) => line.reference === reference)
   const [line, ...others] = own.filter(({ type }) => type === 'debit')
@@ -47,7 +47,7 @@ const ofDebit = (debit: RawDebit, { lines, batches }: Books): string[] => {
   if (back && (status !== 'reversed' || !line)) return complain('taken back without a cause')
   for (const one of own) {
     const batch = batchOf(one)
-    if (batch?.partner !== partner || batch.currency !== 'GHS')
+    if (batch?.provider !== provider || batch.currency !== 'GHS')
       return complain('in a strange batch')
   }
   if (!line || !back) return []
@@ -64,7 +64,7 @@ const ofLine = (line: RawLine, { debits, schedules }: Books): string[] => {
   if (!debit) return complain('of no debit')
   if (debit.completedAt !== line.completedAt) return complain('of another time')
   const sign = line.type === 'debit' ? 1n : -1n
-  const fee = feeOf(debit, schedules.get(debit.partner))
+  const fee = feeOf(debit, schedules.get(debit.provider))
   if (line.gross !== sign * debit.amount) return complain(`gross ${line.gross}`)
   if (line.fee !== sign * fee) return complain(`fee ${line.fee}, not ${sign * fee}`)
   return line.net === line.gross - line.fee ? [] : complain(`net ${line.net}`)
@@ -109,15 +109,15 @@ const ofWhole = ({ debits, lines, batches }: Books): string[] => {
   const found = inLines + sum(waiting.map(({ amount }) => amount))
   if (found !== expected) complaints.push(`lines and waiting ${found}, completed ${expected}`)
   for (const batch of batches) {
-    const { id, status, paid = 0n, makesGood, totals, outstanding } = batch
-    const good = sum(makesGood.map(({ amount }) => amount))
+    const { id, status, paid = 0n, offsets, totals, outstanding } = batch
+    const good = sum(offsets.map(({ amount }) => amount))
     const begun = status === 'processing' || status === 'completed'
     const net = totals?.net ?? 0n
     if (net >= 0n && begun && paid + good !== net) complaints.push(`${id} pays not what it is`)
     if (net >= 0n && !begun && good !== 0n) complaints.push(`${id} makes good and is not paid`)
     const gotten = sum(
       batches.flatMap((one) =>
-        one.makesGood.flatMap((part) => (part.batch === id ? [part.amount] : [])),
+        one.offsets.flatMap((part) => (part.batch === id ? [part.amount] : [])),
       ),
     )
     const isBelow = net < 0n
@@ -125,8 +125,8 @@ const ofWhole = ({ debits, lines, batches }: Books): string[] => {
     if (!isBelow && (outstanding !== 0n || gotten !== 0n)) complaints.push(`${id} was made good`)
     if (isBelow && status === 'completed' && outstanding !== 0n)
       complaints.push(`${id} ended early`)
-    if (isBelow && (status === 'completed') !== (batch.madeGoodBy !== undefined)) {
-      complaints.push(`${id} is ${status} and made good by ${batch.madeGoodBy}`)
+    if (isBelow && (status === 'completed') !== (batch.offsetBy !== undefined)) {
+      complaints.push(`${id} is ${status} and made good by ${batch.offsetBy}`)
     }
   }
   return complaints

@@ -4,48 +4,48 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
-import { owed, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
-  GRACE_SECONDS,
+  dueAttributes,
   listDue,
-  lookAgain,
+  reschedule,
+  SWEEP_GRACE_SECONDS,
   shards,
   unsettledPages,
-  type Watched,
-  watched,
+  type WorkItem,
 } from '../../shared/store/work-index.ts'
-import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
 
 /** What waits for settlement, all pages of two after each other. */
-const waiting = async (partner: PartnerId, span: { from: Date; before: Date }) =>
-  (await Array.fromAsync(unsettledPages(partner, { ...span, pageSize: 2 }))).flat()
+const waiting = async (provider: ProviderId, span: { from: Date; before: Date }) =>
+  (await Array.fromAsync(unsettledPages(provider, { ...span, pageSize: 2 }))).flat()
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 /** When an item is due that was to be done by itself at noon. */
-const DUE = inSeconds(GRACE_SECONDS)
+const DUE = inSeconds(SWEEP_GRACE_SECONDS)
 
 const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Debit> => {
   const debit = pendingDebit(facts, at)
-  await openDebit({ debit, fingerprint: 'text', dailyLimit: undefined }, still())
+  await createDebit({ debit, fingerprint: 'text', dailyLimit: undefined }, still())
   return debit
 }
 
 const move = async (debit: Debit, to: Status, at: Date): Promise<Debit> =>
   granted(
-    await moveDebit(
+    await transition(
       debit,
       (now) => advance(now, { to, changes: {}, at, by: 'bank:GCB', requestId: randomUUID() }),
       still(),
@@ -58,29 +58,29 @@ const workOf = async ({ facts }: Debit): Promise<unknown> => {
   return Item && { work: Item.work, due: Item.due }
 }
 
-const dueNow = async (now: Date): Promise<Watched[]> =>
+const dueNow = async (now: Date): Promise<WorkItem[]> =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 1_000)))).flat()
 
 /** The look at one debit that is due, if there is one. */
-const lookAt = async ({ facts }: Debit, now = DUE): Promise<Watched | undefined> => {
+const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined> => {
   const due = await dueNow(now)
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
 describe('after each move, a debit is due for a look', () => {
   const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-    [[], 'WATCH', GRACE_SECONDS],
+    [[], 'WATCH', SWEEP_GRACE_SECONDS],
     // Most have come to their end by the look that their charge has set.
-    [['processing'], 'WATCH', GRACE_SECONDS],
+    [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
     [['processing', 'completed'], 'SETTLE', 20],
     [['completed'], 'SETTLE', 10],
-    [['failed'], 'WATCH', 10 + GRACE_SECONDS],
-    [['processing', 'failed'], 'WATCH', 20 + GRACE_SECONDS],
-    [['processing', 'completed', 'reversed'], 'WATCH', 30 + GRACE_SECONDS],
+    [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
+    [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
+    [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
   ]
 
   test.each(steps)('%j: %s after %i seconds', async (path, work, due) => {
-    let debit = await open({ partner: partnerId('moves') })
+    let debit = await open({ provider: providerId('moves') })
     for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
     expect(await workOf(debit)).toEqual({
       work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
@@ -92,8 +92,8 @@ describe('after each move, a debit is due for a look', () => {
 describe('what is due', () => {
   test('is nothing before its time, and then every kind of item by what it is', async () => {
     const debit = await open()
-    const { reference, partner } = debit.facts
-    const event = { reference, n: 1, type: 'pending' as const, partner, at: NOON }
+    const { reference, provider } = debit.facts
+    const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
     const made = {
       id: 'dlv_1_1',
       at: NOON,
@@ -101,21 +101,26 @@ describe('what is due', () => {
       address: null,
       sentAs: 'transaction.pending',
     }
-    const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, 0)
+    const failed = recordAttempt(
+      newDelivery(event, {}),
+      { kind: 'unreached', cause: 'dns' },
+      made,
+      0,
+    )
     await replaceDelivery(undefined, failed)
-    await openRecovery(automaticRecovery({ partner, id: `r-${reference}`, now: NOON }))
+    await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {
       const due = (await dueNow(now)).map(({ about }) => about)
       return due.filter((about) => JSON.stringify(about).includes(reference))
     }
-    expect(await ours(inSeconds(GRACE_SECONDS - 0.001))).toEqual([])
-    const all = await ours(inSeconds(GRACE_SECONDS + 2))
+    expect(await ours(inSeconds(SWEEP_GRACE_SECONDS - 0.001))).toEqual([])
+    const all = await ours(inSeconds(SWEEP_GRACE_SECONDS + 2))
     expect(all).toHaveLength(3)
     expect(all).toEqual(
       expect.arrayContaining([
         { kind: 'debit', reference },
         { kind: 'delivery', reference, n: 1 },
-        { kind: 'recovery', partner, id: `r-${reference}` },
+        { kind: 'recovery', provider, id: `r-${reference}` },
       ]),
     )
   })
@@ -127,7 +132,7 @@ describe('what is due', () => {
       const debit = await open({ reference: reference as Reference }, inSeconds(-900))
       await move(debit, 'failed', inSeconds(-100 * (n + 1)))
     }
-    const { work } = watched('DCS-20261121-AASAME', NOON)
+    const { work } = dueAttributes('DCS-20261121-AASAME', NOON)
     const shard = Number(work.split('#')[1])
     const found = await listDue(shard, NOON, 3)
     const wanted = ['DDSAME', 'CCSAME', 'BBSAME'].map((end) => `DEBIT#DCS-20261121-${end}`)
@@ -139,7 +144,7 @@ describe('what is due', () => {
     const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
     const counts = new Map(shards.map((shard) => [keys.watch(shard), 0]))
     for (const letter of alphabet) {
-      const { work } = watched(`DCS-20261121-00000${letter}`, NOON)
+      const { work } = dueAttributes(`DCS-20261121-00000${letter}`, NOON)
       counts.set(work, (counts.get(work) ?? 0) + 1)
     }
     expect(counts.size).toBe(8)
@@ -151,8 +156,8 @@ describe('what is due', () => {
 describe('to look again', () => {
   test('later: it is not due before that', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
-    expect(await lookAgain(look, inSeconds(600))).toBe(true)
+    const look = (await lookAt(debit)) as WorkItem
+    expect(await reschedule(look, inSeconds(600))).toBe(true)
     expect(await lookAt(debit, inSeconds(599))).toBeUndefined()
     const next = await lookAt(debit, inSeconds(600))
     expect(next).toEqual({ ...look, due: inSeconds(600).toISOString() })
@@ -160,8 +165,8 @@ describe('to look again', () => {
 
   test('never: it leaves the index, and the debit is as it was', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
-    expect(await lookAgain(look, undefined)).toBe(true)
+    const look = (await lookAt(debit)) as WorkItem
+    expect(await reschedule(look, undefined)).toBe(true)
     expect(await lookAt(debit, inSeconds(86_400))).toBeUndefined()
     expect(await workOf(debit)).toEqual({ work: undefined, due: undefined })
     expect((await move(debit, 'completed', inSeconds(700))).status).toBe('completed')
@@ -170,32 +175,32 @@ describe('to look again', () => {
 
   test('is for whoever saw it last: of two workers, one decides', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
+    const look = (await lookAt(debit)) as WorkItem
     const decided = await Promise.all(
-      [inSeconds(600), inSeconds(700)].map((due) => lookAgain(look, due)),
+      [inSeconds(600), inSeconds(700)].map((due) => reschedule(look, due)),
     )
     expect(decided.sort()).toEqual([false, true])
-    expect(await lookAgain(look, undefined)).toBe(false)
+    expect(await reschedule(look, undefined)).toBe(false)
   })
 
   test.each(['completed', 'failed'] as const)('changes nothing once it has %s', async (to) => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
+    const look = (await lookAt(debit)) as WorkItem
     await move(debit, to, inSeconds(130))
     const work = await workOf(debit)
-    expect(await lookAgain(look, undefined)).toBe(false)
-    expect(await lookAgain(look, inSeconds(600))).toBe(false)
+    expect(await reschedule(look, undefined)).toBe(false)
+    expect(await reschedule(look, inSeconds(600))).toBe(false)
     expect(await workOf(debit)).toEqual(work)
   })
 })
 
 describe('completed debits that are not settled', () => {
-  const partner = partnerId('settling')
+  const provider = providerId('settling')
   const references: Reference[] = []
   beforeAll(async () => {
     // Completed in another order than they were opened in.
     for (const seconds of [40, 10, 30, 20]) {
-      const debit = await move(await open({ partner }), 'completed', inSeconds(seconds))
+      const debit = await move(await open({ provider }), 'completed', inSeconds(seconds))
       references.push(debit.facts.reference)
     }
   })
@@ -203,16 +208,16 @@ describe('completed debits that are not settled', () => {
 
   test('are listed by when they were completed, from the beginning of a span to before its end', async () => {
     const within = (from: number, before: number) =>
-      waiting(partner, { from: inSeconds(from), before: inSeconds(before) })
+      waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
     expect(await within(0, 100)).toEqual(inOrder())
     expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
     expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
     expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
   })
 
-  test('are of one partner, and not among those that are reversed', async () => {
-    const other = partnerId('settling-2')
-    const debit = await move(await open({ partner: other }), 'completed', inSeconds(5))
+  test('are of one provider, and not among those that are reversed', async () => {
+    const other = providerId('settling-2')
+    const debit = await move(await open({ provider: other }), 'completed', inSeconds(5))
     expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])
     await move(debit, 'reversed', inSeconds(6))
     expect(await waiting(other, { from: NOON, before: DUE })).toEqual([])

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ApprovalId, approvalStatuses } from '../../domain/operator/approval.ts'
 import { text } from '../../domain/text.ts'
-import { choice, newest, option, options } from '../options.ts'
+import { newest, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const id = option('ID', 'request id, such as 20261122T044107123Z-3f2a9c1e', ApprovalId)
@@ -13,7 +13,9 @@ export const approval = {
     list: {
       summary: 'lists requests, newest first',
       options: options({
-        status: v.optional(choice('only requests in this status', { options: approvalStatuses })),
+        status: v.optional(
+          oneOfWords('only requests in this status', { options: approvalStatuses }),
+        ),
         limit: newest,
       }),
     },

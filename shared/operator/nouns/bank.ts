@@ -1,21 +1,23 @@
 import * as v from 'valibot'
 import { Bank, ConnectorName } from '../../domain/banks/bank.ts'
 import { text } from '../../domain/text.ts'
-import { bankOption, choice, money, option, options, orNone } from '../options.ts'
+import { bankOption, money, oneOfWords, option, options, orNothing } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 import { connectorSecret, connectorUrl } from './connector.ts'
 
 const name = option('NAME', 'display name', text({ max: 100 }))
 
 const settings = {
-  connector: v.optional(choice('connector', ConnectorName)),
+  connector: v.optional(oneOfWords('connector', ConnectorName)),
   'connector-url': v.optional(connectorUrl),
   'connector-secret': v.optional(connectorSecret),
   status: v.optional(
-    choice('inactive: no new charges; suspended: no API access either', Bank.entries.status),
+    oneOfWords('inactive: no new charges; suspended: no API access either', Bank.entries.status),
   ),
-  maximum: v.optional(option('AMOUNT|none', 'maximum amount of one debit', orNone(money))),
-  'connector-type': v.optional(choice('how customers approve a debit', Bank.entries.connectorType)),
+  maximum: v.optional(option('AMOUNT|none', 'maximum amount of one debit', orNothing(money))),
+  'connector-type': v.optional(
+    oneOfWords('how customers approve a debit', Bank.entries.connectorType),
+  ),
   'ussd-code': v.optional(option('CODE', 'USSD code, such as *422#', v.string())),
   'package-name': v.optional(
     option('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ConnectorName } from '../../domain/banks/bank.ts'
-import { bankOption, choice, option, options, secretOption, secretText } from '../options.ts'
+import { bankOption, oneOfWords, option, options, secretOption, secretText } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const connectorUrl = option('URL', 'base URL of the bank, for connector http', v.string())
@@ -20,7 +20,7 @@ export const connector = {
       summary: 'sets the connector of a bank, or its URL or secret',
       options: options({
         bank: bankOption,
-        connector: v.optional(choice('connector (default: unchanged)', ConnectorName)),
+        connector: v.optional(oneOfWords('connector (default: unchanged)', ConnectorName)),
         'connector-url': v.optional(connectorUrl),
         'connector-secret': v.optional(connectorSecret),
       }),

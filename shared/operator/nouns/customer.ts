@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { CustomerAccount } from '../../domain/banks/bank.ts'
 import { PhoneNumber } from '../../domain/phone.ts'
-import { bankOption, choice, option, options } from '../options.ts'
+import { bankOption, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
@@ -21,10 +21,10 @@ export const customer = {
         name: option('NAME', 'name of the customer', customerName),
         'account-number': option('DIGITS', 'account number', accountNumber),
         'account-type': v.optional(
-          choice('account type (default mobile_money)', accountType),
+          oneOfWords('account type (default mobile_money)', accountType),
           'mobile_money',
         ),
-        status: v.optional(choice('account status (default active)', status), 'active'),
+        status: v.optional(oneOfWords('account status (default active)', status), 'active'),
       }),
     },
     show: { summary: 'shows the account of a phone number at one bank', options: one },

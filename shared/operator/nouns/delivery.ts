@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Reference } from '../../domain/ids.ts'
 import { Instant } from '../../domain/time.ts'
-import { choice, newest, option, options, providerOption } from '../options.ts'
+import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
@@ -18,7 +18,9 @@ export const delivery = {
         reference: v.optional(option('REFERENCE', 'reference of the debit', Reference)),
         provider: v.optional(providerOption),
         status: v.optional(
-          choice('only deliveries in this status, with --provider', { options: deliveryStatuses }),
+          oneOfWords('only deliveries in this status, with --provider', {
+            options: deliveryStatuses,
+          }),
         ),
         limit: newest,
       }),

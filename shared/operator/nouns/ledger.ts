@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Day } from '../../domain/settlement/batch.ts'
-import { choice, option, options } from '../options.ts'
+import { oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const ledger = {
@@ -12,7 +12,7 @@ export const ledger = {
       options: options({
         date: option('YYYY-MM-DD', 'UTC day', Day),
         format: v.optional(
-          choice('output format (default json)', { options: ['json', 'csv'] }),
+          oneOfWords('output format (default json)', { options: ['json', 'csv'] }),
           'json',
         ),
       }),

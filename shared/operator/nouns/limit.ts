@@ -7,7 +7,7 @@ import {
   option,
   options,
   orDefault,
-  orNone,
+  orNothing,
   providerOption,
   wholeNumber,
 } from '../options.ts'
@@ -27,7 +27,7 @@ export const limit = {
           option(
             'AMOUNT|none',
             'amount of a provider per UTC day, such as 50000.00; none: no limit',
-            orNone(money),
+            orNothing(money),
           ),
         ),
         operation: v.optional(

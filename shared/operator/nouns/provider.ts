@@ -1,14 +1,14 @@
 import * as v from 'valibot'
-import { Partner } from '../../domain/providers/provider.ts'
+import { Provider } from '../../domain/providers/provider.ts'
 import { text } from '../../domain/text.ts'
 import {
   addressList,
-  choice,
   graceSeconds,
   money,
+  oneOfWords,
   option,
   options,
-  orNone,
+  orNothing,
   providerOption,
   secretOption,
   secretText,
@@ -20,19 +20,19 @@ const name = option('NAME', 'display name', text({ max: 100 }))
 
 const settings = {
   'daily-limit': v.optional(
-    option('AMOUNT|none', 'maximum total of charges per UTC day', orNone(money)),
+    option('AMOUNT|none', 'maximum total of charges per UTC day', orNothing(money)),
   ),
   duplicates: v.optional(
-    choice('reply to a repeated partner_reference', Partner.entries.duplicates),
+    oneOfWords('reply to a repeated partner_reference', Provider.entries.duplicates),
   ),
-  status: v.optional(choice('suspended: requests are refused', Partner.entries.status)),
+  status: v.optional(oneOfWords('suspended: requests are refused', Provider.entries.status)),
   'allow-list': v.optional(
-    option('RANGES|none', 'allowed source addresses, as CIDR,CIDR', orNone(addressList)),
+    option('RANGES|none', 'allowed source addresses, as CIDR,CIDR', orNothing(addressList)),
   ),
   'request-secret': v.optional(
     secretOption(
       'request-signing secret, from standard input; none: requests are not signed',
-      orNone(secretText),
+      orNothing(secretText),
     ),
   ),
   ...feeOptions,

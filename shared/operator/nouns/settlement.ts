@@ -4,7 +4,7 @@ import { CURRENCY } from '../../domain/money.ts'
 import { BatchId, Day } from '../../domain/settlement/batch.ts'
 import { reportFormats } from '../../domain/settlement/list-query.ts'
 import { text } from '../../domain/text.ts'
-import { choice, newest, option, options, providerOption } from '../options.ts'
+import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const batch = option('ID', 'batch id, such as STL-20261122-6NN1EZ', BatchId)
@@ -32,7 +32,7 @@ export const settlement = {
       options: options({
         batch,
         format: v.optional(
-          choice('output format (default json)', { options: reportFormats }),
+          oneOfWords('output format (default json)', { options: reportFormats }),
           'json',
         ),
       }),

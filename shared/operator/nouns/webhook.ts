@@ -5,7 +5,7 @@ import {
   graceSeconds,
   option,
   options,
-  orNone,
+  orNothing,
   providerOption,
   wholeNumber,
 } from '../options.ts'
@@ -35,10 +35,10 @@ const variant = <Usual extends string, Other extends string>(
 const settings = {
   url: option('URL', 'target of the events', v.string()),
   events: v.optional(
-    option('EVENTS|none', 'only these event types, as EVENT,EVENT', orNone(eventList)),
+    option('EVENTS|none', 'only these event types, as EVENT,EVENT', orNothing(eventList)),
   ),
   'max-attempts': v.optional(
-    option('N|none', 'total attempts, 1-10', orNone(wholeNumber({ min: 1, max: 10 }))),
+    option('N|none', 'total attempts, 1-10', orNothing(wholeNumber({ min: 1, max: 10 }))),
   ),
   timeout: v.optional(
     option('SECONDS', 'response timeout, 10-60 (default 30)', wholeNumber(TIMEOUT_SECONDS)),

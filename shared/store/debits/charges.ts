@@ -4,7 +4,7 @@ import { aboveDailyLimit } from '../../domain/debits/charge.ts'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -16,20 +16,20 @@ import { toDebitItem } from './debit-item.ts'
 /** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
 const DAY_TOTAL_SECONDS = 400 * 86_400
 
-/** What a charge came to: a new debit, or one that the partner's reference already names. */
-export type Opened =
+/** What a charge came to: a new debit, or one that the provider's reference already names. */
+export type CreateResult =
   | { kind: 'opened'; debit: Debit }
   | { kind: 'existing'; reference: Reference; sameRequest: boolean }
   /** The reference or the uuid is taken: draw new ones. */
   | { kind: 'collision' }
 
 // Where the writes of a charge stand; a cancelled transaction names its reasons by position. The
-// claim on the partner's reference, at 1, is read whatever else is named.
+// claim on the provider's reference, at 1, is read whatever else is named.
 const DEBIT = 0
 const UUID = 2
 const DAY_TOTAL = 3
 
-type Opening = {
+type NewDebit = {
   debit: Debit
   /** Text that is equal exactly for equal requests. */
   fingerprint: string
@@ -38,11 +38,14 @@ type Opening = {
 }
 
 /**
- * Writes a new debit, its claim on the partner's reference, its uuid pointer and its share of the
+ * Writes a new debit, its claim on the provider's reference, its uuid pointer and its share of the
  * day total: all or nothing.
  * @returns 400/3005 when the amount does not fit what is left of the daily limit
  */
-export const openDebit = async (opening: Opening, runtime: Runtime): Promise<Opened | Refusal> => {
+export const createDebit = async (
+  opening: NewDebit,
+  runtime: Runtime,
+): Promise<CreateResult | Refusal> => {
   const { debit } = opening
   try {
     await withConflictRetries(runtime, () =>
@@ -50,23 +53,23 @@ export const openDebit = async (opening: Opening, runtime: Runtime): Promise<Ope
         new TransactWriteCommand({
           // A repeat after a lost answer is the same command.
           ClientRequestToken: tokenOf(opening),
-          TransactItems: openingWrites(opening),
+          TransactItems: creationWrites(opening),
         }),
       ),
     )
     return { kind: 'opened', debit }
   } catch (error) {
-    if (error instanceof TransactionCanceledException) return judgeCancelled(opening, error)
+    if (error instanceof TransactionCanceledException) return explainCancelled(opening, error)
     return confirmUnknown(opening, error)
   }
 }
 
 const TOKEN_LENGTH_MAX = 36
 
-const tokenOf = ({ debit: { facts }, fingerprint }: Opening): string =>
+const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
   sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
 
-const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactItems'] => {
+const creationWrites = (opening: NewDebit): TransactWriteCommandInput['TransactItems'] => {
   const { facts } = opening.debit
   const TableName = tableName()
   const isNew = 'attribute_not_exists(pk)'
@@ -76,7 +79,7 @@ const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactIte
       Put: {
         TableName,
         Item: {
-          ...keys.partnerReference(facts.partner, facts.partnerReference),
+          ...keys.partnerReference(facts.provider, facts.partnerReference),
           reference: facts.reference,
           request: sha256(opening.fingerprint),
         },
@@ -102,13 +105,13 @@ const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
     ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
     : 'amountTotal <= :room'
 
-const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
+const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit) => {
   if (facts.countedOn === undefined) return []
   return [
     {
       Update: {
         TableName: tableName(),
-        Key: keys.dayTotal(facts.partner, facts.countedOn),
+        Key: keys.dayTotal(facts.provider, facts.countedOn),
         UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
         ...(dailyLimit === undefined
           ? {}
@@ -127,19 +130,19 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
  * A repeat is told before anything else: what exists already is neither limited again nor in the
  * way of itself, whichever condition DynamoDB named.
  */
-const judgeCancelled = async (
-  opening: Opening,
+const explainCancelled = async (
+  opening: NewDebit,
   error: TransactionCanceledException,
-): Promise<Opened | Refusal> => {
+): Promise<CreateResult | Refusal> => {
   const failed = failedConditions(error)
   if (!failed.includes(true)) throw error
   const claim = await findClaim(opening.debit)
-  if (claim) return judgeClaim(opening, claim)
+  if (claim) return resultOfClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
-  const { partner, countedOn } = opening.debit.facts
+  const { provider, countedOn } = opening.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
   // The refusal shows the rest of the limit, as it is now.
-  const total = (await findDayTotal(partner, countedOn)) ?? 0
+  const total = (await findDayTotal(provider, countedOn)) ?? 0
   return aboveDailyLimit(pesewas(Math.max(0, (opening.dailyLimit ?? 0) - total)), countedOn)
 }
 
@@ -147,15 +150,18 @@ const judgeCancelled = async (
  * The answer to the write was lost: what the table says now is the truth. A write that is still on
  * its way is found by the next try, which carries the same partner_reference.
  */
-const confirmUnknown = async (opening: Opening, error: unknown): Promise<Opened | Refusal> => {
+const confirmUnknown = async (
+  opening: NewDebit,
+  error: unknown,
+): Promise<CreateResult | Refusal> => {
   const claim = await findClaim(opening.debit)
   if (!claim) throw error
-  return judgeClaim(opening, claim)
+  return resultOfClaim(opening, claim)
 }
 
 type Claim = { reference: Reference; request: string }
 
-const judgeClaim = (opening: Opening, claim: Claim): Opened =>
+const resultOfClaim = (opening: NewDebit, claim: Claim): CreateResult =>
   claim.reference === opening.debit.facts.reference
     ? { kind: 'opened', debit: opening.debit }
     : {
@@ -165,14 +171,14 @@ const judgeClaim = (opening: Opening, claim: Claim): Opened =>
       }
 
 const findClaim = ({ facts }: Debit): Promise<Claim | undefined> =>
-  read<Claim>(keys.partnerReference(facts.partner, facts.partnerReference))
+  read<Claim>(keys.partnerReference(facts.provider, facts.partnerReference))
 
-/** What a partner's reference names already, if anything. */
+/** What a provider's reference names already, if anything. */
 export const findByPartnerReference = async (
-  partner: PartnerId,
+  provider: ProviderId,
   partnerReference: string,
   fingerprint: string,
 ): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
-  const claim = await read<Claim>(keys.partnerReference(partner, partnerReference))
+  const claim = await read<Claim>(keys.partnerReference(provider, partnerReference))
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }

@@ -1,9 +1,9 @@
 import { isHeldBy, type Restore } from '../../domain/operator/restore.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { fromIso, iso } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
 import { read, type Write } from '../table.ts'
@@ -35,10 +35,10 @@ export const findRestore = async (): Promise<Restore | undefined> => {
 }
 
 /** Returns whether timeouts, payouts and refunds of a provider are held, strongly consistent. */
-export const isHeld = async (provider: PartnerId): Promise<boolean> =>
+export const isHeld = async (provider: ProviderId): Promise<boolean> =>
   isHeldBy(await findRestore(), provider)
 
-const generations = remembered<{ generation: number | undefined }>({ entriesMax: 1 })
+const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 
 /**
  * Returns the generation of events that are written now; undefined before any restore. A warm

@@ -1,9 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
-import { expiresAt, held, read, table, tableName, withoutKeys } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { conditionMet, expiresAt, read, table, tableName, withoutKeys } from '../table.ts'
+import { dueAttributes } from '../work-index.ts'
 
 const KEPT_SECONDS = 90 * 86_400
 
@@ -20,10 +20,10 @@ export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
 }
 
 const toRecoveryItem = (recovery: Recovery) => ({
-  ...keys.recovery(recovery.partner, recovery.id),
+  ...keys.recovery(recovery.provider, recovery.id),
   entity: 'recovery',
   ...recovery,
-  ...(recovery.status === 'running' ? watched(recovery.id, recovery.runAt) : {}),
+  ...(recovery.status === 'running' ? dueAttributes(recovery.id, recovery.runAt) : {}),
   since: recovery.since.toISOString(),
   until: recovery.until.toISOString(),
   runAt: recovery.runAt.toISOString(),
@@ -31,15 +31,15 @@ const toRecoveryItem = (recovery: Recovery) => ({
 })
 
 export const findRecovery = async (
-  partner: PartnerId,
+  provider: ProviderId,
   id: string,
 ): Promise<Recovery | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.recovery(partner, id))
+  const item = await read<Record<string, unknown>>(keys.recovery(provider, id))
   return item && fromRecoveryItem(item)
 }
 
 const write = (recovery: Recovery, condition: object): Promise<boolean> =>
-  held(
+  conditionMet(
     table.send(
       new PutCommand({ TableName: tableName(), Item: toRecoveryItem(recovery), ...condition }),
     ),

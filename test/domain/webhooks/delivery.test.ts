@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
   attemptId,
@@ -9,22 +9,22 @@ import {
   errorClasses,
   type FailureCause,
   type FailureReason,
-  firstTry,
   type Outcome,
+  pingAttempt,
   succeeded,
 } from '../../../shared/domain/webhooks/attempt.ts'
 import {
   abandon,
   appendAttempt,
   attemptsMax,
+  autoRetry,
   type Delivery,
   isRedelivering,
   isSettled,
   isSubscribed,
-  owed,
+  newDelivery,
   recordAttempt,
   redeliver,
-  revive,
 } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../../support/rows.ts'
@@ -34,10 +34,10 @@ const event = {
   reference,
   n: 3,
   event: 'completed' as EventName,
-  partner: v.parse(PartnerId, 'demo'),
+  provider: v.parse(ProviderId, 'demo'),
   occurredAt: at('11:59:59.000'),
 }
-const fresh = owed({ ...event, type: event.event, at: event.occurredAt }, {})
+const fresh = newDelivery({ ...event, type: event.event, at: event.occurredAt }, {})
 const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
@@ -119,7 +119,7 @@ describe('the record of a delivery', () => {
       deliveredAt: null,
       failedAt: null,
       reason: null,
-      revivals: 0,
+      autoRetries: 0,
     })
   })
 
@@ -274,17 +274,17 @@ describe('a redelivery', () => {
 describe('a revival', () => {
   test('asks for the next attempt of what was abandoned, three times at most', () => {
     let delivery = abandoned
-    for (const revivals of [1, 2, 3]) {
-      const revived = revive(delivery, later) as Delivery
-      expect(revived).toEqual({ ...redeliver(delivery, later), revivals })
+    for (const autoRetries of [1, 2, 3]) {
+      const revived = autoRetry(delivery, later) as Delivery
+      expect(revived).toEqual({ ...redeliver(delivery, later), autoRetries })
       delivery = attempt(revived, answered(410))
     }
-    expect(revive(delivery, later)).toBeUndefined()
+    expect(autoRetry(delivery, later)).toBeUndefined()
   })
 
   test('is for nothing else', () => {
     for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
-      expect(revive(delivery, later), delivery.status).toBeUndefined()
+      expect(autoRetry(delivery, later), delivery.status).toBeUndefined()
     }
   })
 })
@@ -380,7 +380,7 @@ test('a request within a minute of another, before an attempt is recorded, is th
 })
 
 test('a try that owes nothing has the number one', () => {
-  expect(firstTry(answered(302), made)).toEqual({
+  expect(pingAttempt(answered(302), made)).toEqual({
     number: 1,
     ...made,
     responseCode: 302,
@@ -394,7 +394,7 @@ test('the id of an attempt is that of its delivery and random digits', () => {
   expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
 })
 
-test('a partner takes all events, or those it named', () => {
+test('a provider takes all events, or those it named', () => {
   expect(isSubscribed({}, 'created')).toBe(true)
   const named = { events: ['transaction.completed'] as ['transaction.completed'] }
   expect(isSubscribed(named, 'completed')).toBe(true)
@@ -415,7 +415,7 @@ describe('attempts in total', () => {
     expect(attemptsMax(name as EventName, {})).toBe(Number(total))
   })
 
-  test.each(classes)("are the partner's own setting where there is one: %s", (name) => {
+  test.each(classes)("are the provider's own setting where there is one: %s", (name) => {
     expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
   })
 })

@@ -4,10 +4,10 @@ import { actingAs } from '../../../sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/providers/provider.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
-import { GRACE_SECONDS } from '../../../shared/store/work-index.ts'
+import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import { draws } from '../../../simulation/engine/random.ts'
-import { demoPartner, NOON } from '../examples.ts'
+import { demoProvider, NOON } from '../examples.ts'
 import { callersOf } from './callers.ts'
 import { streamFeed, visible, work } from './feed.ts'
 import { type FunctionName, functionsOf, type Run } from './functions.ts'
@@ -79,7 +79,7 @@ export const openWorld = async (
     chance,
   }
   return {
-    partner: demoPartner.id,
+    provider: demoProvider.id,
     webhook,
     receiver,
     queues,
@@ -196,7 +196,7 @@ const nextLook = (items: readonly Item[]): number => {
       const at = Date.parse(String(due))
       if (String(work).startsWith('WATCH#')) return [at]
       const isUnseen = String(work).startsWith('SETTLE#') && String(due) > until
-      return isUnseen ? [at + GRACE_SECONDS * 1000] : []
+      return isUnseen ? [at + SWEEP_GRACE_SECONDS * 1000] : []
     }),
   )
 }
