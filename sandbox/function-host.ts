@@ -79,7 +79,7 @@ export const loadFunctions = async (
   const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
     await Promise.all(
       rows.map(async (row) => {
-        const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
+        const { handler } = (await import(/* @vite-ignore */ `../${row.entry}`)) as {
           handler: Handler
         }
         return [row.name, { row, handler }] as const
