@@ -2,7 +2,7 @@ import { startDynamoDbLocal } from '../sandbox/dynamodb-local.ts'
 import { seeds } from '../sandbox/seeds.ts'
 import { createTable } from '../sandbox/table.ts'
 
-/** What a warm function stands on: its environment, DynamoDB Local, and the sandbox's partners and banks. */
+/** What a warm function stands on: its environment, DynamoDB Local, and the sandbox's providers and banks. */
 
 const TABLE = 'bench'
 

@@ -6,7 +6,7 @@ import { advance, type Debit, openDebit } from '../shared/domain/debits/debit.ts
 import { newReference, type Reference, Uuid } from '../shared/domain/ids.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { PhoneNumber } from '../shared/domain/phone.ts'
-import type { PartnerId } from '../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../shared/domain/providers/provider.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { type BatchId, dayOf, type Line, openBatch } from '../shared/domain/settlement/batch.ts'
 import { debitLine } from '../shared/domain/settlement/line.ts'
@@ -20,7 +20,7 @@ import { table, tableName } from '../shared/store/table.ts'
 /** A day of a provider with completed debits, as they stand in the table, and its bare settlement. */
 
 export type OneDay = {
-  partner: PartnerId
+  provider: ProviderId
   count: number
   /** Midnight at its beginning. */
   begins: Date
@@ -29,13 +29,13 @@ export type OneDay = {
 const DAY_MS = 86_400_000
 const SUFFIXES = 36 ** 6
 
-/** Tells the debits of one partner from those of others: references are of one space. */
+/** Tells the debits of one provider from those of others: references are of one space. */
 let used = 0
-const firsts = new Map<PartnerId, number>()
-const firstOf = ({ partner, count }: OneDay): number => {
-  const first = firsts.get(partner) ?? used
-  if (!firsts.has(partner)) used += count
-  firsts.set(partner, first)
+const firsts = new Map<ProviderId, number>()
+const firstOf = ({ provider, count }: OneDay): number => {
+  const first = firsts.get(provider) ?? used
+  if (!firsts.has(provider)) used += count
+  firsts.set(provider, first)
   return first
 }
 
@@ -53,7 +53,7 @@ const debitOf = (day: OneDay, n: number): Debit => {
     {
       reference: referenceIn(day, n),
       uuid: v.parse(Uuid, randomUUID()),
-      partner: day.partner,
+      provider: day.provider,
       partnerReference: `order-2026-11-21-${String(n).padStart(12, '0')}`,
       bank,
       phone,
@@ -61,7 +61,7 @@ const debitOf = (day: OneDay, n: number): Debit => {
       narration: 'Payment for your order, thank you for shopping',
       metadata: {},
     },
-    { at, by: `partner:${day.partner}`, requestId: randomUUID() },
+    { at, by: `provider:${day.provider}`, requestId: randomUUID() },
   )
   const cause = { at, by: 'bank:GCB', requestId: randomUUID() }
   const changes = { bankReference: `GCB-${n}`, approvalMethod: 'ussd' as const }
@@ -98,13 +98,13 @@ export const settleBarely = async (
   { from, to }: { from: number; to: number },
   { now, newId }: Pick<Runtime, 'now' | 'newId'>,
 ): Promise<void> => {
-  const { partner, begins } = day
+  const { provider, begins } = day
   const date = dayOf(new Date(begins.getTime() + DAY_MS))
   const id = `STL-${date.replaceAll('-', '')}-BARE${String(firstOf(day) % 90).padStart(2, '0')}`
   const batch = openBatch({
     id: id as BatchId,
     uuid: v.parse(Uuid, newId()),
-    partner,
+    provider,
     date,
     n: 1,
     createdAt: now(),

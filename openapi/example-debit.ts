@@ -14,7 +14,7 @@ import type { Status } from '../shared/domain/debits/lifecycle.ts'
 import { Reference, Uuid } from '../shared/domain/ids.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { PhoneNumber } from '../shared/domain/phone.ts'
-import { PartnerId } from '../shared/domain/providers/provider.ts'
+import { ProviderId } from '../shared/domain/providers/provider.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import {
   addLine,
@@ -59,14 +59,14 @@ const account = v.parse(CustomerAccount, {
   status: 'active',
 })
 
-const demo = v.parse(PartnerId, 'demo')
+const demo = v.parse(ProviderId, 'demo')
 const phone = v.parse(PhoneNumber, '+233241234567')
 
 const pending = openDebit(
   {
     reference: v.parse(Reference, 'DCS-20261121-ABC123'),
     uuid: v.parse(Uuid, '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59'),
-    partner: demo,
+    provider: demo,
     partnerReference: 'order-1',
     bank: { identifier: v.parse(BankIdentifier, 'GCB'), name: gcb.name },
     phone,
@@ -74,7 +74,7 @@ const pending = openDebit(
     narration: 'Order 1',
     metadata: { cart: 77 },
   },
-  { at: NOON, by: 'partner:demo', requestId: 'example' },
+  { at: NOON, by: 'provider:demo', requestId: 'example' },
 )
 
 const moved = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
@@ -126,7 +126,7 @@ const made = {
 }
 
 const untried = owed(
-  { reference, n: 3, partner: demo, type: 'completed', at: secondsLater(30) },
+  { reference, n: 3, provider: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
 const delivered = recordAttempt(untried, answered, made, 0)
@@ -140,7 +140,7 @@ export const exampleBatch = endPayment(
       ...openBatch({
         id: v.parse(BatchId, 'STL-20261122-ABC123'),
         uuid: v.parse(Uuid, '8a5c1d1e-0d7b-4f4e-9d3b-2f1e0d9c8b7a'),
-        partner: demo,
+        provider: demo,
         date: v.parse(Day, '2026-11-22'),
         n: 1,
         createdAt: startOf(v.parse(Day, '2026-11-22')),

@@ -40,7 +40,7 @@ const eventLines = (item: Attributes, known: number): string[] =>
       styleText('cyan', 'event   '),
       reference(item),
       styleText(EVENT_COLOURS[type] ?? 'magenta', type),
-      item.partner?.S,
+      item.provider?.S,
     ].join(' ')
   })
 

@@ -1,4 +1,4 @@
-/** What a fresh sandbox knows: demo partners, banks and customers, as calls of operator functions. */
+/** What a fresh sandbox knows: demo providers, banks and customers, as calls of operator functions. */
 
 export type Seed = { noun: string; verb: string; options: Record<string, string> }
 

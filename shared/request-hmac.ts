@@ -10,7 +10,7 @@ export type SignedParts = {
   body: string | Buffer
 }
 
-/** Lowercase hex of the HMAC-SHA256 over the parts: of partners' requests, and of ours to banks. */
+/** Lowercase hex of the HMAC-SHA256 over the parts: of providers' requests, and of ours to banks. */
 export const requestHmac = (
   secret: string,
   { method, path, timestamp, body }: SignedParts,

@@ -82,11 +82,11 @@ export const environment = {
   get localS3(): boolean {
     return Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL)
   },
-  /** How long a warm function may trust what it read about a credential, a partner or the banks. */
+  /** How long a warm function may trust what it read about a credential, a provider or the banks. */
   get cacheSeconds(): number {
     return number('CACHE_SECONDS', 30)
   },
-  /** Only a sandbox on one machine speaks to partners and banks on it, and without TLS. */
+  /** Only a sandbox on one machine speaks to providers and banks on it, and without TLS. */
   get localPeers(): boolean {
     return process.env.LOCAL_PEERS === 'true'
   },
@@ -97,7 +97,7 @@ export const environment = {
       .map((host) => host.trim().toLowerCase())
       .filter(Boolean)
   },
-  /** The text that partners' and banks' secrets are sealed under, or the secret that holds it. */
+  /** The text that providers' and banks' secrets are sealed under, or the secret that holds it. */
   get sealingKey(): { fixed?: string; secretArn: string } {
     const fixed = process.env.SEALING_KEY
     return fixed ? { fixed, secretArn: '' } : { secretArn: required('SEALING_KEY_ARN') }

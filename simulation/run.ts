@@ -23,7 +23,7 @@ import { newApi } from './peers/api.ts'
 import { newNetwork, type Peer } from './peers/network.ts'
 import { peersOf } from './peers/peers.ts'
 import { newLives } from './scenario/clients.ts'
-import { furnish, scenePartners } from './scenario/fixtures.ts'
+import { furnish, sceneProviders } from './scenario/fixtures.ts'
 import { bankNames, type Plan } from './scenario/scenario.ts'
 
 /**
@@ -76,7 +76,7 @@ export const live = async (plan: Plan, print?: (line: string) => void): Promise<
   })
   peerAt = peersOf({ clock, chance, faults, plan, lives, ...seen })
 
-  await furnish(new Date(plan.startAt), plan.partners)
+  await furnish(new Date(plan.startAt), plan.providers)
   for (const life of plan.lives) void lives.live(life)
   clock.at(plan.healAt, faults.heal)
   const steps = await pass(clock, plan.endAt)
@@ -147,7 +147,7 @@ const sceneOf = (plan: Plan): Witnessed['scene'] => ({
   endedAt: plan.endAt,
   healthy: plan.faults.size === 0 && plan.deaths.length === 0,
   skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
-  partners: scenePartners,
+  providers: sceneProviders,
   banks: bankNames,
   endpoints: bankNames.filter((name) => name !== 'SBX'),
 })

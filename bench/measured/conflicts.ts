@@ -72,9 +72,9 @@ const figuresOf = (name: string, met: Met, free: Met): Record<string, Figure> =>
 }
 
 /** By the table itself: what the day holds, beside what was accepted. */
-const dayTotal = async (partner: string): Promise<number> => {
+const dayTotal = async (provider: string): Promise<number> => {
   const item = await read<{ amountTotal: number }>(
-    keys.dayTotal(partner as Parameters<typeof keys.dayTotal>[0], '2026-11-21'),
+    keys.dayTotal(provider as Parameters<typeof keys.dayTotal>[0], '2026-11-21'),
   )
   return item?.amountTotal ?? 0
 }

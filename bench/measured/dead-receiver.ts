@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, SQSEvent } from 'aws-lambda'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type FairQueue, openFairQueue } from '../fair-queue.ts'
 import { beside } from '../figures.ts'
 import { openGround, operate, setEnvironment } from '../ground.ts'
@@ -59,9 +59,9 @@ const openQueues = () => {
   return { webhooks, sidelined }
 }
 
-/** A partner with a webhook, and debits enough whose completion it is to be told of. */
-const openPartner = async (name: string, url: string, count: number): Promise<OneDay> => {
-  const day = { partner: name as PartnerId, count, begins: BEGINS }
+/** A provider with a webhook, and debits enough whose completion it is to be told of. */
+const openProvider = async (name: string, url: string, count: number): Promise<OneDay> => {
+  const day = { provider: name as ProviderId, count, begins: BEGINS }
   await operate({ noun: 'provider', verb: 'create', options: { provider: name, name } })
   await operate({ noun: 'webhook', verb: 'set', options: { provider: name, url } })
   await seed(day)
@@ -83,7 +83,7 @@ const ask = async ({ first, others, events, told }: Run, queue: FairQueue) => {
     const reference = referenceIn(day, nth)
     if (day !== first) askedAt.set(eventId({ reference, n: COMPLETED }), Date.now())
     const message = { reference, n: COMPLETED, attempt: 1 }
-    queue.send({ group: day.partner, body: JSON.stringify(message) })
+    queue.send({ group: day.provider, body: JSON.stringify(message) })
   }
   return askedAt
 }
@@ -114,7 +114,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     const days: OneDay[] = []
     for (const n of Array(RECEIVERS).keys()) {
       const share = n === 0 ? events : (2 * events) / RECEIVERS
-      days.push(await openPartner(`alive-${n}`, urlOf(n), Math.ceil(share + 1) * (rounds + 1)))
+      days.push(await openProvider(`alive-${n}`, urlOf(n), Math.ceil(share + 1) * (rounds + 1)))
     }
     const [first, ...others] = days
     if (!first) throw new Error('There are no receivers')
@@ -124,7 +124,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     await latencies({ first, others, events: events / 2, told }, receivers)
     for (let round = 0; round < rounds; round += 1) {
       const dead = RECEIVERS + round
-      const doomed = await openPartner(`dead-${round}`, urlOf(dead), events)
+      const doomed = await openProvider(`dead-${round}`, urlOf(dead), events)
       alive.push(await latencies({ first, others, events, told }, receivers))
       besideDead.push(await latencies({ first: doomed, others, events, told }, receivers, dead))
     }

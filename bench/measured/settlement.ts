@@ -7,7 +7,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { mockClient } from 'aws-sdk-client-mock'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
 import { beside, type Figure, ratioOf } from '../figures.ts'
 import { openGround, setEnvironment } from '../ground.ts'
@@ -70,15 +70,15 @@ const watchHeap = () => {
 }
 
 const newDay = (count: number): OneDay => ({
-  partner: `bench-${randomUUID().slice(0, 8)}` as PartnerId,
+  provider: `bench-${randomUUID().slice(0, 8)}` as ProviderId,
   count,
   begins: BEGINS,
 })
 
 /** One turn; the last one sums the batch and writes its reports as well. */
-const settle = ({ partner }: OneDay) => {
+const settle = ({ provider }: OneDay) => {
   let left = DEBITS_PER_TURN / DEBITS_PER_READ
-  return buildBatch({ partner, date: dayOf(NEXT_MORNING) }, runtime, () => {
+  return buildBatch({ provider, date: dayOf(NEXT_MORNING) }, runtime, () => {
     left -= 1
     return left === 0
   })

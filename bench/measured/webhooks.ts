@@ -26,7 +26,7 @@ const oneEvent = async (url: string) => {
   await operate({ noun: 'webhook', verb: 'set', options: { provider: 'demo', url } })
   const charged = await asked(charge, (await chargeEvents())('order'), 202)
   const [event] = await findEvents([JSON.parse(charged.body).data.reference])
-  const webhook = event && (await findWebhook(event.partner))
+  const webhook = event && (await findWebhook(event.provider))
   if (!event || !webhook) throw new Error('There is no event to send')
   return { event, webhook }
 }

@@ -73,10 +73,10 @@ const get = async (pk: string, sk: string): Promise<Item | undefined> => {
   return Item
 }
 
-const findPartner = remember(async (token) => {
+const findProvider = remember(async (token) => {
   const hash = createHash('sha256').update(token).digest('base64url')
   const credential = await get(`CREDENTIAL#${hash}`, 'CREDENTIAL')
-  return credential && get(`PARTNER#${credential.owner}`, 'PARTNER')
+  return credential && get(`PROVIDER#${credential.owner}`, 'PROVIDER')
 })
 
 const listBanks = remember(async () => {
@@ -91,12 +91,12 @@ const listBanks = remember(async () => {
   return new Map(Items.map((bank) => [String(bank.identifier), bank]))
 })
 
-const countRequest = async (partner: string, now: Date): Promise<number> => {
+const countRequest = async (provider: string, now: Date): Promise<number> => {
   const minute = Math.floor(now.getTime() / 60_000)
   const { Attributes } = await table.send(
     new UpdateCommand({
       TableName,
-      Key: { pk: `RATE#charge#${partner}#${minute}`, sk: 'RATE' },
+      Key: { pk: `RATE#charge#${provider}#${minute}`, sk: 'RATE' },
       UpdateExpression: 'SET expiresAt = :expires ADD requests :one',
       ExpressionAttributeValues: { ':one': 1, ':expires': minute * 60 + 120 },
       ReturnValues: 'UPDATED_NEW',
@@ -118,19 +118,19 @@ const open =
   (clock: () => Date) =>
   async ({ body, headers }: Event): Promise<APIGatewayProxyResult> => {
     const now = clock()
-    const partner = await findPartner(headers.Authorization?.replace(/^Bearer /, '') ?? '')
-    if (partner?.status !== 'active') throw refuse(401, 1401, 'Unauthorized')
-    const count = await countRequest(String(partner.id), now)
+    const provider = await findProvider(headers.Authorization?.replace(/^Bearer /, '') ?? '')
+    if (provider?.status !== 'active') throw refuse(401, 1401, 'Unauthorized')
+    const count = await countRequest(String(provider.id), now)
     if (count > LIMIT_PER_MINUTE) throw refuse(429, 1456, 'Rate limit exceeded')
     const bank = (await listBanks('all')).get(body.bank_identifier)
     if (bank?.status !== 'live') throw refuse(402, 1402, 'Bank not supported')
     const ids = { reference: newReference(now), uuid: randomUUID(), requestId: randomUUID() }
     await table.send(
       new TransactWriteCommand({
-        TransactItems: itemsOf({ ...ids, TableName, body, bank, partner, now }),
+        TransactItems: itemsOf({ ...ids, TableName, body, bank, provider, now }),
       }),
     )
-    logger.info('charge accepted', { reference: ids.reference, partner: partner.id })
+    logger.info('charge accepted', { reference: ids.reference, provider: provider.id })
     return accepted(ids, bank, now)
   }
 

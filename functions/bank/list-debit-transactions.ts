@@ -7,7 +7,7 @@ import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks/banks.ts'
 import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debits/debit-lists.ts'
-import { partnerNames } from '../../shared/store/providers/providers.ts'
+import { providerNames } from '../../shared/store/providers/providers.ts'
 import { bankItemView, bankListView } from '../../shared/views/bank.ts'
 
 /** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
@@ -27,7 +27,7 @@ export const listDebitTransactions = (runtime: Runtime) =>
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })
-    const names = await partnerNames(new Set(debits.map(({ facts }) => facts.partner)), at)
+    const names = await providerNames(new Set(debits.map(({ facts }) => facts.provider)), at)
     const items = debits.map((debit) => bankItemView(debit, account, names))
     const transactions = fitting(items)
     const last = debits[transactions.length - 1]

@@ -3,22 +3,22 @@ import { consumer } from '../../shared/queues/consume.ts'
 import { building, payment } from '../../shared/queues/outbox.ts'
 import { sendEvery } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { listPartners } from '../../shared/store/providers/providers.ts'
+import { listProviders } from '../../shared/store/providers/providers.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 
 /**
- * At 00:00 UTC, and once more at 00:20 and 01:00: one message for each partner, whose debits of
+ * At 00:00 UTC, and once more at 00:20 and 01:00: one message for each provider, whose debits of
  * earlier days are to be settled, and one for each batch that is to be paid. A run that comes twice
  * finds nothing left to do.
  */
 export const openSettlement = (runtime: Pick<Runtime, 'now'>) =>
   consumer('settlement-runs', async () => {
     const date = dayOf(runtime.now())
-    const [partners, payable] = await Promise.all([listPartners(), listPayable(startOf(date))])
+    const [providers, payable] = await Promise.all([listProviders(), listPayable(startOf(date))])
     const batches = await findBatches(payable)
     await sendEvery([
-      ...partners.map((partner) => building(partner, date)),
-      ...batches.map(({ id, partner }) => payment(id, partner)),
+      ...providers.map((provider) => building(provider, date)),
+      ...batches.map(({ id, provider }) => payment(id, provider)),
     ])
   })
 

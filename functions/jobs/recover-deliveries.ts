@@ -20,11 +20,11 @@ import { findRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts
  * apart, and the table's stream has them made; the next page is written too, and comes the same way.
  */
 export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
-  consumer('recoveries', async ({ partner, id, page }) => {
-    const recovery = await findRecovery(partner, id)
+  consumer('recoveries', async ({ provider, id, page }) => {
+    const recovery = await findRecovery(provider, id)
     if (recovery?.status !== 'running' || recovery.page !== page) return
     const now = runtime.now()
-    const found = await listUndelivered(partner, recovery, {
+    const found = await listUndelivered(provider, recovery, {
       after: recovery.cursor,
       limit: RECOVERY_PAGE,
     })
@@ -39,7 +39,7 @@ export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
     const isLast = found.length < RECOVERY_PAGE
     const after = afterPage(recovery, { cursor, taken, isLast }, runtime.now())
     if (await putPage(after)) {
-      log.info('deliveries recovered', { partner, id, page, taken, total: after.count, isLast })
+      log.info('deliveries recovered', { provider, id, page, taken, total: after.count, isLast })
     }
   })
 

@@ -3,12 +3,12 @@ import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import {
   debitEvents,
-  type PartnerEvent,
+  type ProviderEvent,
   settlementEvent,
 } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
@@ -90,7 +90,7 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
 }
 
 /** Each in one line for all that a record brings: most debits make two. */
-const countMoves = (added: readonly PartnerEvent[], { facts: { amount } }: Debit): void => {
+const countMoves = (added: readonly ProviderEvent[], { facts: { amount } }: Debit): void => {
   const figures = Object.assign({}, ...added.map(({ type }) => figuresOf[type]?.(amount)))
   if (Object.keys(figures).length > 0) measure(figures)
 }
@@ -102,7 +102,7 @@ const exceptionMetrics = {
   refund: 'RefundFailed',
 } as const satisfies Record<ExceptionKind, MetricName>
 
-const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figures>> = {
+const figuresOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
   created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),
   completed: (amount) => ({ DebitsCompleted: 1, CompletedPesewas: amount }),
   failed: () => ({ DebitsFailed: 1 }),
@@ -110,16 +110,16 @@ const figuresOf: Partial<Record<PartnerEvent['type'], (amount: Pesewas) => Figur
 }
 
 /**
- * Events of one partner, for its feed and its webhook. The feed is handed them before anything is
+ * Events of one provider, for its feed and its webhook. The feed is handed them before anything is
  * waited for, so that it has the events of a debit in their order.
  */
-const tell = async (events: readonly PartnerEvent[], { now, append }: Turn): Promise<void> => {
+const tell = async (events: readonly ProviderEvent[], { now, append }: Turn): Promise<void> => {
   const [first, ...others] = events
   if (!first) return
-  const { partner } = first
+  const { provider } = first
   await Promise.all([
-    append(partner, events, now),
-    inTheirLane(partner, [announce([first, ...others])], now).then(sendEvery),
+    append(provider, events, now),
+    inTheirLane(provider, [announce([first, ...others])], now).then(sendEvery),
   ])
 }
 
@@ -133,13 +133,13 @@ const followDelivery = async (
     before?.attemptCount === delivery.attemptCount &&
     before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isKnown) return
-  await sendEvery(await inTheirLane(delivery.partner, nextAttempt(delivery, now), now))
+  await sendEvery(await inTheirLane(delivery.provider, nextAttempt(delivery, now), now))
 }
 
 /** A builder that ran out of time leaves the rest to another. */
 const followBuild = async (build: BuildRecord, before: BuildRecord | undefined): Promise<void> => {
   const isLeft = build.continuations > (before?.continuations ?? 0)
-  if (isLeft) await sendEvery([building(build.partner, build.date)])
+  if (isLeft) await sendEvery([building(build.provider, build.date)])
 }
 
 /** A payment that is through. */
@@ -166,10 +166,10 @@ const followRefund = async (refund: Refund, before: Refund | undefined): Promise
 }
 
 const inTheirLane = async (
-  partner: PartnerId,
+  provider: ProviderId,
   about: AboutEvent[],
   now: Date,
 ): Promise<AboutEvent[]> =>
-  about.length > 0 && (await isSlow(partner, now)) ? about.map(sidelined) : about
+  about.length > 0 && (await isSlow(provider, now)) ? about.map(sidelined) : about
 
 export const handler = relay(real)

@@ -17,9 +17,9 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
     if (debit.status === 'pending' && outcome !== 'timeout') {
       throw new Error(`Submission of ${reference} is not on record yet`)
     }
-    const { uuid, bank, partner } = debit.facts
+    const { uuid, bank, provider } = debit.facts
     const restore = await findRestore()
-    if (outcome === 'timeout' && isHeldBy(restore, partner)) return
+    if (outcome === 'timeout' && isHeldBy(restore, provider)) return
     const cause = {
       at: runtime.now(),
       by: `bank:${bank.identifier}`,

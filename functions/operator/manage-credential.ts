@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
@@ -17,14 +17,14 @@ import {
   putCredential,
   revokeCredential,
 } from '../../shared/store/providers/credentials.ts'
-import { findPartner } from '../../shared/store/providers/providers.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 
 type Wanted = v.InferOutput<typeof credential.verbs.issue.options>
 type Named = v.InferOutput<typeof credential.verbs.show.options>
 
 const ownerOf = async ({ provider, bank }: Pick<Wanted, 'provider' | 'bank'>) => {
   if (provider && !bank) {
-    const known = await findPartner(provider)
+    const known = await findProvider(provider)
     return known
       ? ({ kind: 'provider', owner: provider } as const)
       : new Refusal(1404, { details: 'no such provider' })
@@ -64,7 +64,7 @@ type Owner = Pick<ListedCredential, 'kind' | 'owner'>
 const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Recording => ({
   ...author,
   target,
-  ...(kind === 'provider' ? { provider: owner as PartnerId } : { bank: owner as BankIdentifier }),
+  ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
 })
 
 /** A credential that is revoked stays as it is. */

@@ -16,7 +16,7 @@ import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.
 import { moveDebit } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
-import { findPartner } from '../../shared/store/providers/providers.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import type { Write } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { statusView } from '../../shared/views/debit.ts'
@@ -27,7 +27,7 @@ const view = (debit: Debit, refund: Refund | undefined) => {
   const { response: _response, customer: _customer, ...summary } = statusView(debit, refund)
   return {
     ...summary,
-    provider: state.partner,
+    provider: state.provider,
     bank: state.bank.identifier,
     phone_number: maskPhone(state.phone),
     error_code: state.errorCode,
@@ -79,7 +79,7 @@ const moving =
     if (!found) return unknown()
     const by = `operator:${author.by}`
     const cause = { at, by, requestId: runtime.newId(), generation }
-    const recording = { ...author, target: reference, provider: found.facts.partner }
+    const recording = { ...author, target: reference, provider: found.facts.provider }
     const moved = await moveDebit(
       found,
       (now) => {
@@ -105,7 +105,7 @@ export const manageDebit = (runtime: Runtime) => {
         return found ? view(found, await findRefundOf(found)) : unknown()
       },
       list: async ({ provider, status, limit }) => {
-        if (!(await findPartner(provider)))
+        if (!(await findProvider(provider)))
           return new Refusal(1404, { details: 'no such provider' })
         const { debits } = await listDebits(
           provider,
@@ -136,7 +136,7 @@ export const manageDebit = (runtime: Runtime) => {
       },
       /** Repeats what should have followed from the debits of a day and is missing. */
       repair: async ({ provider, date }, author) => {
-        if (!(await findPartner(provider)))
+        if (!(await findProvider(provider)))
           return new Refusal(1404, { details: 'no such provider' })
         await putChange({ ...author, target: provider, provider }, { date })
         const end = runtime.now().getTime() + REPAIR_MS

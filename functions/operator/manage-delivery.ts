@@ -1,4 +1,4 @@
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/webhooks/recovery.ts'
@@ -16,7 +16,7 @@ import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { askRedelivery } from '../../shared/webhooks/redeliver.ts'
 
 const listOfProvider = async (
-  provider: PartnerId,
+  provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
   const deliveries = await findDeliveries(await readNewest(provider, limit))
@@ -38,7 +38,7 @@ export const handler = operatorHandler(noun, {
     const wanted = readDeliveryId(environment.referencePrefix, id)
     const event = wanted && (await findEvent(wanted))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
-    await putChange({ ...author, target: id, provider: event.partner }, { event: event.type })
+    await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })
     const asked = await askRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   },
@@ -50,7 +50,7 @@ export const handler = operatorHandler(noun, {
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
-    const recovery = askedRecovery({ partner: provider, id: real.newId(), since, now })
+    const recovery = askedRecovery({ provider, id: real.newId(), since, now })
     await openRecovery(recovery)
     return {
       recovery: recovery.id,

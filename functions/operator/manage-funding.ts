@@ -26,7 +26,7 @@ const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding
 const payWaiting = async (): Promise<void> => {
   if (!environment.payoutsWaitForFunding) return
   const due = await findBatches(await listPayable(startOf(dayOf(real.now()))))
-  await sendEvery(due.map(({ id, partner }) => payment(id, partner)))
+  await sendEvery(due.map(({ id, provider }) => payment(id, provider)))
 }
 
 const newestFirst = (one: Funding, other: Funding): number =>

@@ -10,8 +10,8 @@ import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import {
   dailyLimitAfter,
-  type Partner,
-  type PartnerId,
+  type Provider,
+  type ProviderId,
 } from '../../shared/domain/providers/provider.ts'
 import {
   type RequestLimits,
@@ -26,7 +26,11 @@ import { real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
-import { changePartner, findPartner, loadPartners } from '../../shared/store/providers/providers.ts'
+import {
+  changeProvider,
+  findProvider,
+  loadProviders,
+} from '../../shared/store/providers/providers.ts'
 
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
 type Owner = Pick<SetOptions, 'provider' | 'bank'>
@@ -50,10 +54,10 @@ const requestLimits = (kind: Kind, overrides: RequestLimits = {}) => ({
   ),
 })
 
-const providerView = (partner: Partner) => ({
-  provider: partner.id,
-  daily_limit: partner.dailyLimit === undefined ? null : formatAmount(partner.dailyLimit),
-  ...requestLimits('provider', partner.requestLimits),
+const providerView = (provider: Provider) => ({
+  provider: provider.id,
+  daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
+  ...requestLimits('provider', provider.requestLimits),
 })
 
 const bankView = (bank: Bank) => ({
@@ -62,7 +66,7 @@ const bankView = (bank: Bank) => ({
 })
 
 /** Without a daily limit no total is kept. */
-const used = async ({ id, dailyLimit }: Partner) => {
+const used = async ({ id, dailyLimit }: Provider) => {
   const day = dayOf(real.now())
   if (dailyLimit === undefined) return { day, used: null, left: null }
   const total = (await findDayTotal(id, day)) ?? 0
@@ -98,7 +102,7 @@ const checkOptions = (given: SetOptions): Refusal | undefined => {
     : invalid({ operation: [`must be one of ${names.join(', ')}`] })
 }
 
-const withOverride = <T extends Bank | Partner>(
+const withOverride = <T extends Bank | Provider>(
   before: T,
   { operation, 'per-minute': count }: Pick<SetOptions, 'operation' | 'per-minute'>,
 ) =>
@@ -107,16 +111,16 @@ const withOverride = <T extends Bank | Partner>(
     : withRequestLimit(before, operation, count)
 
 /** The limits in the record of a change: each operation with an override is a field. */
-const limitsOf = (owner: Partner | Bank) => ({
+const limitsOf = (owner: Provider | Bank) => ({
   ...owner.requestLimits,
   ...('dailyLimit' in owner && owner.dailyLimit !== undefined
     ? { daily_limit: formatAmount(owner.dailyLimit) }
     : {}),
 })
 
-const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>, author: Author) => {
+const setProvider = async (id: ProviderId, given: Omit<SetOptions, 'provider'>, author: Author) => {
   const { 'daily-limit': dailyLimit } = given
-  const partner = await changePartner(
+  const provider = await changeProvider(
     id,
     (before) => {
       if (!before) return unknown('provider')
@@ -132,7 +136,7 @@ const setProvider = async (id: PartnerId, given: Omit<SetOptions, 'provider'>, a
         limitsOf(after),
       ),
   )
-  return partner instanceof Refusal ? partner : providerView(partner)
+  return provider instanceof Refusal ? provider : providerView(provider)
 }
 
 const setBank = async (identifier: BankIdentifier, given: SetOptions, author: Author) => {
@@ -147,8 +151,8 @@ const setBank = async (identifier: BankIdentifier, given: SetOptions, author: Au
 
 const show = async ({ provider, bank }: Owner) => {
   if (provider) {
-    const partner = await findPartner(provider)
-    return partner ? { ...providerView(partner), ...(await used(partner)) } : unknown('provider')
+    const found = await findProvider(provider)
+    return found ? { ...providerView(found), ...(await used(found)) } : unknown('provider')
   }
   const found = bank && (await findBank(bank))
   return found ? bankView(found) : unknown('bank')
@@ -163,7 +167,7 @@ export const handler = operatorHandler(limit, {
   },
   show: async (owner) => oneOwner(owner) ?? show(owner),
   list: async () => [
-    ...(await loadPartners()).map(providerView),
+    ...(await loadProviders()).map(providerView),
     ...(await listBanks()).map(bankView),
   ],
   remove: ({ provider }, author) => setProvider(provider, { 'daily-limit': null }, author),

@@ -3,8 +3,8 @@ import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
-  type Partner,
-  type PartnerId,
+  type Provider,
+  type ProviderId,
   payoutsHeldUntil,
   type RequestSigning,
   replaced,
@@ -22,7 +22,11 @@ import {
 import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
-import { changePartner, findPartner, loadPartners } from '../../shared/store/providers/providers.ts'
+import {
+  changeProvider,
+  findProvider,
+  loadProviders,
+} from '../../shared/store/providers/providers.ts'
 import {
   openRequestSecrets,
   sealRequestSecret,
@@ -31,37 +35,37 @@ import { feeScheduleView } from '../../shared/views/batch.ts'
 
 type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
-const changed = async (partner: Partner, settings: Settings): Promise<Partner | Refusal> => {
-  const feeSchedule = feeScheduleAfter(partner.feeSchedule, settings)
+const changed = async (provider: Provider, settings: Settings): Promise<Provider | Refusal> => {
+  const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
-  const settlementAccount = settlementAccountAfter(partner.settlementAccount, settings)
+  const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
   if (settlementAccount instanceof Refusal) return settlementAccount
   return {
-    id: partner.id,
-    name: settings.name ?? partner.name,
-    duplicates: settings.duplicates ?? partner.duplicates,
-    status: settings.status ?? partner.status,
+    id: provider.id,
+    name: settings.name ?? provider.name,
+    duplicates: settings.duplicates ?? provider.duplicates,
+    status: settings.status ?? provider.status,
     ...dailyLimitAfter(
-      partner,
-      kept(partner.dailyLimit, settings['daily-limit']),
+      provider,
+      kept(provider.dailyLimit, settings['daily-limit']),
       dayOf(real.now()),
     ),
     ...present({
-      allowedAddresses: kept(partner.allowedAddresses, settings['allow-list']),
-      requestSigning: await signingAfter(partner, settings['request-secret']),
+      allowedAddresses: kept(provider.allowedAddresses, settings['allow-list']),
+      requestSigning: await signingAfter(provider, settings['request-secret']),
       feeSchedule,
       settlementAccount,
       payoutsHeldUntil: environment.approvals
-        ? payoutsHeldUntil(partner, settlementAccount, real.now())
-        : partner.payoutsHeldUntil,
-      requestLimits: partner.requestLimits,
+        ? payoutsHeldUntil(provider, settlementAccount, real.now())
+        : provider.payoutsHeldUntil,
+      requestLimits: provider.requestLimits,
     }),
   }
 }
 
 /** The same secret again changes nothing; another one overlaps with it. */
 const signingAfter = async (
-  { id, requestSigning: before }: Partner,
+  { id, requestSigning: before }: Provider,
   given: string | null | undefined,
 ): Promise<RequestSigning | undefined> => {
   if (given === undefined) return before
@@ -72,37 +76,37 @@ const signingAfter = async (
   return replaced(before, { secret, at, graceSeconds: SECRET_OVERLAP_SECONDS.otherwise })
 }
 
-const previousUntil = ({ requestSigning }: Partner): string | null => {
+const previousUntil = ({ requestSigning }: Provider): string | null => {
   const { until } = requestSigning?.previous ?? {}
   return until && real.now() < new Date(until) ? until : null
 }
 
-const heldUntil = ({ payoutsHeldUntil: until }: Partner): string | null =>
+const heldUntil = ({ payoutsHeldUntil: until }: Provider): string | null =>
   until && real.now() < new Date(until) ? until : null
 
-const view = (partner: Partner) => ({
-  id: partner.id,
-  name: partner.name,
-  status: partner.status,
-  daily_limit: partner.dailyLimit === undefined ? null : formatAmount(partner.dailyLimit),
-  duplicates: partner.duplicates,
-  allow_list: partner.allowedAddresses ?? null,
-  signs_requests: partner.requestSigning !== undefined,
-  previous_request_secret_until: previousUntil(partner),
-  fee_schedule: feeScheduleView(partner.feeSchedule),
-  settlement_account: settlementAccountView(partner),
-  payouts_held_until: heldUntil(partner),
+const view = (provider: Provider) => ({
+  id: provider.id,
+  name: provider.name,
+  status: provider.status,
+  daily_limit: provider.dailyLimit === undefined ? null : formatAmount(provider.dailyLimit),
+  duplicates: provider.duplicates,
+  allow_list: provider.allowedAddresses ?? null,
+  signs_requests: provider.requestSigning !== undefined,
+  previous_request_secret_until: previousUntil(provider),
+  fee_schedule: feeScheduleView(provider.feeSchedule),
+  settlement_account: settlementAccountView(provider),
+  payouts_held_until: heldUntil(provider),
 })
 
 /** What the record of a change shows: the view, without the digits of the account. */
-const fields = (partner: Partner) => {
-  const { id, signs_requests, settlement_account: account, ...others } = view(partner)
+const fields = (provider: Provider) => {
+  const { id, signs_requests, settlement_account: account, ...others } = view(provider)
   const masked = account && { ...account, account_number: maskAccount(account.account_number) }
   return { ...others, settlement_account: masked }
 }
 
 const recordsChange =
-  (id: PartnerId, author: Author) => (before: Partner | undefined, after: Partner) => {
+  (id: ProviderId, author: Author) => (before: Provider | undefined, after: Provider) => {
     const secret = secretField(before?.requestSigning?.secret, after.requestSigning?.secret)
     return changeWrites(
       { ...author, target: id, provider: id },
@@ -111,7 +115,7 @@ const recordsChange =
     )
   }
 
-const fresh = (id: PartnerId, name: string, isLimited: boolean): Partner => ({
+const fresh = (id: ProviderId, name: string, isLimited: boolean): Provider => ({
   id,
   name,
   status: 'active',
@@ -125,11 +129,11 @@ const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
 const taken = () => new Refusal(1409, { details: 'this provider exists already' })
 
-type Start = (before: Partner | undefined) => Partner | Refusal
+type Start = (before: Provider | undefined) => Provider | Refusal
 
 const existing: Start = (before) => before ?? unknown()
 
-const changing = (settings: Settings, start: Start) => async (before: Partner | undefined) => {
+const changing = (settings: Settings, start: Start) => async (before: Provider | undefined) => {
   const begun = start(before)
   if (begun instanceof Refusal) return begun
   const after = await changed(begun, settings)
@@ -139,9 +143,9 @@ const changing = (settings: Settings, start: Start) => async (before: Partner | 
   return after
 }
 
-const save = async (id: PartnerId, settings: Settings, start: Start, author: Author) => {
-  const partner = await changePartner(id, changing(settings, start), recordsChange(id, author))
-  return partner instanceof Refusal ? partner : view(partner)
+const save = async (id: ProviderId, settings: Settings, start: Start, author: Author) => {
+  const provider = await changeProvider(id, changing(settings, start), recordsChange(id, author))
+  return provider instanceof Refusal ? provider : view(provider)
 }
 
 export const handler = operatorHandler(
@@ -156,10 +160,10 @@ export const handler = operatorHandler(
       ),
     update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
     show: async ({ provider }) => {
-      const partner = await findPartner(provider)
-      return partner ? view(partner) : unknown()
+      const found = await findProvider(provider)
+      return found ? view(found) : unknown()
     },
-    list: async () => (await loadPartners()).map(view),
+    list: async () => (await loadProviders()).map(view),
     disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
     enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
     'rotate-request-secret': async ({ provider, 'grace-seconds': given }, author) => {
@@ -170,7 +174,7 @@ export const handler = operatorHandler(
         at: real.now(),
         graceSeconds,
       }
-      const partner = await changePartner(
+      const changed = await changeProvider(
         provider,
         (before) =>
           before
@@ -178,12 +182,12 @@ export const handler = operatorHandler(
             : unknown(),
         recordsChange(provider, author),
       )
-      if (partner instanceof Refusal) return partner
-      return { provider, request_secret: secret, previous_until: previousUntil(partner) }
+      if (changed instanceof Refusal) return changed
+      return { provider, request_secret: secret, previous_until: previousUntil(changed) }
     },
   },
   real,
   {
-    update: async ({ provider, ...rest }) => changing(rest, existing)(await findPartner(provider)),
+    update: async ({ provider, ...rest }) => changing(rest, existing)(await findProvider(provider)),
   },
 )

@@ -1,5 +1,5 @@
 import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore } from '../../shared/operator/nouns/restore.ts'
@@ -7,7 +7,7 @@ import { present } from '../../shared/operator/options.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
-import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 
 const fields = (one: Restore | undefined) =>
   one && {
@@ -17,7 +17,7 @@ const fields = (one: Restore | undefined) =>
   }
 
 const view = async (one: Restore | undefined) => {
-  const held = (await listPartners()).filter((id) => isHeldBy(one, id))
+  const held = (await listProviders()).filter((id) => isHeldBy(one, id))
   return {
     generation: one?.generation ?? 1,
     begun_at: one?.begunAt.toISOString() ?? null,
@@ -31,7 +31,7 @@ const view = async (one: Restore | undefined) => {
 const change = (
   author: Author,
   after: (before: Restore | undefined) => Restore | Refusal,
-  provider?: PartnerId,
+  provider?: ProviderId,
 ) =>
   changeRestore(after, (before, written) =>
     changeWrites(
@@ -70,8 +70,8 @@ const begin = async (generation: number, author: Author): Promise<Restore | Refu
 
 const noRestore = () => new Refusal(1404, { details: 'no restore has begun' })
 
-const release = async (provider: PartnerId | undefined, author: Author) => {
-  if (provider && !(await findPartner(provider))) {
+const release = async (provider: ProviderId | undefined, author: Author) => {
+  if (provider && !(await findProvider(provider))) {
     return new Refusal(1404, { details: 'no such provider' })
   }
   return change(

@@ -13,7 +13,7 @@ import { worldOf } from '../../shared/settlement/payment-deps.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
-import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { findBatch, listBatches } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 
@@ -31,7 +31,10 @@ const shown = (batch: Awaited<ReturnType<typeof payBatch>>) =>
 const recordPayment = async (id: BatchId, author: Author): Promise<void> => {
   const batch = await findBatch(id)
   if (!batch) return
-  await putChange({ ...author, target: id, provider: batch.partner }, { from_status: batch.status })
+  await putChange(
+    { ...author, target: id, provider: batch.provider },
+    { from_status: batch.status },
+  )
 }
 
 export const handler = operatorHandler(settlement, {
@@ -40,19 +43,19 @@ export const handler = operatorHandler(settlement, {
     if (environment.limits === 'production' && date > dayOf(real.now())) {
       return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
     }
-    if (provider && !(await findPartner(provider))) return noSuchProvider()
+    if (provider && !(await findProvider(provider))) return noSuchProvider()
     await putChange({ ...author, target: date, ...present({ provider }) }, { date })
     const end = real.now().getTime() + RUN_MS
-    const partners = provider ? [provider] : await listPartners()
+    const providers = provider ? [provider] : await listProviders()
     const { built, paid, unpaid, left, due } = await runSettlement(
       date,
-      partners,
+      providers,
       worldOf(real),
       () => real.now().getTime() >= end,
     )
     await sendEvery([
-      ...left.map((partner) => building(partner, date)),
-      ...due.map((batch) => payment(batch.id, batch.partner)),
+      ...left.map((provider) => building(provider, date)),
+      ...due.map((batch) => payment(batch.id, batch.provider)),
     ])
     if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
     return {
@@ -68,7 +71,7 @@ export const handler = operatorHandler(settlement, {
     }
   },
   list: async ({ provider, limit }) => {
-    if (!(await findPartner(provider))) return noSuchProvider()
+    if (!(await findProvider(provider))) return noSuchProvider()
     return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
   },
   show: async ({ batch }) => {
@@ -93,7 +96,7 @@ export const handler = operatorHandler(settlement, {
     shown(
       await completeBatch(batch, bankReference, real, (before, after) =>
         changeWrites(
-          { ...author, target: batch, provider: before.partner },
+          { ...author, target: batch, provider: before.provider },
           { status: before.status },
           { status: after.status, bank_reference: bankReference, reason },
         ),

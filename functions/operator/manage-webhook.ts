@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import { secretField } from '../../shared/domain/operator/change.ts'
-import type { PartnerId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/time.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
@@ -13,7 +13,7 @@ import {
 import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
-import { findPartner, listPartners } from '../../shared/store/providers/providers.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import {
   changeWebhook,
@@ -87,13 +87,13 @@ const newSecret = (): string => webhookSecret(real.randomBytes(32))
 
 const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
 
-const listed = async (provider: PartnerId) => {
+const listed = async (provider: ProviderId) => {
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return []
   return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
 }
 
-const recording = (provider: PartnerId, author: Author) => ({
+const recording = (provider: ProviderId, author: Author) => ({
   ...author,
   target: provider,
   provider,
@@ -102,7 +102,7 @@ const recording = (provider: PartnerId, author: Author) => ({
 const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook) })
 
 const recordsChange =
-  (provider: PartnerId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
+  (provider: ProviderId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
     const secret = secretField(before?.secret, after?.secret)
     return changeWrites(
       recording(provider, author),
@@ -113,7 +113,7 @@ const recordsChange =
 
 export const handler = operatorHandler(noun, {
   set: async ({ provider, ...wanted }, author) => {
-    if (!(await findPartner(provider))) return new Refusal(1404, { details: 'no such provider' })
+    if (!(await findProvider(provider))) return new Refusal(1404, { details: 'no such provider' })
     const target = await targetOf(wanted.url, {
       network,
       rules: strict,
@@ -154,7 +154,7 @@ export const handler = operatorHandler(noun, {
   list: async () => {
     const found: Awaited<ReturnType<typeof listed>> = []
     // One after the other: however many there are, few reads are under way at once.
-    for (const provider of await listPartners()) found.push(...(await listed(provider)))
+    for (const provider of await listProviders()) found.push(...(await listed(provider)))
     return found
   },
   remove: async ({ provider }, author) => {

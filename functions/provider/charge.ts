@@ -29,7 +29,7 @@ const open = async (
   const { input, caller, at, requestId } = call
   const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
   const debit = accept(input, {
-    partner: caller.partner,
+    provider: caller.provider,
     bank: banks.get(input.bank_identifier),
     reference: newReference(environment.referencePrefix, at, runtime.random()),
     uuid: runtime.newId() as Uuid,
@@ -39,7 +39,7 @@ const open = async (
   })
   if (debit instanceof Refusal) return repeatedOr(debit, call)
   const opened = await openDebit(
-    { debit, fingerprint: fingerprint(input), dailyLimit: caller.partner.dailyLimit },
+    { debit, fingerprint: fingerprint(input), dailyLimit: caller.provider.dailyLimit },
     runtime,
   )
   if (opened instanceof Refusal) return opened
@@ -60,7 +60,7 @@ const open = async (
 const repeatedOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Success | Refusal> => {
   const { input, caller } = call
   const existing = await findByPartnerReference(
-    caller.partner.id,
+    caller.provider.id,
     input.partner_reference,
     fingerprint(input),
   )
@@ -82,7 +82,7 @@ const repeated = async (
 ): Promise<Success | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
-  if (!sameRequest || caller.partner.duplicates === 'reject') {
+  if (!sameRequest || caller.provider.duplicates === 'reject') {
     const { uuid } = debit.facts
     return new Refusal(3003, { details: { reference, uuid, status: debit.status } })
   }

@@ -3,14 +3,15 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { Reference } from '../../shared/domain/ids.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { findPartnerDebit } from '../../shared/store/debits/debits.ts'
+import { findProviderDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf } from '../../shared/store/debits/refunds.ts'
 import { statusView } from '../../shared/views/debit.ts'
 
 export const getDebitRequest = (runtime: Runtime) =>
   endpoint('get-debit-request', runtime, async ({ path, caller }) => {
     const reference = v.safeParse(Reference, path.reference)
-    const debit = reference.success && (await findPartnerDebit(caller.partner.id, reference.output))
+    const debit =
+      reference.success && (await findProviderDebit(caller.provider.id, reference.output))
     if (!debit) return notFound('get-debit-request')
     return { data: statusView(debit, await findRefundOf(debit)) }
   })

@@ -3,7 +3,7 @@ import { notFound } from '../../shared/api/operations.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
-import { findPartnerBatch } from '../../shared/store/settlement/batches.ts'
+import { findProviderBatch } from '../../shared/store/settlement/batches.ts'
 
 /**
  * The report of a batch, as it was written when the batch was sealed. One too large for a reply is
@@ -11,7 +11,7 @@ import { findPartnerBatch } from '../../shared/store/settlement/batches.ts'
  */
 export const getSettlementReport = (runtime: Runtime) =>
   endpoint('get-settlement-report', runtime, async ({ path, caller, query }) => {
-    const batch = await findPartnerBatch(caller.partner.id, path.id)
+    const batch = await findProviderBatch(caller.provider.id, path.id)
     if (!batch) return notFound('get-settlement-report')
     if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
     const report = await readReport(batch, query.format)

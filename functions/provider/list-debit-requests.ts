@@ -2,7 +2,7 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { following, listHash, numbering, positionIn, totals } from '../../shared/api/pagination.ts'
 import { type DebitFilter, isListed } from '../../shared/domain/debits/list-query.ts'
 import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -13,7 +13,7 @@ import { debitView } from '../../shared/views/debit.ts'
 /** A provider's debits, newest first: by page number with counts, or by cursor without. */
 export const listDebitRequests = (runtime: Runtime) =>
   endpoint('list-debit-requests', runtime, async ({ caller, query }) => {
-    const { id } = caller.partner
+    const { id } = caller.provider
     const { status, created_from: from, created_to: to, partner_reference: own } = query
     const filter = { status, from, to }
     const list = listHash('list-debit-requests', id, { ...filter, own })
@@ -36,7 +36,7 @@ export const listDebitRequests = (runtime: Runtime) =>
 type Page = DebitPage & { total: Count | undefined }
 
 const readPage = async (
-  provider: PartnerId,
+  provider: ProviderId,
   filter: DebitFilter,
   place: PagePlace,
 ): Promise<Page> => {
@@ -49,7 +49,7 @@ const readPage = async (
 
 /** The debit of a partner_reference, when it matches the other filters. */
 const readOne = async (
-  provider: PartnerId,
+  provider: ProviderId,
   partnerReference: string,
   filter: DebitFilter,
   { slice: { skip, limit } }: PagePlace,

@@ -19,7 +19,7 @@ const FEED_MS = FEED_DAYS * 86_400_000
 /** All events of a provider in one order, with the bodies that its webhook receives. */
 export const listEvents = (runtime: Runtime) =>
   endpoint('list-events', runtime, async ({ caller, query, at }) => {
-    const { id } = caller.partner
+    const { id } = caller.provider
     const list = listHash('list-events', id)
     const position = positionIn(list, query.cursor ?? query.after, query.after ? 'after' : 'cursor')
     if (position instanceof Refusal) return position

@@ -7,10 +7,10 @@ import { positionOf } from '../../shared/store/settlement/batch-item.ts'
 import { listBatches } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 
-/** The settlement batches of a partner, newest first. */
+/** The settlement batches of a provider, newest first. */
 export const listSettlements = (runtime: Runtime) =>
   endpoint('list-settlements', runtime, async ({ caller, query }) => {
-    const { id } = caller.partner
+    const { id } = caller.provider
     const list = listHash('list-settlements', id)
     const before = positionIn(list, query.cursor)
     if (before instanceof Refusal) return before

@@ -12,7 +12,7 @@ export const redeliverEvent = (runtime: Runtime) =>
   endpoint('redeliver-event', runtime, async ({ path, caller }) => {
     const wanted = readDeliveryId(environment.referencePrefix, path.id)
     const event = wanted && (await findEvent(wanted))
-    if (event?.partner !== caller.partner.id) return notFound('redeliver-event')
+    if (event?.provider !== caller.provider.id) return notFound('redeliver-event')
     const asked = await askRedelivery(event, runtime)
     return asked instanceof Refusal ? asked : { data: deliveryView(asked) }
   })

@@ -15,8 +15,8 @@ import { ping } from '../../shared/webhooks/send.ts'
  */
 export const testWebhook = (runtime: Runtime) =>
   endpoint('test-webhook', runtime, async ({ caller }) => {
-    const partner = caller.partner.id
-    const [webhook, health] = await Promise.all([findWebhook(partner), findHealth(partner)])
+    const provider = caller.provider.id
+    const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
     if (!webhook) return notFound('test-webhook')
     const id = runtime.newId()
     const at = runtime.now()
@@ -25,7 +25,7 @@ export const testWebhook = (runtime: Runtime) =>
     const milliseconds = runtime.now().getTime() - at.getTime()
     const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
     if (succeeded(outcome)) {
-      await noteOutcome({ partner, health, made, succeeded: true, abandoned: false }, runtime)
+      await noteOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
     }
     return { data: pingView(id, firstTry(outcome, made)) }
   })

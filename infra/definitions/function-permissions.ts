@@ -29,8 +29,8 @@ const rows: Record<FunctionName, Permissions> = {
     items: {
       GetItem: ['DEBIT#*', 'RESTORE'],
       Query: ['BANKS'],
-      PutItem: ['DEBIT#*', 'PARTNER#*#*', 'UUID#*'],
-      UpdateItem: ['PARTNER#*'],
+      PutItem: ['DEBIT#*', 'PROVIDER#*#*', 'UUID#*'],
+      UpdateItem: ['PROVIDER#*'],
     },
   },
   'get-debit-request': { items: { GetItem: ['DEBIT#*'] } },
@@ -44,7 +44,7 @@ const rows: Record<FunctionName, Permissions> = {
   'list-deliveries': { items: { GetItem: ['DEBIT#*'], Query: ['DEBIT#*'] } },
   'redeliver-event': redelivers,
   'list-events': { items: { Query: ['FEED#*'], BatchGetItem: ['DEBIT#*', 'BATCH#*'] } },
-  'test-webhook': { items: { PutItem: ['PARTNER#*'] }, sealingKey: true },
+  'test-webhook': { items: { PutItem: ['PROVIDER#*'] }, sealingKey: true },
   'list-settlements': {
     items: { BatchGetItem: ['BATCH#*'] },
     lists: { 'by-status': ['*#settlements'] },
@@ -63,12 +63,12 @@ const rows: Record<FunctionName, Permissions> = {
 
   'manage-limit': {
     items: {
-      GetItem: ['PARTNER#*', 'BANKS'],
-      BatchGetItem: ['PARTNER#*'],
+      GetItem: ['PROVIDER#*', 'BANKS'],
+      BatchGetItem: ['PROVIDER#*'],
       Query: ['BANKS'],
-      PutItem: ['CHANGES', 'PARTNER#*', 'BANKS'],
+      PutItem: ['CHANGES', 'PROVIDER#*', 'BANKS'],
     },
-    lists: { 'by-status': ['PARTNERS'] },
+    lists: { 'by-status': ['PROVIDERS'] },
   },
   'manage-connector': allOf(requestsApprovals, {
     items: {
@@ -81,16 +81,16 @@ const rows: Record<FunctionName, Permissions> = {
   }),
   'manage-provider': allOf(requestsApprovals, {
     items: {
-      GetItem: ['PARTNER#*', 'BANKS'],
-      BatchGetItem: ['PARTNER#*'],
-      PutItem: ['PARTNER#*'],
+      GetItem: ['PROVIDER#*', 'BANKS'],
+      BatchGetItem: ['PROVIDER#*'],
+      PutItem: ['PROVIDER#*'],
     },
-    lists: { 'by-status': ['PARTNERS'] },
+    lists: { 'by-status': ['PROVIDERS'] },
     sealingKey: true,
   }),
   'manage-credential': {
     items: {
-      GetItem: ['PARTNER#*', 'BANKS', 'CREDENTIAL#*'],
+      GetItem: ['PROVIDER#*', 'BANKS', 'CREDENTIAL#*'],
       BatchGetItem: ['CREDENTIAL#*'],
       PutItem: ['CHANGES', 'CREDENTIAL#*'],
       UpdateItem: ['CREDENTIAL#*'],
@@ -114,16 +114,20 @@ const rows: Record<FunctionName, Permissions> = {
     },
   },
   'manage-webhook': {
-    items: { GetItem: ['PARTNER#*'], PutItem: ['CHANGES', 'PARTNER#*'], DeleteItem: ['PARTNER#*'] },
-    lists: { 'by-status': ['PARTNERS'] },
+    items: {
+      GetItem: ['PROVIDER#*'],
+      PutItem: ['CHANGES', 'PROVIDER#*'],
+      DeleteItem: ['PROVIDER#*'],
+    },
+    lists: { 'by-status': ['PROVIDERS'] },
     sealingKey: true,
   },
   'manage-delivery': allOf(redelivers, {
-    items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PARTNER#*'] },
+    items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PROVIDER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
   'manage-debit': allOf(movesAndFails, appendsToFeed, requestsApprovals, {
-    items: { GetItem: ['PARTNER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
+    items: { GetItem: ['PROVIDER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
@@ -172,18 +176,18 @@ const rows: Record<FunctionName, Permissions> = {
     sends: ['payments'],
   },
   'manage-restore': {
-    items: { GetItem: ['RESTORE', 'PARTNER#*'], PutItem: ['CHANGES', 'RESTORE'] },
-    lists: { 'by-status': ['PARTNERS'] },
+    items: { GetItem: ['RESTORE', 'PROVIDER#*'], PutItem: ['CHANGES', 'RESTORE'] },
+    lists: { 'by-status': ['PROVIDERS'] },
     reports: ['generation'],
   },
   'manage-settlement': allOf(buildsBatches, paysBatches, requestsApprovals, {
-    lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
+    lists: { 'by-status': ['PROVIDERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],
   }),
 
   relay: allOf(appendsToFeed, {
-    items: { GetItem: ['PARTNER#*'] },
+    items: { GetItem: ['PROVIDER#*'] },
     sends: [
       'submissions',
       'timeouts',
@@ -211,12 +215,12 @@ const rows: Record<FunctionName, Permissions> = {
   'deliver-webhook': allOf(delivers, { sends: ['webhooks-sidelined'] }),
   'deliver-sidelined-webhook': delivers,
   'recover-deliveries': {
-    items: { GetItem: ['PARTNER#*', 'DEBIT#*'], PutItem: ['DEBIT#*', 'PARTNER#*'] },
+    items: { GetItem: ['PROVIDER#*', 'DEBIT#*'], PutItem: ['DEBIT#*', 'PROVIDER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   },
   'open-settlement': {
     items: { BatchGetItem: ['BATCH#*'] },
-    lists: { 'by-status': ['PARTNERS'], work: ['PAY'] },
+    lists: { 'by-status': ['PROVIDERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
   },
   'build-batch': allOf(buildsBatches, { reports: ['write'] }),
@@ -228,12 +232,12 @@ const rows: Record<FunctionName, Permissions> = {
   'reconcile-day': reconciles,
   sweep: allOf(expires, appendsToFeed, {
     items: {
-      GetItem: ['PARTNER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
+      GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],
       PutItem: ['SWEEP', 'DEBIT#*'],
       UpdateItem: ['BATCH#*', 'BUILD#*'],
     },
-    lists: { 'by-status': ['PARTNERS'], work: ['WATCH#*', 'SETTLE#*'] },
+    lists: { 'by-status': ['PROVIDERS'], work: ['WATCH#*', 'SETTLE#*'] },
     sends: [
       'submissions',
       'webhooks-high',

@@ -39,7 +39,7 @@ export const wildcards: Partial<Record<Resource, string>> = {
   'schedules/*':
     'A schedule is named by the uuid of its debit; nothing but clocks of debits is in the group',
   'reports/settlements/*/STL-*':
-    'A report is kept under its partner and its batch, which only a run can know',
+    'A report is kept under its provider and its batch, which only a run can know',
   'reports/ledger/*': 'A journal is named by its day',
   log: 'Lambda names the streams of the log group that is the function’s own',
 }

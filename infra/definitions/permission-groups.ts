@@ -6,7 +6,7 @@ import { allOf, type Permissions } from './permission-types.ts'
 /** Reads the caller, counts requests and failed credentials, and verifies a provider's signature. */
 export const caller = (name: OperationName): Permissions => ({
   items: {
-    GetItem: ['CREDENTIAL#*', 'PARTNER#*', 'BANKS'],
+    GetItem: ['CREDENTIAL#*', 'PROVIDER#*', 'BANKS'],
     UpdateItem: [`WINDOW#${name}#*`, 'WINDOW#address#*'],
   },
   ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
@@ -29,7 +29,7 @@ export const requestsApprovals: Permissions = {
 }
 
 /** One that fails gives its amount back to its day. */
-export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PARTNER#*'] } })
+export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PROVIDER#*'] } })
 
 /** Asks the bank for the outcome before a timeout fails a debit. */
 export const expires = allOf(movesAndFails, {
@@ -45,8 +45,8 @@ export const bankReports = allOf(movesAndFails, {
 export const delivers: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
-    GetItem: ['DEBIT#*', 'PARTNER#*'],
-    PutItem: ['DEBIT#*', 'PARTNER#*'],
+    GetItem: ['DEBIT#*', 'PROVIDER#*'],
+    PutItem: ['DEBIT#*', 'PROVIDER#*'],
   },
   sealingKey: true,
 }
@@ -54,7 +54,7 @@ export const delivers: Permissions = {
 export const redelivers: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
-    GetItem: ['DEBIT#*', 'PARTNER#*'],
+    GetItem: ['DEBIT#*', 'PROVIDER#*'],
     PutItem: ['DEBIT#*'],
   },
 }
@@ -65,7 +65,7 @@ export const appendsToFeed = allOf(restored, {
 
 export const buildsBatches = allOf(restored, {
   items: {
-    GetItem: ['PARTNER#*', 'BATCH#*', 'SWEEP'],
+    GetItem: ['PROVIDER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     Query: ['BATCH#*'],
     PutItem: ['BATCH#*'],
@@ -78,7 +78,7 @@ export const buildsBatches = allOf(restored, {
 
 export const paysBatches = allOf(restored, {
   items: {
-    GetItem: ['BATCH#*', 'PARTNER#*', 'BANKS', 'BANK#*', 'FUNDS'],
+    GetItem: ['BATCH#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'FUNDS'],
     BatchGetItem: ['BATCH#*'],
     PutItem: ['BATCH#*'],
     UpdateItem: ['FUNDS'],
@@ -96,15 +96,15 @@ export const derivesLedger: Permissions = {
     Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],
   },
   lists: {
-    'by-status': ['*#settlements', 'PARTNERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
+    'by-status': ['*#settlements', 'PROVIDERS', 'EXCEPTIONS#*', 'REFUNDS#*'],
     work: ['SETTLE#*'],
   },
 }
 
 export const reconciles = allOf(derivesLedger, {
   items: {
-    GetItem: ['PARTNER#*', 'FUNDS', 'RESTORE'],
-    BatchGetItem: ['UUID#*', 'PARTNER#*#*'],
+    GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
+    BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],
     Query: ['FEED#*'],
     PutItem: ['LEDGER'],
   },

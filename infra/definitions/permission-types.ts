@@ -25,9 +25,9 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PARTNER' | 'UUID'}#*`
-  /** The claims on partners' references, apart from what else is kept of a partner. */
-  | 'PARTNER#*#*'
+  | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
+  /** The claims on providers' references, apart from what else is kept of a provider. */
+  | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
 
 type Items = Partial<Record<ItemAction, readonly Partition[]>>
@@ -40,7 +40,7 @@ export type Permissions = {
   sends?: readonly QueueName[]
   /** Creates schedules that put messages into this queue. */
   schedulesInto?: QueueName
-  /** Seals or opens the secrets of partners or banks. */
+  /** Seals or opens the secrets of providers or banks. */
   sealingKey?: true
   /** Functions of the operator command that it invokes. */
   invokes?: readonly `manage-${string}`[]

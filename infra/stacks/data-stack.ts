@@ -26,7 +26,7 @@ export class DataStack extends Stack {
   readonly key: Key
   /** What the service reads and writes. */
   readonly table: ITableV2
-  /** The secrets of partners and banks are sealed under it and lost without it, so it stays too. */
+  /** The secrets of providers and banks are sealed under it and lost without it, so it stays too. */
   readonly sealingKey: Secret
   /** The reports of settlement batches. */
   readonly reports: Bucket
@@ -45,7 +45,7 @@ export class DataStack extends Stack {
     for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
     this.table = stage.restoredTable ? this.#restored(stage.restoredTable) : (own as ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
-      description: `Seals the secrets of partners, ${stage.name}`,
+      description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy,
     })

@@ -91,7 +91,7 @@ const recordRejection = async (
   { facts }: Debit,
   { kind, refusal, body, cause, status }: Rejection,
 ): Promise<void> => {
-  const { reference, partner: provider, bank, amount } = facts
+  const { reference, provider, bank, amount } = facts
   await putException({
     reference,
     kind,

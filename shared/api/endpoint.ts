@@ -176,7 +176,7 @@ const logOutcome = (
   log.info('request', {
     operation,
     request_id: requestId,
-    caller: caller?.kind === 'provider' ? caller.partner.id : caller?.bank,
+    caller: caller?.kind === 'provider' ? caller.provider.id : caller?.bank,
     status: reply?.statusCode,
   })
 }

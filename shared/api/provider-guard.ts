@@ -9,7 +9,7 @@ export const providerGuard: Guard = {
   before: async ({ event }) => {
     const { caller, at } = event.exchange
     if (caller?.kind !== 'provider') return
-    const { id, allowedAddresses, requestSigning } = caller.partner
+    const { id, allowedAddresses, requestSigning } = caller.provider
     if (allowedAddresses) {
       orThrow(judgeAddress(event.requestContext?.identity?.sourceIp, allowedAddresses))
     }

@@ -19,7 +19,7 @@ export const rateRefusal = (
 
 /** A provider with all of its credentials, or one token of a bank. */
 const scopeOf = ({ caller }: Exchange): string =>
-  caller?.kind === 'provider' ? caller.partner.id : (caller?.credential ?? '')
+  caller?.kind === 'provider' ? caller.provider.id : (caller?.credential ?? '')
 
 /** Counts in the scope of the published limit, and in the total over all references if there is one. */
 const count = async (name: OperationName, event: ApiEvent): Promise<Rate> => {

@@ -5,7 +5,7 @@ const refuse = (reason: string): Refusal => invalid({ 'connector-url': [reason] 
 
 /**
  * Where a bank's endpoint begins, in its normal spelling and without a slash at its end. Unlike a
- * partner's, it may have any port and be in a private network: only operators set it.
+ * provider's, it may have any port and be in a private network: only operators set it.
  * @param localPeers whether this machine itself may be named, without TLS
  */
 export const bankUrl = (

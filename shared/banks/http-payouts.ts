@@ -46,10 +46,10 @@ const refundBody = (refund: RefundInstruction) => ({
 })
 
 /** The same bytes in every repeat. */
-const bodyOf = ({ uuid, batch, partner, account, amount, currency, date }: Instruction) => ({
+const bodyOf = ({ uuid, batch, provider, account, amount, currency, date }: Instruction) => ({
   uuid,
   batch,
-  partner,
+  provider,
   account_number: account.accountNumber,
   account_name: account.accountName,
   amount: formatAmount(amount),

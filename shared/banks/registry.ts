@@ -29,7 +29,7 @@ export const refundOperations = (
   http: httpConnector(reach).refund,
 })
 
-/** What has partners paid, by the connector of the bank that holds their account. */
+/** What has providers paid, by the connector of the bank that holds their account. */
 export const settlementConnectors = (reach: Reach): Record<Connected, SettlementConnector> => ({
   sandbox: sandboxSettlement,
   http: httpSettlement(reach),

@@ -1,6 +1,6 @@
 const LENGTH_MAX = 2_048
 
-/** Text as the URL of a partner or a bank; as text: why it can be none. */
+/** Text as the URL of a provider or a bank; as text: why it can be none. */
 export const peerUrl = (text: string): URL | string => {
   if (text.length > LENGTH_MAX || !URL.canParse(text)) return 'is not a URL'
   const url = new URL(text)

@@ -2,7 +2,7 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { ReportException } from '../domain/debits/exception.ts'
 import type { Refund } from '../domain/debits/refund.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type Line, startOf } from '../domain/settlement/batch.ts'
 import type { Funding } from '../domain/settlement/funding.ts'
 import { type LedgerEntry, payable, receivable } from './entry.ts'
@@ -11,7 +11,7 @@ import { type LedgerEntry, payable, receivable } from './entry.ts'
 
 type Completion = {
   reference: string
-  provider: PartnerId
+  provider: ProviderId
   bank: BankIdentifier
   gross: number
   completedAt: Date
@@ -28,21 +28,21 @@ export const completionEntry = (completion: Completion): LedgerEntry => ({
 
 /** Returns the completion of a debit; undefined: it was never completed. */
 export const completionOf = (debit: Debit): Completion | undefined => {
-  const { reference, partner, bank, amount, completedAt } = stateAt(debit)
+  const { reference, provider, bank, amount, completedAt } = stateAt(debit)
   return completedAt
-    ? { reference, provider: partner, bank: bank.identifier, gross: amount, completedAt }
+    ? { reference, provider, bank: bank.identifier, gross: amount, completedAt }
     : undefined
 }
 
 /** @param adjustments the lines that take reversed debits back, and return their fees */
 export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEntry[] => {
-  const { sealedAt, totals, partner } = batch
+  const { sealedAt, totals, provider } = batch
   if (!sealedAt || !totals) return []
   const fees = adjustments.reduce((sum, { fee }) => sum + fee, Number(totals.fee))
   // A retry of the payout changes the uuid.
   const source = { type: 'batch', id: batch.id } as const
   const entry = { at: sealedAt, type: 'fees', source } as const
-  const owed = payable(partner)
+  const owed = payable(provider)
   if (fees === 0) return []
   return fees > 0
     ? [{ ...entry, debit: owed, credit: 'fee_income', amount: fees }]
@@ -50,14 +50,14 @@ export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEn
 }
 
 export const payoutEntries = (batch: Batch): LedgerEntry[] => {
-  const { id, uuid, completedAt, paid, partner } = batch
+  const { id, uuid, completedAt, paid, provider } = batch
   if (!completedAt || !paid) return []
   return [
     {
       at: completedAt,
       type: 'payout',
       source: { type: 'batch', id, uuid },
-      debit: payable(partner),
+      debit: payable(provider),
       credit: 'cash',
       amount: paid,
     },

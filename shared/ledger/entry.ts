@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 
 /** Double entries: each debits one account and credits another with the same amount. */
 
@@ -9,7 +9,7 @@ export type Account =
   /** Remittances of banks, less payouts. */
   | 'cash'
   /** Debt of the service to a provider. */
-  | `provider_payable:${PartnerId}`
+  | `provider_payable:${ProviderId}`
   | 'fee_income'
   /** Debt of the service to customers. */
   | 'refunds_payable'
@@ -43,7 +43,7 @@ export type LedgerEntry = {
 }
 
 export const receivable = (bank: BankIdentifier): Account => `bank_receivable:${bank}`
-export const payable = (provider: PartnerId): Account => `provider_payable:${provider}`
+export const payable = (provider: ProviderId): Account => `provider_payable:${provider}`
 
 /** Pesewas by account; debit balances are above zero, credit balances below. */
 export type Balances = Map<Account, number>

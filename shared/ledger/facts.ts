@@ -1,8 +1,8 @@
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { startOf, withSums } from '../domain/settlement/batch.ts'
 import { findDebits } from '../store/debits/debits.ts'
-import { listPartners } from '../store/providers/providers.ts'
+import { listProviders } from '../store/providers/providers.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { linesOf, listAdjustments } from '../store/settlement/lines.ts'
 import { unsettledPages } from '../store/work-index.ts'
@@ -18,7 +18,7 @@ const PAGE_SIZE = 100
 
 export async function* entriesWithin(span: Span): AsyncGenerator<LedgerEntry> {
   const waiting = new Set<Reference>()
-  for (const provider of await listPartners()) {
+  for (const provider of await listProviders()) {
     yield* completions(provider, span, waiting)
     for (const entry of await batchEntries(provider, span)) yield entry
   }
@@ -35,7 +35,7 @@ export async function* entriesWithin(span: Span): AsyncGenerator<LedgerEntry> {
  * between is found twice and counted once.
  */
 async function* completions(
-  provider: PartnerId,
+  provider: ProviderId,
   span: Span,
   waiting: Set<Reference>,
 ): AsyncGenerator<LedgerEntry> {
@@ -61,7 +61,7 @@ async function* completions(
 export const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
-const batchEntries = async (provider: PartnerId, span: Span): Promise<LedgerEntry[]> => {
+const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEntry[]> => {
   const isOfSpan = (at: Date | null): boolean => at !== null && isWithin(at, span)
   const times = await listBatchTimes(provider)
   const ids = times.filter(

@@ -12,7 +12,7 @@ import {
   unnamed,
 } from '../domain/operator/approval.ts'
 import type { Fields } from '../domain/operator/change.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   claimApproval,
@@ -57,7 +57,7 @@ const recordOf = (
 ) => {
   const { provider, bank } = options
   const owner = {
-    ...(provider ? { provider: provider as PartnerId } : {}),
+    ...(provider ? { provider: provider as ProviderId } : {}),
     ...(bank ? { bank: bank as BankIdentifier } : {}),
   }
   return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, before, after)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import { PartnerId } from '../domain/providers/provider.ts'
+import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
@@ -112,5 +112,5 @@ export const newest = v.optional(
   String(NEWEST.otherwise),
 )
 
-export const providerOption = option('ID', 'the provider’s id, such as demo', PartnerId)
+export const providerOption = option('ID', 'the provider’s id, such as demo', ProviderId)
 export const bankOption = option('BANK', 'the bank’s identifier, such as GCB', BankIdentifier)

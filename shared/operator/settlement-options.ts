@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { pesewas } from '../domain/money.ts'
-import { type Partner, SettlementAccount } from '../domain/providers/provider.ts'
+import { type Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { kept, money, option, orNone, present, wholeNumber } from './options.ts'
 
-/** What a partner pays, and where it is paid to, as options of the operator command. */
+/** What a provider pays, and where it is paid to, as options of the operator command. */
 
 export const feeOptions = {
   'fee-basis-points': v.optional(
@@ -75,7 +75,7 @@ export const settlementAccountAfter = (
   )
 }
 
-export const settlementAccountView = ({ settlementAccount }: Partner) =>
+export const settlementAccountView = ({ settlementAccount }: Provider) =>
   settlementAccount
     ? {
         bank: settlementAccount.bank,

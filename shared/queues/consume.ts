@@ -80,7 +80,7 @@ const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string
   }
 }
 
-const SUBJECTS = new Set(['reference', 'batch', 'partner'])
+const SUBJECTS = new Set(['reference', 'batch', 'provider'])
 
 /** The handler of a function that consumes these queues. */
 export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { Reference } from '../domain/ids.ts'
-import { PartnerId } from '../domain/providers/provider.ts'
+import { ProviderId } from '../domain/providers/provider.ts'
 import { BatchId, Day } from '../domain/settlement/batch.ts'
 
 /**
@@ -30,7 +30,7 @@ const AboutEvent = v.object({
 })
 
 const AboutRecovery = v.object({
-  partner: PartnerId,
+  provider: ProviderId,
   id: v.string(),
   /** The page this message asks for, from 0. */
   page: EventNumber,
@@ -52,8 +52,8 @@ export const messages = {
   recoveries: AboutRecovery,
   /** It is time for the settlement of the days before today. */
   'settlement-runs': v.object({}),
-  /** Partners whose batch of a day is to be built. */
-  settlements: v.object({ partner: PartnerId, date: Day }),
+  /** Providers whose batch of a day is to be built. */
+  settlements: v.object({ provider: ProviderId, date: Day }),
   /** Batches to be paid. */
   payments: v.object({ batch: BatchId }),
   /** Debits whose refund must be sent to the bank. */

@@ -1,9 +1,9 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, BatchId, Day } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
-import type { PartnerEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { eventTypes } from '../domain/webhooks/event-type.ts'
 import type { Recovery } from '../domain/webhooks/recovery.ts'
 import type { Outgoing } from './send.ts'
@@ -21,27 +21,27 @@ export type AboutEvent = Extract<Outgoing, { queue: `webhooks-${string}` }>
  * they keep their order.
  */
 export const announce = ([first, ...others]: readonly [
-  PartnerEvent,
-  ...PartnerEvent[],
+  ProviderEvent,
+  ...ProviderEvent[],
 ]): AboutEvent => {
-  const { reference, n, partner } = first
+  const { reference, n, provider } = first
   const last = others.at(-1) ?? first
   const message = { reference, n, attempt: 1, ...(last.n > n ? { through: last.n } : {}) }
-  return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: partner }
+  return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: provider }
 }
 
 /** Submits a pending debit. In a group of its bank and provider, a busy provider delays no other. */
 export const submission = ({ facts }: Debit, { again }: { again: boolean }): Outgoing => ({
   queue: 'submissions',
   message: { reference: facts.reference, ...(again ? { again } : {}) },
-  group: `${facts.bank.identifier}#${facts.partner}`,
+  group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
 /** A clock to be set. */
 export const clock = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
   queue: 'timeouts',
   message: { reference: facts.reference, phase },
-  group: facts.partner,
+  group: facts.provider,
 })
 
 const secondsUntil = (at: Date, now: Date): number =>
@@ -49,7 +49,7 @@ const secondsUntil = (at: Date, now: Date): number =>
 
 /** The next attempt of a delivery that has one to come. */
 export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
-  const { nextAttemptAt, last, reference, n, partner, event, attemptCount } = delivery
+  const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
   // SQS takes whole seconds: a clock some ms behind that of the attempt must not add one.
   const endedAt = last && new Date(last.at.getTime() + last.milliseconds)
@@ -58,7 +58,7 @@ export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
     {
       queue: `webhooks-${eventTypes[event].priority}`,
       message: { reference, n, attempt: attemptCount + 1 },
-      group: partner,
+      group: provider,
       delaySeconds: Math.min(secondsUntil(nextAttemptAt, now), delayMax),
     },
   ]
@@ -66,31 +66,31 @@ export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
 
 /** The next page of a recovery that is not done. */
 export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
-  const { status, partner, id, page, runAt } = recovery
+  const { status, provider, id, page, runAt } = recovery
   if (status !== 'running') return []
-  const message = { partner, id, page }
-  return [{ queue: 'recoveries', message, group: partner, delaySeconds: secondsUntil(runAt, now) }]
+  const message = { provider, id, page }
+  return [{ queue: 'recoveries', message, group: provider, delaySeconds: secondsUntil(runAt, now) }]
 }
 
 /** What a batch waits for that somebody was at work on. */
 export const nextOfBatch = (batch: Batch): Outgoing[] => {
-  const { id, partner, date, status, reportedAt } = batch
-  if (status === 'pending' && !reportedAt) return [building(partner, date)]
-  return status === 'processing' ? [payment(id, partner)] : []
+  const { id, provider, date, status, reportedAt } = batch
+  if (status === 'pending' && !reportedAt) return [building(provider, date)]
+  return status === 'processing' ? [payment(id, provider)] : []
 }
 
-/** A batch of a partner and a day to be built. */
-export const building = (partner: PartnerId, date: Day): Outgoing => ({
+/** A batch of a provider and a day to be built. */
+export const building = (provider: ProviderId, date: Day): Outgoing => ({
   queue: 'settlements',
-  message: { partner, date },
-  group: partner,
+  message: { provider, date },
+  group: provider,
 })
 
 /** A batch to be paid. */
-export const payment = (batch: BatchId, partner: PartnerId): Outgoing => ({
+export const payment = (batch: BatchId, provider: ProviderId): Outgoing => ({
   queue: 'payments',
   message: { batch },
-  group: partner,
+  group: provider,
 })
 
 /** A refund to be sent to its bank, in a group of its bank: a bank that is down delays no other. */

@@ -26,7 +26,7 @@ export const hideFor = async (
   await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
 }
 
-/** One message for one queue. `group` keeps a busy partner from delaying the others (fair queues). */
+/** One message for one queue. `group` keeps a busy provider from delaying the others (fair queues). */
 export type Outgoing = {
   [Q in QueueName]: { queue: Q; message: Message<Q>; group: string; delaySeconds?: number }
 }[QueueName]

@@ -9,7 +9,7 @@ import { logUnreadable } from '../log.ts'
 import { listCreated } from '../store/debits/debit-lists.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { keys } from '../store/keys.ts'
-import { listPartners } from '../store/providers/providers.ts'
+import { listProviders } from '../store/providers/providers.ts'
 import { readMany } from '../store/table.ts'
 
 /** Reads what a bank's own statement is compared with, in parts that fit a reply of Lambda. */
@@ -28,10 +28,10 @@ export type BookCursor = { provider: string; status: string; after: string | nul
 export type BookPart = { debits: StatementDebit[]; next: BookCursor | null }
 
 const view = (debit: Debit): StatementDebit => {
-  const { reference, partner, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
+  const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
   return {
     reference,
-    provider: partner,
+    provider,
     uuid,
     bank_reference: bankReference,
     amount: formatAmount(amount),
@@ -73,7 +73,7 @@ export const readBooks = async (
 
 /** The lists from a cursor on, in an order that a debit which moves on cannot escape. */
 const listsFrom = async (cursor: BookCursor | null) => {
-  const lists = (await listPartners())
+  const lists = (await listProviders())
     .sort()
     .flatMap((provider) => statuses.map((status) => ({ provider, status })))
   if (!cursor) return lists

@@ -43,7 +43,7 @@ export const isOfItsBatch = (seen: SeenLine): Verdict => {
   return verdict({
     [`${batch.id} has a line of it, but it is settled in ${debit.settledIn ?? 'none'}`]:
       debit.settledIn !== batch.id,
-    [`${batch.id} of ${batch.partner} has a line of it`]: batch.partner !== debit.facts.partner,
+    [`${batch.id} of ${batch.provider} has a line of it`]: batch.provider !== debit.facts.provider,
     [`${batch.id} is in ${batch.currency}`]: batch.currency !== 'GHS',
   })
 }
@@ -127,7 +127,7 @@ export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
   const since = processedAt ?? createdAt
   const due = payableFrom(batch)
   const isDue = terms.now.getTime() - due.getTime() > BEGUN_DAYS * DAY_MS
-  const isHeld = isHeldBy(terms.restore, batch.partner)
+  const isHeld = isHeldBy(terms.restore, batch.provider)
   return verdict({
     ...isPaidOnce(batch, totals.net),
     'its payment failed, and nobody has retried it': status === 'failed',

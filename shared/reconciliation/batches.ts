@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
@@ -29,18 +29,18 @@ const LINE_DAYS = 2
 
 /** @param unpaid batches of any day that are due or failed */
 export const checkBatches = async (
-  partner: PartnerId,
+  provider: ProviderId,
   unpaid: readonly Batch[],
   terms: Terms,
   tally: Tally,
 ): Promise<void> => {
   const { date } = terms
-  let batches = await readBatches(partner, unpaid, terms)
+  let batches = await readBatches(provider, unpaid, terms)
   // A payment that was written between two reads shows an offset on one side only.
-  if (!agree(batches)) batches = await readBatches(partner, unpaid, terms)
+  if (!agree(batches)) batches = await readBatches(provider, unpaid, terms)
   for (const batch of batches.known.values()) {
-    if (batch.partner !== partner || batch.date > date) continue
-    const of = { provider: partner, subject: batch.id }
+    if (batch.provider !== provider || batch.date > date) continue
+    const of = { provider, subject: batch.id }
     if (hasLinesChecked(batch, date)) await checkLines(batch, tally)
     tally.add(
       26,
@@ -65,14 +65,14 @@ const agree = (batches: Batches): boolean =>
 
 /** Reads the batches of a provider since the oldest that is below zero, and those that they name. */
 const readBatches = async (
-  partner: PartnerId,
+  provider: ProviderId,
   unpaid: readonly Batch[],
   { date, now }: Terms,
 ): Promise<Batches> => {
-  const belowZero = await listBelowZero(partner, now)
+  const belowZero = await listBelowZero(provider, now)
   const days = [dayAfter(date, -HEADER_DAYS), ...belowZero.map((batch) => batch.date)]
   const since = days.sort()[0] ?? date
-  const listed = await listBatchesFrom(partner, since)
+  const listed = await listBatchesFrom(provider, since)
   const known = new Map([...unpaid, ...belowZero, ...listed].map((batch) => [batch.id, batch]))
   const named = [...known.values()].flatMap(({ makesGood, madeGoodBy }) => [
     ...makesGood.map(({ batch }) => batch),
@@ -97,7 +97,7 @@ const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
     sums = lines.reduce(withLine, sums)
     const { seen, orphans } = await seeLines(batch, lines)
     for (const one of seen) {
-      const of = { provider: batch.partner, subject: one.line.reference }
+      const of = { provider: batch.provider, subject: one.line.reference }
       for (const [number, check] of lineChecks)
         tally.add(
           number,
@@ -107,10 +107,10 @@ const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
     }
     for (const { reference: subject } of orphans) {
       const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
-      tally.add(1, { provider: batch.partner, subject }, gone)
+      tally.add(1, { provider: batch.provider, subject }, gone)
     }
   }
-  const of = { provider: batch.partner, subject: batch.id }
+  const of = { provider: batch.provider, subject: batch.id }
   tally.add(
     24,
     of,

@@ -4,7 +4,7 @@ import { nothing, together, type Verdict, verdict } from './invariants.ts'
 import type { SeenDebit, Subscription } from './related.ts'
 import type { Terms } from './window.ts'
 
-/** The records of what partners were told. */
+/** The records of what providers were told. */
 
 /**
  * An event's id follows from debit and number, an attempt's from these and its own number: so a
@@ -21,7 +21,7 @@ export const isOfItsEvent = ({ debit, deliveries }: SeenDebit): Verdict =>
 const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): Verdict =>
   verdict({
     [`the record of event ${n} is about another`]:
-      record.reference !== facts.reference || record.n !== n || record.partner !== facts.partner,
+      record.reference !== facts.reference || record.n !== n || record.provider !== facts.provider,
     [`the record of event ${n} is of ${record.event}, not of ${type}`]: record.event !== type,
     [`the record of event ${n} has another time`]: record.occurredAt.getTime() !== at.getTime(),
     [`event ${n} was tried ${record.attemptCount} times, the last as number ${record.last?.number}`]:
@@ -50,7 +50,7 @@ export const isTold = (
 const isPast = (due: Date, now: Date): boolean => now.getTime() - due.getTime() > TO_COME_MS
 
 /**
- * What a partner did not take when it happened was not owed, and has no record. Only for what
+ * What a provider did not take when it happened was not owed, and has no record. Only for what
  * happened under the settings as they are is it known.
  */
 const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>

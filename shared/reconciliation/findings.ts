@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Invariant, invariants, type Verdict } from './invariants.ts'
 
 /** Collects what the looks came to; however much is wrong, it stays small. */
@@ -7,7 +7,7 @@ import { type Invariant, invariants, type Verdict } from './invariants.ts'
 export type Example = Of & { difference: string }
 
 /** No provider: what is wrong is of all of them. */
-type Of = { provider?: PartnerId; subject: string }
+type Of = { provider?: ProviderId; subject: string }
 
 export type Finding = {
   number: Invariant

@@ -20,7 +20,7 @@ const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1
 export const endsInTime = ({ debit }: SeenDebit, { now, clocks, restore }: Terms): Verdict => {
   const times = timesOf(debit)
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
-  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.partner))) return nothing
+  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider))) return nothing
   const took = (times[end] ?? now.getTime()) - (times[0] ?? 0)
   const isLate = took > clocks.processingSeconds * 1000 + LATE_MS
   return verdict({
@@ -76,10 +76,10 @@ export const isWhole = ({ debit }: SeenDebit): Verdict => {
   })
 }
 
-const KNOWN = /^(?:partner:.+|bank:.+|job:[a-z-]+|operator(?::.+)?)$/
+const KNOWN = /^(?:provider:.+|bank:.+|job:[a-z-]+|operator(?::.+)?)$/
 
 const isStranger = (by: string, { facts }: Debit): boolean =>
-  (by.startsWith('partner:') && by !== `partner:${facts.partner}`) ||
+  (by.startsWith('provider:') && by !== `provider:${facts.provider}`) ||
   (by.startsWith('bank:') && by !== `bank:${facts.bank.identifier}`)
 
 const isTold = (entry: Pick<Entry, 'at' | 'by' | 'requestId'>, what: string, debit: Debit) =>

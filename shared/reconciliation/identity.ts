@@ -9,7 +9,7 @@ export const existsAsAccepted = ({ debit: { facts }, pointer }: SeenDebit): Verd
   if (pointer?.reference !== facts.reference) return { ...nothing, checked: 1 }
   return verdict({
     'its amount is not the one that was accepted': pointer.amount !== facts.amount,
-    'its provider is not the one that was answered': pointer.partner !== facts.partner,
+    'its provider is not the one that was answered': pointer.provider !== facts.provider,
     'its uuid is not the one that was answered': pointer.uuid !== facts.uuid,
   })
 }

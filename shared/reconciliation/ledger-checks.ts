@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
 import {
   type Account,
@@ -10,7 +10,7 @@ import {
   post,
   trialBalance,
 } from '../ledger/entry.ts'
-import { listPartners } from '../store/providers/providers.ts'
+import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
@@ -66,7 +66,7 @@ const compare = async (terms: Terms, tally: Tally): Promise<void> => {
   const reversed = await reversedSince(cases, end)
   let fees = 0n
   let paidSince = 0n
-  for (const provider of await listPartners()) {
+  for (const provider of await listProviders()) {
     const state = await stateOf(provider, end)
     const owed = state.owed + (reversed.get(provider) ?? 0n)
     add({ provider, subject: date }, agrees(payable(provider), closing, -owed))
@@ -109,7 +109,7 @@ const agrees = (account: Account, balances: Balances, expected: bigint, says = '
   })
 }
 
-const isPaidOut = (provider: PartnerId, paidOut: Balances, expected: bigint): Verdict => {
+const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): Verdict => {
   const paid = whole(balanceOf(paidOut, payable(provider)))
   return verdict({
     [`payouts are ${inGhs(paid)} in the ledger, and the nets of their batches leave ${inGhs(expected)}`]:
@@ -119,7 +119,7 @@ const isPaidOut = (provider: PartnerId, paidOut: Balances, expected: bigint): Ve
 
 /** From other members of the headers than those that the entries follow from. */
 const batchesOfDay = async (
-  provider: PartnerId,
+  provider: ProviderId,
   { date }: Terms,
 ): Promise<{ fees: bigint; paid: bigint }> => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))

@@ -1,6 +1,6 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, type BatchId, startOf } from '../domain/settlement/batch.ts'
 import { casesSince, openCases } from '../ledger/cases.ts'
 import type { Case } from '../ledger/entries.ts'
@@ -54,15 +54,15 @@ export const undecided = (cases: readonly Case[], end: Date): bigint =>
 export const reversedSince = async (
   cases: readonly Case[],
   end: Date,
-): Promise<Map<PartnerId, bigint>> => {
+): Promise<Map<ProviderId, bigint>> => {
   const references = cases.flatMap(({ refund }) =>
     refund?.origin === 'reversal' && refund.createdAt >= end ? [refund.reference] : [],
   )
-  const owed = new Map<PartnerId, bigint>()
+  const owed = new Map<ProviderId, bigint>()
   for (const debit of (await findDebits(references)).values()) {
-    const { partner } = debit.facts
+    const { provider } = debit.facts
     if (debit.settledIn || !isBefore(completionOf(debit)?.completedAt, end)) continue
-    owed.set(partner, (owed.get(partner) ?? 0n) + whole(debit.facts.amount))
+    owed.set(provider, (owed.get(provider) ?? 0n) + whole(debit.facts.amount))
   }
   return owed
 }
@@ -70,7 +70,7 @@ export const reversedSince = async (
 /** The debt to a provider at a time, and the cash that its payouts have taken since. */
 export type ProviderState = { owed: bigint; paidSince: bigint }
 
-export const stateOf = async (provider: PartnerId, end: Date): Promise<ProviderState> => {
+export const stateOf = async (provider: ProviderId, end: Date): Promise<ProviderState> => {
   const seen = new Set<Reference>()
   const waiting = await waitingAt(provider, end, seen)
   const times = await listBatchTimes(provider)
@@ -90,7 +90,11 @@ const headersOf = (times: readonly BatchTimes[]): Promise<Batch[]> =>
   findBatches(times.map(({ id }) => id))
 
 /** Completed debits without a line, less reversed ones whose line is not taken back. */
-const waitingAt = async (provider: PartnerId, end: Date, seen: Set<Reference>): Promise<bigint> => {
+const waitingAt = async (
+  provider: ProviderId,
+  end: Date,
+  seen: Set<Reference>,
+): Promise<bigint> => {
   const before = new Date(end.getTime() + SKEW_MS)
   let owed = 0n
   const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: PAGE_SIZE })

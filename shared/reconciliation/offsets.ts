@@ -22,7 +22,7 @@ const madeGoodOf = (id: BatchId, { known }: Batches): bigint => {
 const isBelowZero = ({ totals }: Batch): boolean => totals !== null && totals.net < 0
 
 /** Checks what a batch makes good, by what it names. */
-const makesGoodRightly = ({ partner, makesGood }: Batch, { known }: Batches): Verdict =>
+const makesGoodRightly = ({ provider, makesGood }: Batch, { known }: Batches): Verdict =>
   verdict(
     Object.assign(
       {},
@@ -30,8 +30,8 @@ const makesGoodRightly = ({ partner, makesGood }: Batch, { known }: Batches): Ve
         const named = known.get(id)
         return {
           [`it makes good ${id}, which does not exist`]: named === undefined,
-          [`it makes good ${id} of ${named?.partner}`]:
-            named !== undefined && named.partner !== partner,
+          [`it makes good ${id} of ${named?.provider}`]:
+            named !== undefined && named.provider !== provider,
           [`it makes good ${id}, which is not below zero`]:
             named !== undefined && !isBelowZero(named),
           [`it makes good ${id} with ${amount} pesewas`]: amount <= 0,

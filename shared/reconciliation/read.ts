@@ -1,7 +1,7 @@
 import type { Debit, Facts } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Batch, dayAfter, isBatchId, type Line, startOf } from '../domain/settlement/batch.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
@@ -20,13 +20,13 @@ import type { Terms } from './window.ts'
 
 const PAGE_SIZE = 100
 
-/** The debits of a partner that were created on the day, each once. */
+/** The debits of a provider that were created on the day, each once. */
 export const createdOnDay = (
-  partner: PartnerId,
+  provider: ProviderId,
   { from, before }: Terms,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> =>
-  createdWithin(partner, { from, before, pageSize: PAGE_SIZE }, known)
+  createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
 /** A debit ends within ten minutes of its charge, unless an operator ends it. */
 const ENDED_DAYS = 3
@@ -38,7 +38,7 @@ const REVERSED_DAYS = 90
  * that was charged before midnight ends after it, and its place under SETTLE may have been lost.
  */
 export async function* endedEarlier(
-  partner: PartnerId,
+  provider: ProviderId,
   { date, from }: Terms,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
@@ -46,18 +46,18 @@ export async function* endedEarlier(
   const first = startOf(dayAfter(date, -REVERSED_DAYS))
   const span = { before: from, pageSize: PAGE_SIZE }
   const ended = { ...span, from: recent, statuses: ['completed', 'reversed'] as const }
-  yield* createdWithin(partner, ended, known)
-  yield* createdWithin(partner, { ...span, from: first, statuses: ['reversed'] }, known)
+  yield* createdWithin(provider, ended, known)
+  yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
 }
 
 /** The debits of the day that the feed of events tells of, and the lists did not. */
 export async function* toldOnDay(
-  partner: PartnerId,
+  provider: ProviderId,
   { from, date }: Terms,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const day = date.replaceAll('-', '')
-  for await (const page of feedPages(partner, from)) {
+  for await (const page of feedPages(provider, from)) {
     const fresh = page
       .filter(({ reference, n }) => n === 0 && !isBatchId(reference))
       .filter(({ reference }) => reference.split('-')[1] === day)
@@ -102,7 +102,7 @@ const found = async (wanted: readonly Key[]): Promise<Found> =>
   )
 
 const claimOf = ({ facts }: Debit): Key =>
-  keys.partnerReference(facts.partner, facts.partnerReference)
+  keys.partnerReference(facts.provider, facts.partnerReference)
 
 const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
   line: settledIn && keys.line(settledIn, 'debit', facts.reference),

@@ -1,13 +1,13 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Day } from '../domain/settlement/batch.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDayTotal } from '../store/debits/day-totals.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPartner, listPartners } from '../store/providers/providers.ts'
+import { findProvider, listProviders } from '../store/providers/providers.ts'
 import { findBatches, listFailed, listPayable } from '../store/settlement/batches.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
@@ -39,7 +39,7 @@ export type Reconciled = {
   money: Money
   differences: number
   /** Providers whose timeouts, payouts and refunds a restore holds. */
-  held: PartnerId[]
+  held: ProviderId[]
 }
 
 export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promise<Reconciled> => {
@@ -50,23 +50,23 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
   await checkExceptions(terms, tally)
   await checkRefunds(terms, tally)
   const unpaid = await findUnpaid(terms)
-  const partners = await listPartners()
-  for (const partner of partners) {
-    money = await lookAtDebits(partner, terms, { tally, money })
-    await checkEarlier(partner, terms, tally)
-    await checkBatches(partner, unpaid.get(partner) ?? [], terms, tally)
+  const providers = await listProviders()
+  for (const provider of providers) {
+    money = await lookAtDebits(provider, terms, { tally, money })
+    await checkEarlier(provider, terms, tally)
+    await checkBatches(provider, unpaid.get(provider) ?? [], terms, tally)
   }
   await checkLedger(terms, tally)
   const invariants = tally.findings()
   const differences = invariants.reduce((sum, one) => sum + one.differences, 0)
-  const held = partners.filter((partner) => isHeldBy(restore, partner))
+  const held = providers.filter((provider) => isHeldBy(restore, provider))
   return { date, checkedAt: terms.now, invariants, money, differences, held }
 }
 
 /** Batches that are due or failed, by their providers. */
 const findUnpaid = async ({ now }: Terms) => {
   const ids = await Promise.all([listPayable(now), listFailed(now)])
-  return Map.groupBy(await findBatches(ids.flat()), ({ partner }) => partner)
+  return Map.groupBy(await findBatches(ids.flat()), ({ provider }) => provider)
 }
 
 const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
@@ -83,20 +83,20 @@ const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
 
 /** The debits of the day, one by one and in their sum. */
 const lookAtDebits = async (
-  partner: PartnerId,
+  provider: ProviderId,
   terms: Terms,
   { tally, money: before }: { tally: Tally; money: Money },
 ): Promise<Money> => {
   const [first, subscription] = await Promise.all([
-    findDayTotal(partner, terms.date),
-    findWebhookSettings(partner),
+    findDayTotal(provider, terms.date),
+    findWebhookSettings(provider),
   ])
   const known = new Set<Reference>()
   let money = before
   let sum = 0n
-  for (const pages of [createdOnDay(partner, terms, known), toldOnDay(partner, terms, known)]) {
+  for (const pages of [createdOnDay(provider, terms, known), toldOnDay(provider, terms, known)]) {
     for await (const references of pages) {
-      const debits = await findAll(references, partner, terms, tally)
+      const debits = await findAll(references, provider, terms, tally)
       for (const seen of await seeDebits(debits)) {
         lookAtDebit(seen, terms, { tally, subscription })
         money = withMoneyOf(money, seen)
@@ -105,18 +105,18 @@ const lookAtDebits = async (
     }
   }
   const [last, settings] = await Promise.all([
-    findDayTotal(partner, terms.date),
-    findPartner(partner),
+    findDayTotal(provider, terms.date),
+    findProvider(provider),
   ])
   const total = { sum, first, last, limit: settings?.dailyLimit }
-  tally.add(20, { provider: partner, subject: terms.date }, isCounted(total, terms))
+  tally.add(20, { provider, subject: terms.date }, isCounted(total, terms))
   return money
 }
 
 /** What was listed or told of was accepted once, so it must be there. */
 const findAll = async (
   references: readonly Reference[],
-  provider: PartnerId,
+  provider: ProviderId,
   { from, before }: Terms,
   tally: Tally,
 ): Promise<Debit[]> => {
@@ -136,7 +136,7 @@ const lookAtDebit = (
   terms: Terms,
   { tally, subscription }: { tally: Tally; subscription: Subscription },
 ): void => {
-  const { partner: provider, reference: subject } = seen.debit.facts
+  const { provider, reference: subject } = seen.debit.facts
   for (const [number, check] of debitChecks) {
     tally.add(
       number,
@@ -153,20 +153,20 @@ const BEGINNING = new Date(0)
  * Checks the settlement of debits of other days: those that were completed or reversed of late, as
  * their lists show them, and those of any day that wait for a run.
  */
-const checkEarlier = async (partner: PartnerId, terms: Terms, tally: Tally): Promise<void> => {
+const checkEarlier = async (provider: ProviderId, terms: Terms, tally: Tally): Promise<void> => {
   const known = new Set<Reference>()
   const span = { from: BEGINNING, before: terms.settledBefore, pageSize: PAGE_SIZE }
-  for await (const references of endedEarlier(partner, terms, known)) {
-    await checkSettled(partner, references, terms, tally)
+  for await (const references of endedEarlier(provider, terms, known)) {
+    await checkSettled(provider, references, terms, tally)
   }
-  for await (const references of unsettledPages(partner, span)) {
+  for await (const references of unsettledPages(provider, span)) {
     const fresh = references.filter((reference) => !known.has(reference))
-    await checkSettled(partner, fresh, terms, tally)
+    await checkSettled(provider, fresh, terms, tally)
   }
 }
 
 const checkSettled = async (
-  provider: PartnerId,
+  provider: ProviderId,
   references: readonly Reference[],
   terms: Terms,
   tally: Tally,

@@ -16,7 +16,7 @@ export type SettledDebit = {
 
 /** A debit as the table has it, with everything that is kept beside it. */
 export type SeenDebit = SettledDebit & {
-  /** The debit that the partner's own reference names. */
+  /** The debit that the provider's own reference names. */
   claimedBy: Reference | undefined
   /** What the uuid points to. */
   pointer: Partial<Facts> | undefined
@@ -26,7 +26,7 @@ export type SeenDebit = SettledDebit & {
   refund: Refund | undefined
 }
 
-/** What its partner wants to be told, if anything. */
+/** What its provider wants to be told, if anything. */
 export type Subscription = Pick<Webhook, 'events' | 'since'> | undefined
 
 /** When each event happened; as clocks differ, none before the one that it follows. */

@@ -1,12 +1,12 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type BatchId, type Day, type Line, startOf } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
-import { findPartner } from '../store/providers/providers.ts'
+import { findProvider } from '../store/providers/providers.ts'
 import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlement/batches.ts'
 import {
   addLines,
@@ -27,7 +27,7 @@ import { finishBatch } from './seal.ts'
  * continues one that was cut off.
  */
 
-type BuildRequest = { partner: PartnerId; date: Day; linesMax?: number }
+type BuildRequest = { provider: ProviderId; date: Day; linesMax?: number }
 
 /** Ids of the batches, and whether nothing was left when the time of the run was over. */
 export type Built = { batches: BatchId[]; isDone: boolean }
@@ -45,23 +45,23 @@ const LINES_MAX = 200_000
 const BEGINNING = new Date(0)
 
 export const buildBatch = async (
-  { partner, date, linesMax = LINES_MAX }: BuildRequest,
+  { provider, date, linesMax = LINES_MAX }: BuildRequest,
   runtime: Runtime,
   isOver: () => boolean,
 ): Promise<Built> => {
   const before = startOf(date)
-  const [provider, progress] = await Promise.all([findPartner(partner), findSweepProgress()])
+  const [settings, progress] = await Promise.all([findProvider(provider), findSweepProgress()])
   const place = {
-    partner,
+    provider,
     date,
     before,
-    feeSchedule: provider?.feeSchedule ?? null,
+    feeSchedule: settings?.feeSchedule ?? null,
     sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
   }
   const batches = new Set<BatchId>()
   const state = (isDone: boolean): Built => ({ batches: [...batches], isDone })
   let open = await findOpen(place, runtime)
-  const pages = unsettledPages(partner, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
+  const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
   for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
     for (let n = 0; n < candidates.length; ) {
@@ -76,7 +76,7 @@ export const buildBatch = async (
     if (isOver()) return state(false)
   }
   if (!open.isNew) batches.add(open.batch.id)
-  for (const id of await findUnfinished(partner, date)) batches.add(id)
+  for (const id of await findUnfinished(provider, date)) batches.add(id)
   for (const id of batches) {
     await finishBatch(id, runtime)
     if (isOver()) return state(false)
@@ -85,8 +85,8 @@ export const buildBatch = async (
 }
 
 /** A run that ended after it had sealed a batch has left it to be summed and reported. */
-const findUnfinished = async (partner: PartnerId, date: Day): Promise<BatchId[]> => {
-  const batches = await listBatchesOfDay(partner, date)
+const findUnfinished = async (provider: ProviderId, date: Day): Promise<BatchId[]> => {
+  const batches = await listBatchesOfDay(provider, date)
   return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 

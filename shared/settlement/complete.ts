@@ -3,7 +3,7 @@ import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPartner } from '../store/providers/providers.ts'
+import { findProvider } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
 import { belowZeroBefore, notPayable, writeTogether } from './pay.ts'
@@ -50,7 +50,7 @@ const notBegun = async (
 ): Promise<Paid | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net <= 0) return notPayable('its net is not above zero: no bank has paid it')
-  const account = (await findPartner(batch.partner))?.settlementAccount
+  const account = (await findProvider(batch.provider))?.settlementAccount
   if (!account) return notPayable('the provider has no settlement account')
   const before = await belowZeroBefore(batch)
   return { ...beginPayment(batch, { belowZero: before, account, at, generation }), before }

@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Day } from '../domain/settlement/batch.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
@@ -11,7 +11,7 @@ import { type Built, buildBatch } from './build.ts'
  * @returns undefined when another builder is at work
  */
 export const buildInTurn = async (
-  request: { partner: PartnerId; date: Day },
+  request: { provider: ProviderId; date: Day },
   runtime: Runtime,
   isOver: () => boolean,
 ): Promise<Built | undefined> => {

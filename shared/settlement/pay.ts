@@ -21,7 +21,7 @@ import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPartner } from '../store/providers/providers.ts'
+import { findProvider } from '../store/providers/providers.ts'
 import {
   findBatch,
   findBatches,
@@ -33,7 +33,7 @@ import {
 import { findFunds } from '../store/settlement/funding.ts'
 
 /**
- * Pays a batch: one instruction to the bank that holds the partner's account. That it is going to
+ * Pays a batch: one instruction to the bank that holds the provider's account. That it is going to
  * be given is written first; a result that is not known is asked for under the same uuid.
  */
 
@@ -55,7 +55,7 @@ export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refus
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
-  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return batch.status === 'pending'
     ? begin(batch, { ...world, generation })
@@ -93,14 +93,14 @@ const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
 }
 
 /** Returns the batches that a payout makes good. */
-export const belowZeroBefore = async ({ partner, createdAt }: Batch): Promise<Batch[]> =>
-  (await listBelowZero(partner, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
+export const belowZeroBefore = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(provider, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
 
 const isOutstanding = ({ status, outstanding }: Batch): boolean =>
   status === 'pending' && outstanding < 0
 
-const accountOf = async ({ partner }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
-  const { settlementAccount: account, payoutsHeldUntil } = (await findPartner(partner)) ?? {}
+const accountOf = async ({ provider }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
+  const { settlementAccount: account, payoutsHeldUntil } = (await findProvider(provider)) ?? {}
   if (!account) return notPayable('the provider has no settlement account')
   if (payoutsHeldUntil && now < new Date(payoutsHeldUntil)) {
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
@@ -116,7 +116,7 @@ const instruct = async (
   { repeated }: { repeated: boolean },
   world: Paying,
 ): Promise<Batch | Refusal> => {
-  const { id, uuid, partner, currency, date, paid, paidTo } = batch
+  const { id, uuid, provider, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !paidTo || !bank || bank.connector === 'none') {
     throw new Error(`Batch ${id} has lost its bank`)
@@ -124,14 +124,14 @@ const instruct = async (
   const result = await world.connectors[bank.connector].pay({
     uuid,
     batch: id,
-    partner,
+    provider,
     amount: paid,
     currency,
     account: paidTo,
     date,
     repeated,
   })
-  log.info('settlement instructed', { batch: id, partner, repeated, result: result.kind })
+  log.info('settlement instructed', { batch: id, provider, repeated, result: result.kind })
   return result.kind === 'underway' ? batch : end(batch, result, world)
 }
 
@@ -177,7 +177,7 @@ export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Ref
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
   if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
-  if (restore && isHeldBy(restore, batch.partner)) return held(restore)
+  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, again, world.runtime)
   return payBatch(id, world)

@@ -1,5 +1,5 @@
 import { ConnectorFault } from '../banks/connector-fault.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement/batch.ts'
 import { log } from '../log.ts'
@@ -15,24 +15,26 @@ export type Ran = {
   /** Batches that were due and could not be paid, and why. */
   unpaid: { batch: BatchId; reason: Refusal }[]
   /** Providers whose batches there was no time to build, or that another builder is at work on. */
-  left: PartnerId[]
+  left: ProviderId[]
   /** Batches that there was no time to pay, or whose bank gave no answer. */
   due: Batch[]
 }
 
 export const runSettlement = async (
   date: Day,
-  partners: readonly PartnerId[],
+  providers: readonly ProviderId[],
   world: World,
   isOver: () => boolean,
 ): Promise<Ran> => {
   const ran: Ran = { built: [], paid: [], unpaid: [], left: [], due: [] }
   // What was built on the day before, not what is built now.
-  const payable = await payableOf(partners, date)
-  for (const partner of partners) {
-    const built = isOver() ? undefined : await buildInTurn({ partner, date }, world.runtime, isOver)
+  const payable = await payableOf(providers, date)
+  for (const provider of providers) {
+    const built = isOver()
+      ? undefined
+      : await buildInTurn({ provider, date }, world.runtime, isOver)
     if (built) ran.built.push(...(await findBatches(built.batches)))
-    if (!built?.isDone) ran.left.push(partner)
+    if (!built?.isDone) ran.left.push(provider)
   }
   for (const batch of payable) {
     const paid = isOver() ? undefined : await payOrLeave(batch, world)
@@ -44,18 +46,18 @@ export const runSettlement = async (
 }
 
 /** A bank that gives no answer keeps nobody else from being paid. */
-const payOrLeave = async ({ id, partner }: Batch, world: World) => {
+const payOrLeave = async ({ id, provider }: Batch, world: World) => {
   try {
     return await payBatch(id, world)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
-    log.warn('batch left to its job', { batch: id, partner, error })
+    log.warn('batch left to its job', { batch: id, provider, error })
     return undefined
   }
 }
 
-/** A run for one partner pays nobody else. */
-const payableOf = async (partners: readonly PartnerId[], date: Day): Promise<Batch[]> => {
+/** A run for one provider pays nobody else. */
+const payableOf = async (providers: readonly ProviderId[], date: Day): Promise<Batch[]> => {
   const due = await findBatches(await listPayable(startOf(date)))
-  return due.filter(({ partner }) => partners.includes(partner))
+  return due.filter(({ provider }) => providers.includes(provider))
 }

@@ -1,6 +1,6 @@
 /**
  * A bounded memory of what was read, for a warm function. It holds what belongs to nobody's
- * request: credentials by their hash, partners, banks.
+ * request: credentials by their hash, providers, banks.
  */
 export const remembered = <T>(rule: { entriesMax: number }) => {
   const entries = new Map<string, { value: T; until: number }>()

@@ -4,7 +4,7 @@ import type { Status } from '../domain/debits/lifecycle.ts'
 import type { Reference, Uuid } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId, Day, Line } from '../domain/settlement/batch.ts'
 
 /**
@@ -35,10 +35,10 @@ export const keys = {
     pk: `DEBIT#${reference}`,
     prefix: `ATTEMPT#${number(n)}#`,
   }),
-  /** In the index by-status: the debits of a partner in one status, by their time. */
-  byStatus: (partner: PartnerId, status: Status): string => `${partner}#${status}`,
-  /** In the index by-status: the deliveries of a partner that were never received, by their event. */
-  undelivered: (partner: PartnerId): string => `${partner}#undelivered`,
+  /** In the index by-status: the debits of a provider in one status, by their time. */
+  byStatus: (provider: ProviderId, status: Status): string => `${provider}#${status}`,
+  /** In the index by-status: the deliveries of a provider that were never received, by their event. */
+  undelivered: (provider: ProviderId): string => `${provider}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
   /** Sorts by creation; the reference makes it unique and is read back from it. */
@@ -46,8 +46,8 @@ export const keys = {
     `${createdAt.toISOString()}#${reference}`,
   /** In the index work: what somebody must look at when it is due, in a few shards. */
   watch: (shard: number): string => `WATCH#${shard}`,
-  /** In the index work: the completed debits of a partner that are not settled yet. */
-  unsettled: (partner: PartnerId): string => `SETTLE#${partner}`,
+  /** In the index work: the completed debits of a provider that are not settled yet. */
+  unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
   deliveries: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
     prefix: 'DELIVERY#',
@@ -65,12 +65,12 @@ export const keys = {
     prefix: 'EXCEPTION#',
   }),
   uuid: (uuid: Uuid): Key => ({ pk: `UUID#${uuid}`, sk: 'UUID' }),
-  partnerReference: (partner: PartnerId, partnerReference: string): Key => ({
-    pk: `PARTNER#${partner}#${sha256(partnerReference)}`,
+  partnerReference: (provider: ProviderId, partnerReference: string): Key => ({
+    pk: `PROVIDER#${provider}#${sha256(partnerReference)}`,
     sk: 'PARTNER_REFERENCE',
   }),
-  dayTotal: (partner: PartnerId, day: string): Key => ({
-    pk: `PARTNER#${partner}`,
+  dayTotal: (provider: ProviderId, day: string): Key => ({
+    pk: `PROVIDER#${provider}`,
     sk: `DAY#${day}`,
   }),
   /** In the index by-status: open and resolved exceptions, by the time of the report. */
@@ -95,17 +95,20 @@ export const keys = {
   approvals: 'APPROVALS',
   /** One partition for all requests, so that their list is complete at once. */
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
-  /** In the index by-status: every partner, by its id. */
-  partners: 'PARTNERS',
+  /** In the index by-status: every provider, by its id. */
+  providers: 'PROVIDERS',
   /** The last restore of the table. */
   restore: { pk: 'RESTORE', sk: 'RESTORE' },
   /** How far the sweep has looked through what was completed. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
-  partner: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'PARTNER' }),
-  webhook: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK' }),
-  webhookHealth: (partner: PartnerId): Key => ({ pk: `PARTNER#${partner}`, sk: 'WEBHOOK_HEALTH' }),
-  recovery: (partner: PartnerId, id: string): Key => ({
-    pk: `PARTNER#${partner}`,
+  provider: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'PROVIDER' }),
+  webhook: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'WEBHOOK' }),
+  webhookHealth: (provider: ProviderId): Key => ({
+    pk: `PROVIDER#${provider}`,
+    sk: 'WEBHOOK_HEALTH',
+  }),
+  recovery: (provider: ProviderId, id: string): Key => ({
+    pk: `PROVIDER#${provider}`,
     sk: `RECOVERY#${id}`,
   }),
   batch: (id: BatchId): Key => ({ pk: `BATCH#${id}`, sk: 'BATCH' }),
@@ -115,18 +118,21 @@ export const keys = {
     sk: `${type.toUpperCase()}#${reference}`,
   }),
   /** The lease of the builder of a provider's batches of a day. */
-  build: (partner: PartnerId, date: Day): Key => ({ pk: `BUILD#${partner}`, sk: `BUILD#${date}` }),
-  /** In the index by-status: the batches of a partner, by their day. */
-  batches: (partner: PartnerId): string => `${partner}#settlements`,
+  build: (provider: ProviderId, date: Day): Key => ({
+    pk: `BUILD#${provider}`,
+    sk: `BUILD#${date}`,
+  }),
+  /** In the index by-status: the batches of a provider, by their day. */
+  batches: (provider: ProviderId): string => `${provider}#settlements`,
   /** In the index work: sealed batches, by the day on which they are to be paid. */
   payable: 'PAY',
   /** In the index work: batches whose payment failed, by the time of the failure. */
   failedBatches: 'FAILED',
-  /** In the index work: the batches of a partner whose net is below zero. */
-  belowZero: (partner: PartnerId): string => `BELOW_ZERO#${partner}`,
-  /** The feed of a partner's events is a row of pages, each a list of events. */
-  feedPage: (partner: PartnerId, page: number): Key => ({
-    pk: `FEED#${partner}`,
+  /** In the index work: the batches of a provider whose net is below zero. */
+  belowZero: (provider: ProviderId): string => `BELOW_ZERO#${provider}`,
+  /** The feed of a provider's events is a row of pages, each a list of events. */
+  feedPage: (provider: ProviderId, page: number): Key => ({
+    pk: `FEED#${provider}`,
     sk: number(page, 10),
   }),
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),

@@ -3,7 +3,7 @@ import { getSecret } from '@aws-lambda-powertools/parameters/secrets'
 import { environment, real } from '../runtime.ts'
 
 /**
- * Secrets of partners and banks are in the table only sealed: AES-256-GCM, bound to their owner, so that
+ * Secrets of providers and banks are in the table only sealed: AES-256-GCM, bound to their owner, so that
  * neither an export of the table nor a swap of two items gives one away.
  */
 

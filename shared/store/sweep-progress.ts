@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { keys } from './keys.ts'
 import { put, read, withoutKeys } from './table.ts'
 
@@ -6,8 +6,8 @@ import { put, read, withoutKeys } from './table.ts'
 export type SweepProgress = {
   /** All that was completed before was looked at. */
   until: Date
-  /** The partner at which a run that ran out of time is to be taken up. */
-  next?: PartnerId
+  /** The provider at which a run that ran out of time is to be taken up. */
+  next?: ProviderId
   /** Until when that run was to look. */
   end?: Date
 }
@@ -22,7 +22,7 @@ export const sweptBefore = ({ until }: SweepProgress): Date =>
 export const findSweepProgress = async (): Promise<SweepProgress | undefined> => {
   const item = await read<Record<string, unknown>>(keys.sweep)
   if (!item) return undefined
-  const { until, end, ...rest } = withoutKeys<{ until: string; end?: string; next?: PartnerId }>(
+  const { until, end, ...rest } = withoutKeys<{ until: string; end?: string; next?: ProviderId }>(
     item,
   )
   return { ...rest, until: new Date(until), ...(end ? { end: new Date(end) } : {}) }

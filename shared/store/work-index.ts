@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId, Day } from '../domain/settlement/batch.ts'
 import { type Key, keys } from './keys.ts'
 import { held, queryAll, queryPages, table, tableName } from './table.ts'
@@ -33,9 +33,9 @@ export type Watched = { key: Key; due: string; about: About }
 type About =
   | { kind: 'debit'; reference: Reference }
   | { kind: 'delivery'; reference: Reference; n: number }
-  | { kind: 'recovery'; partner: PartnerId; id: string }
+  | { kind: 'recovery'; provider: ProviderId; id: string }
   | { kind: 'batch'; id: BatchId }
-  | { kind: 'build'; partner: PartnerId; date: Day }
+  | { kind: 'build'; provider: ProviderId; date: Day }
   | { kind: 'refund'; reference: Reference }
 
 const aboutOf = ({ pk, sk }: Key): About => {
@@ -47,13 +47,13 @@ const aboutOf = ({ pk, sk }: Key): About => {
     case 'DELIVERY':
       return { kind: 'delivery', reference: owner as Reference, n: Number(id) }
     case 'RECOVERY':
-      return { kind: 'recovery', partner: owner as PartnerId, id }
+      return { kind: 'recovery', provider: owner as ProviderId, id }
     case 'REFUND':
       return { kind: 'refund', reference: owner as Reference }
     case 'BATCH':
       return { kind: 'batch', id: owner as BatchId }
     case 'BUILD':
-      return { kind: 'build', partner: owner as PartnerId, date: id as Day }
+      return { kind: 'build', provider: owner as ProviderId, date: id as Day }
     default:
       throw new Error(`Nobody knows how to look after ${kind}`)
   }
@@ -96,20 +96,20 @@ export const lookAgain = async (watched: Watched, due: Date | undefined): Promis
   )
 
 /**
- * Debits of a partner that wait for settlement, by when they were completed or reversed, page by
+ * Debits of a provider that wait for settlement, by when they were completed or reversed, page by
  * page. What leaves the index meanwhile disturbs nothing.
  */
 export async function* unsettledPages(
-  partner: PartnerId,
+  provider: ProviderId,
   { from, before, pageSize }: { from: Date; before: Date; pageSize: number },
 ): AsyncGenerator<Reference[]> {
   if (before <= from) return
   const pages = queryPages({
     IndexName: 'work',
-    KeyConditionExpression: '#work = :partner AND due BETWEEN :from AND :last',
+    KeyConditionExpression: '#work = :provider AND due BETWEEN :from AND :last',
     ExpressionAttributeNames: { '#work': 'work' },
     ExpressionAttributeValues: {
-      ':partner': keys.unsettled(partner),
+      ':provider': keys.unsettled(provider),
       ':from': from.toISOString(),
       ':last': new Date(before.getTime() - 1).toISOString(),
     },

@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, dayAfter, startOf } from '../domain/settlement/batch.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
@@ -8,7 +8,7 @@ import { repair } from './repair.ts'
 
 /**
  * What an operator has looked at after a stream was lost for days or a table was restored: every
- * debit that a partner charged on a day, however long ago. What is missing of it is done anew.
+ * debit that a provider charged on a day, however long ago. What is missing of it is done anew.
  */
 
 const TOGETHER = 25
@@ -25,7 +25,7 @@ export type RepairedDay = {
 
 /** @param isOver whether the time is used up; what was not looked at by then, another run finds */
 export const repairDay = async (
-  partner: PartnerId,
+  provider: ProviderId,
   date: Day,
   { now }: Pick<Runtime, 'now'>,
   isOver: () => boolean,
@@ -45,7 +45,7 @@ export const repairDay = async (
     unreadable: [...unreadable],
     isDone,
   })
-  for await (const references of createdWithin(partner, span, new Set())) {
+  for await (const references of createdWithin(provider, span, new Set())) {
     if (isOver()) return state(false)
     const debits = await findDebits(references, unread)
     for (const reference of await repair([...debits.values()], now(), from)) repaired.add(reference)

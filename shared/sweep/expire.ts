@@ -27,7 +27,7 @@ export const expire = async (
   runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
 ): Promise<Debit | Refusal> => {
   const restore = await findRestore()
-  if (isHeldBy(restore, debit.facts.partner)) return debit
+  if (isHeldBy(restore, debit.facts.provider)) return debit
   const outcome = await queryOutcome(debit, runtime)
   const written = { ...cause, generation: restore?.generation }
   const by = `bank:${debit.facts.bank.identifier}`

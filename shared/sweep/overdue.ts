@@ -2,7 +2,7 @@ import { type Debit, deadline, type Phase } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { Reference } from '../domain/ids.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { settlementEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
@@ -87,7 +87,7 @@ const lookAfterDebits = async (
   const debits = [...found.values()]
   const ended = await Promise.all(
     debits.map(async (debit) => {
-      return !isHeldBy(restore, debit.facts.partner) && (await endOverdue(debit, runtime))
+      return !isHeldBy(restore, debit.facts.provider) && (await endOverdue(debit, runtime))
     }),
   )
   // A debit that was moved has a look of its own coming.
@@ -174,7 +174,7 @@ type Expected = {
   outgoing: Outgoing[]
   at: Date
   /** The provider for whom it has a bank pay, which a restore may hold. */
-  paysFor?: PartnerId | undefined
+  paysFor?: ProviderId | undefined
 }
 
 const expectedOf = async (
@@ -188,15 +188,15 @@ const expectedOf = async (
       return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined
     }
     case 'recovery': {
-      const recovery = await findRecovery(about.partner, about.id)
+      const recovery = await findRecovery(about.provider, about.id)
       return recovery?.status === 'running'
         ? { outgoing: nextPage(recovery, now), at: recovery.runAt }
         : undefined
     }
     case 'build': {
-      const { partner, date } = about
-      const isLeft = await findBuild(partner, date)
-      return isLeft && { outgoing: [building(partner, date)], at: now }
+      const { provider, date } = about
+      const isLeft = await findBuild(provider, date)
+      return isLeft && { outgoing: [building(provider, date)], at: now }
     }
     case 'refund': {
       const refund = await findRefund(about.reference)
@@ -210,7 +210,7 @@ const expectedOf = async (
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
       const outgoing = batch ? nextOfBatch(batch) : []
-      const paysFor = batch?.status === 'processing' ? batch.partner : undefined
+      const paysFor = batch?.status === 'processing' ? batch.provider : undefined
       return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }
   }

@@ -1,8 +1,8 @@
 import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Delivery, isSubscribed, owed, redeliver } from '../domain/webhooks/delivery.ts'
-import { debitEvents, type PartnerEvent } from '../domain/webhooks/event.ts'
+import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
@@ -36,7 +36,7 @@ export const isRipe = (at: Date, now: Date): boolean =>
 
 /**
  * What happened longer ago is history: its pages of the feed may be gone, and an event of then must
- * not reach a partner as news.
+ * not reach a provider as news.
  */
 const NEWS_MS = 3 * 86_400_000
 
@@ -51,39 +51,39 @@ const isStuck = (debit: Debit, now: Date): boolean => {
 }
 
 /**
- * The same for events alone: one that is not in its partner's feed is put there, one that was
+ * The same for events alone: one that is not in its provider's feed is put there, one that was
  * never tried to be delivered is put on record as due. From there the stream has it tried, and the
  * sweep looks after it until it is: a debit that was completed is looked at no second time.
  */
 export const repairEvents = async (
-  events: readonly PartnerEvent[],
+  events: readonly ProviderEvent[],
   now: Date,
   since = newsSince(now),
 ): Promise<Set<string>> => {
   const ripe = events.filter(({ at }) => isRipe(at, now) && at >= since)
-  const byPartner = Map.groupBy(ripe, ({ partner }) => partner)
+  const byProvider = Map.groupBy(ripe, ({ provider }) => provider)
   const missing = await Promise.all(
-    [...byPartner].map(([partner, theirs]) => repairPartner(partner, theirs, now)),
+    [...byProvider].map(([provider, theirs]) => repairProvider(provider, theirs, now)),
   )
   return new Set(missing.flat().map(({ reference }) => reference))
 }
 
-const repairPartner = async (
-  partner: PartnerId,
-  events: readonly PartnerEvent[],
+const repairProvider = async (
+  provider: ProviderId,
+  events: readonly ProviderEvent[],
   now: Date,
-): Promise<PartnerEvent[]> => {
+): Promise<ProviderEvent[]> => {
   const oldest = Math.min(...events.map(({ at }) => at.getTime()))
   const [feed, untried] = await Promise.all([
-    feedSince(partner, new Date(oldest)),
-    untriedOf(partner, events, now),
+    feedSince(provider, new Date(oldest)),
+    untriedOf(provider, events, now),
   ])
   const untold = events.filter((event) => !isInFeed(feed, event))
-  if (untold.length > 0) await appendToFeed(partner, untold, now)
+  if (untold.length > 0) await appendToFeed(provider, untold, now)
   await Promise.all(untried.map(({ record }) => replaceDelivery(undefined, record)))
   const missing = [...untold, ...untried.map(({ event }) => event)]
   if (missing.length > 0) {
-    log.warn('events relayed by the sweep', { partner, events: missing.map(nameOf) })
+    log.warn('events relayed by the sweep', { provider, events: missing.map(nameOf) })
     measure({ SweepRepaired: missing.length })
   }
   return missing
@@ -91,16 +91,16 @@ const repairPartner = async (
 
 const nameOf = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
 
-/** Events that the partner takes and that have no delivery record, with the one they lack. */
+/** Events that the provider takes and that have no delivery record, with the one they lack. */
 const untriedOf = async (
-  partner: PartnerId,
-  events: readonly PartnerEvent[],
+  provider: ProviderId,
+  events: readonly ProviderEvent[],
   now: Date,
-): Promise<{ event: PartnerEvent; record: Delivery }[]> => {
-  const webhook = await findWebhookSettings(partner)
+): Promise<{ event: ProviderEvent; record: Delivery }[]> => {
+  const webhook = await findWebhookSettings(provider)
   if (!webhook) return []
   // What happened before the webhook was set was never owed to it.
-  const isOwed = ({ at, type }: PartnerEvent): boolean =>
+  const isOwed = ({ at, type }: ProviderEvent): boolean =>
     isSubscribed(webhook, type) && (webhook.since === undefined || at >= webhook.since)
   const wanted = events.filter(isOwed)
   const tried = new Set((await findDeliveries(wanted)).map(nameOf))

@@ -5,7 +5,7 @@ import { integerId } from '../domain/ids.ts'
 import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
 import type { Count } from '../domain/page.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { iso } from '../domain/time.ts'
 import { transactionView } from './transaction.ts'
 
@@ -62,7 +62,7 @@ export const bankListView = ({ account, bank, phone, transactions, total, filter
 export const bankItemView = (
   debit: Debit,
   account: CustomerAccount,
-  names: ReadonlyMap<PartnerId, string>,
+  names: ReadonlyMap<ProviderId, string>,
 ) => {
   const state = stateAt(debit)
   return {
@@ -76,7 +76,7 @@ export const bankItemView = (
       account_type: account.accountType,
     },
     payment_partner: {
-      name: names.get(state.partner) ?? state.partner,
+      name: names.get(state.provider) ?? state.provider,
       partner_reference: state.partnerReference,
     },
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Reference, Uuid } from '../domain/ids.ts'
-import { PartnerId } from '../domain/providers/provider.ts'
+import { ProviderId } from '../domain/providers/provider.ts'
 import { BatchId, Day } from '../domain/settlement/batch.ts'
 import { Time } from './transaction-shape.ts'
 
@@ -36,7 +36,7 @@ export const batchShape = (amount: v.GenericSchema) =>
   v.object({
     id: BatchId,
     uuid: Uuid,
-    provider: PartnerId,
+    provider: ProviderId,
     currency: v.literal('GHS'),
     date: Day,
     status: v.picklist(['pending', 'processing', 'completed', 'failed']),

@@ -4,7 +4,7 @@ import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import { iso } from '../domain/time.ts'
 import type { AmountForm } from './transaction.ts'
 
-/** Settlement as partners and operators see it: batches, their lines, their sums. */
+/** Settlement as providers and operators see it: batches, their lines, their sums. */
 
 /** Gross and fee are of the debits alone; what was taken back is in adjustments. */
 export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) => ({
@@ -44,7 +44,7 @@ const unknownTotals = {
 export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => ({
   id: batch.id,
   uuid: batch.uuid,
-  provider: batch.partner,
+  provider: batch.provider,
   currency: batch.currency,
   date: batch.date,
   status: batch.status,

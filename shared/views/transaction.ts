@@ -4,7 +4,7 @@ import { debitId } from '../domain/ids.ts'
 import { CURRENCY, type Pesewas } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
 
-/** A debit as partners see it, in webhooks, lists and callbacks (specification, Debit transaction). */
+/** A debit as providers see it, in webhooks, lists and callbacks (specification, Debit transaction). */
 
 /** Amounts are numbers in webhooks and in the bank's list, text with two decimals elsewhere. */
 export type AmountForm = (amount: Pesewas) => unknown

@@ -16,7 +16,7 @@ import {
   owed,
   recordAttempt,
 } from '../domain/webhooks/delivery.ts'
-import type { PartnerEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
 import type { Runtime } from '../runtime.ts'
@@ -28,7 +28,7 @@ import { tellAttempt } from './telemetry.ts'
 /** One attempt at one event: the record is read, the receiver tried, the record written. */
 
 export type Wanted = {
-  event: PartnerEvent
+  event: ProviderEvent
   /** Which attempt is asked for, from 1. */
   number: number
   webhook: Webhook | undefined
@@ -42,7 +42,7 @@ export type Came = 'done' | 'done slowly' | 'left'
 
 export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<Came> => {
   const { event, number, webhook, health } = wanted
-  const { partner } = event
+  const { provider } = event
   const found = await findDelivery(event.reference, event.n)
   const record = found ?? (webhook && owed(event, webhook))
   // A message that came twice, or after another took its attempt.
@@ -57,7 +57,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
   const leaving = new AbortController()
   const sending = send({ event, id, webhook, at, signal: leaving.signal })
-  const pace = await markWhileSlow(partner, sending, runtime)
+  const pace = await markWhileSlow(provider, sending, runtime)
   // A burst of events that hang would hold every worker: only one of them goes on among others.
   const isLeft =
     wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))
@@ -71,7 +71,7 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
     return 'left'
   }
   const { status } = recordAttempt(record, outcome, made, draw)
-  const turned = { partner, health, made, succeeded: succeeded(outcome) }
+  const turned = { provider, health, made, succeeded: succeeded(outcome) }
   // Before the record, which ends the attempt: whoever is lost in between makes it again.
   await noteOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
   const after = await writeOutcome({ found, record, isLeft, outcome, made, draw })

@@ -1,5 +1,5 @@
 import type { Reference } from '../domain/ids.ts'
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findHealth } from '../store/webhooks/health.ts'
@@ -13,13 +13,13 @@ type Asked = { reference: Reference; n: number; through?: number | undefined; at
 /**
  * Attempts each in turn.
  * @param unlessSlow whether the events of a slow receiver are left to others
- * @returns the partner whose events were left
+ * @returns the provider whose events were left
  */
 export const deliverEvents = async (
   { reference, n, through = n, attempt }: Asked,
   { unlessSlow }: { unlessSlow: boolean },
   runtime: Runtime,
-): Promise<{ partner: PartnerId } | undefined> => {
+): Promise<{ provider: ProviderId } | undefined> => {
   const events = (await findEvents([reference])).filter((one) => one.n >= n && one.n <= through)
   const [first] = events
   // No repeat will find it: what has events is never deleted.
@@ -27,15 +27,15 @@ export const deliverEvents = async (
     log.error('event of nothing', { reference, n })
     return undefined
   }
-  const { partner } = first
-  const [webhook, health] = await Promise.all([findWebhook(partner), findHealth(partner)])
-  if (webhook && health.slowSince && unlessSlow) return { partner }
+  const { provider } = first
+  const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
+  if (webhook && health.slowSince && unlessSlow) return { provider }
   const wanted = { number: attempt, webhook, health, unlessSlow }
   for (const event of events) {
     const came = await attemptDelivery({ ...wanted, event }, runtime)
     // The next worker skips the events that are on record.
-    if (came === 'left') return { partner }
-    if (came === 'done slowly' && unlessSlow && event.n < through) return { partner }
+    if (came === 'left') return { provider }
+    if (came === 'done slowly' && unlessSlow && event.n < through) return { provider }
   }
   return undefined
 }

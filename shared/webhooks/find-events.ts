@@ -3,7 +3,7 @@ import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
 import {
   debitEvents,
   type EventKey,
-  type PartnerEvent,
+  type ProviderEvent,
   settlementEvent,
 } from '../domain/webhooks/event.ts'
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
@@ -13,7 +13,7 @@ import { findBatches } from '../store/settlement/batches.ts'
 export const findEvents = async (
   references: readonly Reference[],
   unreadable?: Unreadable,
-): Promise<PartnerEvent[]> => {
+): Promise<ProviderEvent[]> => {
   const batchIds = references.filter(isBatchId) as string[] as BatchId[]
   const [debits, batches] = await Promise.all([
     findDebits(
@@ -33,7 +33,7 @@ export const findEvent = async ({
   reference,
   n,
   generation,
-}: Required<EventKey>): Promise<PartnerEvent | undefined> =>
+}: Required<EventKey>): Promise<ProviderEvent | undefined> =>
   (await findEvents([reference])).find(
     (event) => event.n === n && (event.generation ?? 1) === generation,
   )

@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Try } from '../domain/webhooks/attempt.ts'
 import {
   type Noted,
@@ -25,18 +25,18 @@ export type Pace = 'quick' | 'slow' | 'slow beside others'
  * @returns `slow beside others` when another attempt that goes on had marked it
  */
 export const markWhileSlow = async (
-  partner: PartnerId,
+  provider: ProviderId,
   sending: Promise<unknown>,
   runtime: Pick<Runtime, 'now' | 'pause'>,
 ): Promise<Pace> => {
   if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
   const at = runtime.now()
   try {
-    const { slowSince } = await changeHealth(partner, (health) => noteSlow(health, at))
+    const { slowSince } = await changeHealth(provider, (health) => noteSlow(health, at))
     return slowSince?.getTime() === at.getTime() ? 'slow' : 'slow beside others'
   } catch (error) {
     // The attempt counts for more; the next one that is slow marks it.
-    log.warn('slow webhook not marked', { partner, error: error as Error })
+    log.warn('slow webhook not marked', { provider, error: error as Error })
     return 'slow'
   }
 }
@@ -60,7 +60,7 @@ const takesLonger = async (
 }
 
 type Noting = {
-  partner: PartnerId
+  provider: ProviderId
   /** As it was read before the attempt. */
   health: WebhookHealth
   made: Try
@@ -71,25 +71,25 @@ type Noting = {
 
 /** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
 export const noteOutcome = async (
-  { partner, health, made, succeeded, abandoned }: Noting,
+  { provider, health, made, succeeded, abandoned }: Noting,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()
   const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
   // By what was read before, most attempts turn nothing; that something is owed must be sure.
   const mayTurn = abandoned || noteAttempt(health, noted) !== health
-  const after = mayTurn ? await turn(partner, noted) : health
-  tellHealth(partner, health, after, at)
+  const after = mayTurn ? await turn(provider, noted) : health
+  tellHealth(provider, health, after, at)
 }
 
 /** By what stands now: another attempt may have been the last of its delivery meanwhile. */
-const turn = (partner: PartnerId, noted: Noted): Promise<WebhookHealth> =>
-  changeHealth(partner, async (health) => {
+const turn = (provider: ProviderId, noted: Noted): Promise<WebhookHealth> =>
+  changeHealth(provider, async (health) => {
     const { exhaustedSince } = health
     if (noted.succeeded && exhaustedSince) {
       const id = `automatic-${exhaustedSince.getTime()}`
       // Before it is forgotten that anything is owed.
-      await openRecovery(automaticRecovery({ partner, id, now: noted.at }))
+      await openRecovery(automaticRecovery({ provider, id, now: noted.at }))
     }
     return noteAttempt(health, noted)
   })

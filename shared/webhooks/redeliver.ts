@@ -6,7 +6,7 @@ import {
   owed,
   redeliver,
 } from '../domain/webhooks/delivery.ts'
-import type { PartnerEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { findHealth } from '../store/webhooks/health.ts'
@@ -21,11 +21,11 @@ const RACES_MAX = 50
  *   a webhook that is disabled
  */
 export const askRedelivery = async (
-  event: PartnerEvent,
+  event: ProviderEvent,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<Delivery | Refusal> => {
-  const { reference, n, partner } = event
-  const [webhook, health] = await Promise.all([findWebhookSettings(partner), findHealth(partner)])
+  const { reference, n, provider } = event
+  const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return new Refusal(4404)
   if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
   if (health.disabledAt) {

@@ -1,5 +1,5 @@
 import type { Webhook } from '../domain/providers/provider.ts'
-import { eventId, type PartnerEvent, PING, pingBody } from '../domain/webhooks/event.ts'
+import { eventId, PING, type ProviderEvent, pingBody } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import { network } from './http/network.ts'
 import { post, type Sent } from './http/sender.ts'
@@ -19,7 +19,7 @@ const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Pro
   )
 
 type Sending = {
-  event: PartnerEvent
+  event: ProviderEvent
   /** X-SVC-Delivery-ID. */
   id: string
   webhook: Webhook

@@ -1,4 +1,4 @@
-import type { PartnerId } from '../domain/providers/provider.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { errorClasses } from '../domain/webhooks/attempt.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId } from '../domain/webhooks/event.ts'
@@ -11,13 +11,13 @@ import { measure } from '../metrics.ts'
 
 /** @param delivery as the attempt left it, or as it was given up without one */
 export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
-  const { reference, partner, status, last, reason } = delivery
+  const { reference, provider, status, last, reason } = delivery
   log.info(tried ? 'delivery attempted' : 'delivery given up', {
     delivery_id: deliveryId(delivery),
     event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,
     reference,
-    partner,
+    provider,
     attempt: delivery.attemptCount,
     attempt_id: tried ? (last?.id ?? null) : null,
     attempts_max: delivery.attemptsMax,
@@ -39,16 +39,16 @@ export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): 
 
 /** What turned for the better or the worse, and for how many days it has been failing. */
 export const tellHealth = (
-  partner: PartnerId,
+  provider: ProviderId,
   before: WebhookHealth,
   after: WebhookHealth,
   now: Date,
 ): void => {
   const state = healthState(after)
   if (state === 'healthy' && healthState(before) !== state) {
-    log.info('webhook recovered', { partner })
+    log.info('webhook recovered', { provider })
   } else if (healthState(before) !== state) {
-    log.warn(`webhook ${state}`, { partner, failing_since: after.failingSince })
+    log.warn(`webhook ${state}`, { provider, failing_since: after.failingSince })
   }
   if (after.failingSince) measure({ WebhookFailingDays: failingDays(after, now) })
 }

@@ -66,14 +66,17 @@ const paths: readonly Shape[] = [
 
 /** Over the provider's daily limit of 1,500.00 in one, of a provider without any in the other. */
 const providers: readonly Shape[] = [
-  { name: 'a provider of some events: completed', life: { partner: 1, reports: [completed()] } },
-  { name: 'a provider of some events: failed', life: { partner: 1, reports: [failed()] } },
-  { name: 'over the daily limit', life: { partner: 1, amount: '1500.01', reports: [] } },
-  { name: 'a provider without a webhook: completed', life: { partner: 2, reports: [completed()] } },
-  { name: 'a provider without a webhook: failed', life: { partner: 2, reports: [failed()] } },
-  { name: 'a provider without a webhook: silent', life: { partner: 2, reports: [] } },
-  { name: 'a provider of two attempts: completed', life: { partner: 3, reports: [completed()] } },
-  { name: 'a provider of two attempts: rejected', life: { partner: 3, verdict: 'rejected' } },
+  { name: 'a provider of some events: completed', life: { provider: 1, reports: [completed()] } },
+  { name: 'a provider of some events: failed', life: { provider: 1, reports: [failed()] } },
+  { name: 'over the daily limit', life: { provider: 1, amount: '1500.01', reports: [] } },
+  {
+    name: 'a provider without a webhook: completed',
+    life: { provider: 2, reports: [completed()] },
+  },
+  { name: 'a provider without a webhook: failed', life: { provider: 2, reports: [failed()] } },
+  { name: 'a provider without a webhook: silent', life: { provider: 2, reports: [] } },
+  { name: 'a provider of two attempts: completed', life: { provider: 3, reports: [completed()] } },
+  { name: 'a provider of two attempts: rejected', life: { provider: 3, verdict: 'rejected' } },
 ]
 
 const receivers: readonly Shape[] = [
@@ -89,7 +92,7 @@ const receivers: readonly Shape[] = [
   { name: 'a receiver that asks for time', life: { reports: [completed()] }, answers: [429, 408] },
   {
     name: 'a receiver that is given up, and answers again',
-    life: { partner: 3, reports: [completed()] },
+    life: { provider: 3, reports: [completed()] },
     answers: [500, 500, 500, 500],
   },
   {
@@ -98,7 +101,7 @@ const receivers: readonly Shape[] = [
   },
   {
     name: 'redelivered after it was given up',
-    life: { partner: 3, reports: [completed()], redelivered: 120 },
+    life: { provider: 3, reports: [completed()], redelivered: 120 },
     answers: [500, 500, 500, 500, 500, 500],
   },
 ]
@@ -131,7 +134,7 @@ const reversals: readonly Shape[] = [
   },
   {
     name: 'reversed after its line, of a provider without a webhook',
-    life: { partner: 2, reports: [completed()], reversed: night(1) + 7_200 },
+    life: { provider: 2, reports: [completed()], reversed: night(1) + 7_200 },
   },
 ]
 
@@ -140,12 +143,12 @@ const settlements: readonly Shape[] = [
   { name: 'not paid', life: { reports: [completed()] }, payments: ['rejected'] },
   {
     name: 'paid later, of a provider without a webhook',
-    life: { partner: 2, reports: [completed()] },
+    life: { provider: 2, reports: [completed()] },
     payments: ['underway'],
   },
   {
     name: 'not paid, of two attempts',
-    life: { partner: 3, reports: [completed()] },
+    life: { provider: 3, reports: [completed()] },
     payments: ['rejected'],
   },
   {
@@ -160,11 +163,11 @@ const settlements: readonly Shape[] = [
   },
   {
     name: 'a fee with a minimum',
-    life: { partner: 3, amount: '1.00', reports: [completed()] },
+    life: { provider: 3, amount: '1.00', reports: [completed()] },
   },
   {
     name: 'a fee at its most',
-    life: { partner: 1, amount: '999.99', reports: [completed()] },
+    life: { provider: 1, amount: '999.99', reports: [completed()] },
   },
 ]
 
@@ -202,7 +205,7 @@ export const planOf = ({ name: _, life, answers = [], payments = ['paid'] }: Sha
   const one: Life = {
     n: 1,
     at: NOON,
-    partner: 0,
+    provider: 0,
     bank: 'HBA',
     amount: '101.00',
     phone: '+233241234567',
@@ -225,6 +228,6 @@ export const planOf = ({ name: _, life, answers = [], payments = ['paid'] }: Sha
     deaths: [],
     payments,
     answers,
-    partners: [one.partner],
+    providers: [one.provider],
   }
 }

@@ -89,9 +89,9 @@ export type Question = {
 /** `isFinished`: its worker was not lost, and it reported no failure, so that its writes were made. */
 export type InvocationRecord = { startedAt: number; isFinished: boolean }
 
-export type ScenePartner = {
+export type SceneProvider = {
   id: string
-  /** Its webhook; undefined for a partner that polls. */
+  /** Its webhook; undefined for a provider that polls. */
   webhook:
     | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
     | undefined
@@ -115,7 +115,7 @@ export type Scene = {
   healthy: boolean
   /** How far the clock of a worker may be away from the world's, in milliseconds. */
   skew: number
-  partners: readonly ScenePartner[]
+  providers: readonly SceneProvider[]
   banks: readonly string[]
   /** The banks with endpoints of their own, which can be asked. */
   endpoints: readonly string[]

@@ -189,6 +189,6 @@ const judgeOther = (
   if (!after || isTakenUp(change)) return
   // An event without an attempt gets a record for its first attempt.
   if (!before && after.status === 'pending' && by?.name === 'sweep') return
-  if (after.status === 'abandoned' && books.disabled.has(after.partner)) return
+  if (after.status === 'abandoned' && books.disabled.has(after.provider)) return
   complain(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

@@ -115,7 +115,7 @@ export const isOnRecord: Check = (books, complain) => {
     const debit = books.debits.get(record.reference)
     const isOfDebit =
       record.amount === debit?.item.amount &&
-      record.provider === debit?.item.partner &&
+      record.provider === debit?.item.provider &&
       record.bank === debit?.item.bank.identifier
     if (!isOfDebit) complain(record.pk, 'is not of its debit')
     if (answered.has(record.requestId) || !debit) continue

@@ -45,25 +45,25 @@ export const isSummed: Check = ({ batches }, complain) => {
 }
 
 /** 25: what was completed is in lines, or waits for one. */
-const isAllThere: Check = ({ debits, lines, partners }, complain) => {
+const isAllThere: Check = ({ debits, lines, providers }, complain) => {
   const completed = new Map<string, number>()
   const found = new Map<string, number>()
-  const add = (to: Map<string, number>, partner: string, amount: number): void => {
-    to.set(partner, (to.get(partner) ?? 0) + amount)
+  const add = (to: Map<string, number>, provider: string, amount: number): void => {
+    to.set(provider, (to.get(provider) ?? 0) + amount)
   }
   for (const { item } of debits.values()) {
     const isWaiting = item.status === 'completed' && !item.settledIn
     const isSettled = item.settledIn !== undefined
-    if (isWaiting || isSettled) add(completed, item.partner, item.amount)
-    if (isWaiting) add(found, item.partner, item.amount)
+    if (isWaiting || isSettled) add(completed, item.provider, item.amount)
+    if (isWaiting) add(found, item.provider, item.amount)
   }
   for (const { item } of lines) {
     if (item.type !== 'debit') continue
-    add(found, debits.get(item.reference)?.item.partner ?? '', item.gross)
+    add(found, debits.get(item.reference)?.item.provider ?? '', item.gross)
   }
-  for (const partner of new Set([...partners.keys(), ...completed.keys(), ...found.keys()])) {
-    const [all, some] = [completed.get(partner) ?? 0, found.get(partner) ?? 0]
-    if (all !== some) complain(partner, `${all} was completed, and ${some} is found`)
+  for (const provider of new Set([...providers.keys(), ...completed.keys(), ...found.keys()])) {
+    const [all, some] = [completed.get(provider) ?? 0, found.get(provider) ?? 0]
+    if (all !== some) complain(provider, `${all} was completed, and ${some} is found`)
   }
 }
 

@@ -17,7 +17,7 @@ export type ChargeRequest = {
 /** `told` is the body of its reply, or nothing. */
 export type ChargeTry = { asked: Asked; request: ChargeRequest; told: Members }
 
-export type ChargeBook = { partner: string; partnerReference: string; tries: ChargeTry[] }
+export type ChargeBook = { provider: string; partnerReference: string; tries: ChargeTry[] }
 
 const requestIn = (sent: unknown): ChargeRequest | undefined => {
   const body = membersOf(sent)
@@ -34,9 +34,9 @@ const requestIn = (sent: unknown): ChargeRequest | undefined => {
   }
 }
 
-/** Neither of two partners can tell its name and its reference from those of the other. */
-export const chargeKey = (partner: string, partnerReference: string): string =>
-  `${partner}\u0000${partnerReference}`
+/** Neither of two providers can tell its name and its reference from those of the other. */
+export const chargeKey = (provider: string, partnerReference: string): string =>
+  `${provider}\u0000${partnerReference}`
 
 export const chargesIn = (asked: readonly Asked[]): Map<string, ChargeBook> => {
   const charges = new Map<string, ChargeBook>()
@@ -49,7 +49,7 @@ export const chargesIn = (asked: readonly Asked[]): Map<string, ChargeBook> => {
     const known = charges.get(key)
     const tried = { asked: one, request, told: membersOf(one.reply?.body) }
     if (known) known.tries.push(tried)
-    else charges.set(key, { partner: one.caller.id, partnerReference, tries: [tried] })
+    else charges.set(key, { provider: one.caller.id, partnerReference, tries: [tried] })
   }
   return charges
 }

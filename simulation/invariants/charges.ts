@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ScenePartner } from '../engine/observations.ts'
+import type { SceneProvider } from '../engine/observations.ts'
 import { type ChargeBook, type ChargeTry, chargeKey, isWhatWasAsked } from './charge-book.ts'
 import type { Books, DebitBook } from './debit-histories.ts'
 import { type Check, type Complain, together } from './invariant.ts'
@@ -12,7 +12,7 @@ import { inGhs } from './time-and-money.ts'
 const FACTS = [
   'reference',
   'uuid',
-  'partner',
+  'provider',
   'partnerReference',
   'phone',
   'amount',
@@ -48,7 +48,7 @@ const staysAsItWas: Check = ({ witnessed, debits, nameChanges }, complain) => {
 
 /** 1: what was answered is there, and was there when it was answered. */
 const isThereAsAnswered: Check = (books, complain) => {
-  for (const { partner, partnerReference, tries } of books.charges.values()) {
+  for (const { provider, partnerReference, tries } of books.charges.values()) {
     for (const one of tries) {
       if (!isAccepted(one.asked)) continue
       const data = dataOf(one)
@@ -59,8 +59,8 @@ const isThereAsAnswered: Check = (books, complain) => {
         continue
       }
       const { item, changes } = debit
-      const isOwn = item.partner === partner && item.partnerReference === partnerReference
-      if (!isOwn) complain(reference, `was answered to ${partner} for ${partnerReference}`)
+      const isOwn = item.provider === provider && item.partnerReference === partnerReference
+      if (!isOwn) complain(reference, `was answered to ${provider} for ${partnerReference}`)
       if (membersOf(data.response).uuid !== item.uuid) complain(reference, 'has another uuid')
       const writtenAt = changes[0]?.at ?? Number.POSITIVE_INFINITY
       if (writtenAt > (one.asked.reply?.at ?? 0)) complain(reference, 'was answered too early')
@@ -75,7 +75,7 @@ const isReadAsCharged: Check = ({ witnessed, debits }, complain) => {
   for (const { name, caller, path, at, reply } of witnessed.asked) {
     if (name !== 'get-debit-request' || !reply) continue
     const debit = debits.get(String(path.reference))
-    if (debit?.item.partner !== caller?.id || !debit) continue
+    if (debit?.item.provider !== caller?.id || !debit) continue
     const { reference, uuid, amount } = debit.item
     const wasThere = (debit.changes[0]?.at ?? Number.POSITIVE_INFINITY) < at
     if (reply.status === 404 && wasThere) complain(reference, 'was not found')
@@ -102,7 +102,7 @@ export const leavesNothing: Check = (books, complain) => {
   }
   for (const [reference, { item, changes }] of books.debits) {
     if (changes[0] && !changes[0].by) continue
-    const charge = books.charges.get(chargeKey(item.partner, item.partnerReference))
+    const charge = books.charges.get(chargeKey(item.provider, item.partnerReference))
     const mayHaveOpened = charge?.tries.some(({ asked }) => isAccepted(asked) || isUnknown(asked))
     if (!mayHaveOpened) complain(reference, 'is there, and whoever asked for it was refused')
   }
@@ -114,7 +114,7 @@ const nothingIsLeftOver = (books: Books, complain: Complain): void => {
   const { debits, batches, claims, pointers, deliveries, exceptions } = books
   for (const { pk, reference } of claims) {
     const debit = debits.get(reference)
-    const names = debit && `${debit.item.partner}#${hashOf(debit.item.partnerReference)}`
+    const names = debit && `${debit.item.provider}#${hashOf(debit.item.partnerReference)}`
     if (ownerIn(pk) !== names) complain(pk, `is a claim of ${reference}, which is not there`)
   }
   for (const { pk, reference } of pointers) {
@@ -139,29 +139,29 @@ const BESIDE = new Set([401, 403, 429])
 export const isToldAgain: Check = (books, complain) => {
   const debitOf = new Map<string, DebitBook>()
   for (const debit of books.debits.values()) {
-    const key = chargeKey(debit.item.partner, debit.item.partnerReference)
+    const key = chargeKey(debit.item.provider, debit.item.partnerReference)
     if (debitOf.has(key)) complain(debit.item.reference, `is a second debit of one charge`)
     debitOf.set(key, debit)
   }
   for (const [key, charge] of books.charges) {
     const debit = debitOf.get(key)
-    const partner = books.partners.get(charge.partner)
-    for (const one of charge.tries) judgeTry(one, { charge, debit, partner, complain })
+    const provider = books.providers.get(charge.provider)
+    for (const one of charge.tries) judgeTry(one, { charge, debit, provider, complain })
   }
 }
 
 type Around = {
   charge: ChargeBook
   debit: DebitBook | undefined
-  partner: ScenePartner | undefined
+  provider: SceneProvider | undefined
   complain: Complain
 }
 
-const judgeTry = (one: ChargeTry, { charge, debit, partner, complain }: Around): void => {
+const judgeTry = (one: ChargeTry, { charge, debit, provider, complain }: Around): void => {
   const { asked, request } = one
   const { reply, at } = asked
   if (!reply) return
-  const about = debit?.item.reference ?? `${charge.partner} ${charge.partnerReference}`
+  const about = debit?.item.reference ?? `${charge.provider} ${charge.partnerReference}`
   if (isAccepted(asked)) {
     const named = dataOf(one).reference
     if (named !== debit?.item.reference) complain(about, `one answer names ${named}`)
@@ -177,6 +177,6 @@ const judgeTry = (one: ChargeTry, { charge, debit, partner, complain }: Around):
   if (!debit || !isRefused(asked) || BESIDE.has(reply.status)) return
   const wasThere = (debit.changes[0]?.at ?? Number.POSITIVE_INFINITY) < at
   if (!wasThere || !isWhatWasAsked(request, debit.item)) return
-  if (reply.status === 409 && partner?.duplicates === 'reject') return
+  if (reply.status === 409 && provider?.duplicates === 'reject') return
   complain(about, `is there, and who asked again was told ${reply.status}`)
 }

@@ -10,17 +10,17 @@ import { dayOf, inGhs } from './time-and-money.ts'
 /** What the debits of one provider and day came to, from an instant on, and what was counted. */
 type Standing = { at: number; transaction: number; sum: number; counter: number }
 
-type DayBook = { partner: string; sum: number; counter: number; standings: Standing[] }
+type DayBook = { provider: string; sum: number; counter: number; standings: Standing[] }
 
 type Days = Map<string, DayBook>
 
-const dayKey = (partner: string, day: string): string => `${partner} ${day}`
+const dayKey = (provider: string, day: string): string => `${provider} ${day}`
 
-const bookOf = (days: Days, partner: string, day: string): DayBook => {
-  const key = dayKey(partner, day)
+const bookOf = (days: Days, provider: string, day: string): DayBook => {
+  const key = dayKey(provider, day)
   const known = days.get(key)
   if (known) return known
-  const book: DayBook = { partner, sum: 0, counter: 0, standings: [] }
+  const book: DayBook = { provider, sum: 0, counter: 0, standings: [] }
   days.set(key, book)
   return book
 }
@@ -28,7 +28,7 @@ const bookOf = (days: Days, partner: string, day: string): DayBook => {
 /** A failed debit has given back what it had of its day. */
 const add = (days: Days, debit: RawDebit | undefined, sign: 1 | -1): DayBook | undefined => {
   if (!debit) return undefined
-  const book = bookOf(days, debit.partner, dayOf(debit.history[0]?.at ?? 0))
+  const book = bookOf(days, debit.provider, dayOf(debit.history[0]?.at ?? 0))
   if (debit.status !== 'failed') book.sum += sign * debit.amount
   return book
 }
@@ -75,13 +75,13 @@ const daysIn = (witnessed: Witnessed): Days => {
 }
 
 /** 20: after every write the counter is the sum of what has not failed, and within the limit. */
-export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals }, complain) => {
+export const keepsTheLimit: Check = ({ witnessed, providers, debits, dayTotals }, complain) => {
   const days = daysIn(witnessed)
-  for (const { partner, standings } of days.values()) {
-    const limit = partners.get(partner)?.dailyLimit
+  for (const { provider, standings } of days.values()) {
+    const limit = providers.get(provider)?.dailyLimit
     if (limit === undefined) continue
     for (const { transaction, sum, counter } of standings) {
-      const about = `${partner}, transaction ${transaction}`
+      const about = `${provider}, transaction ${transaction}`
       if (sum > limit) complain(about, `${inGhs(sum)} are over ${inGhs(limit)}`)
       if (counter !== sum) {
         complain(about, `the total is ${inGhs(counter)}, its debits ${inGhs(sum)}`)
@@ -93,7 +93,7 @@ export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals },
     if (sum !== amountTotal) complain(`${pk} ${sk}`, `says ${amountTotal}, and ${sum} are there`)
   }
   for (const [reference, { item, createdAt }] of debits) {
-    const isLimited = partners.get(item.partner)?.dailyLimit !== undefined
+    const isLimited = providers.get(item.provider)?.dailyLimit !== undefined
     const day = isLimited ? dayOf(createdAt) : undefined
     if (item.countedOn !== day) complain(reference, `is counted on ${item.countedOn}, not ${day}`)
   }
@@ -102,18 +102,18 @@ export const keepsTheLimit: Check = ({ witnessed, partners, debits, dayTotals },
 /** 21: who was refused for the limit did not fit at any time of the request. */
 export const refusesNoneThatFits: Check = (books, complain) => {
   const days = daysIn(books.witnessed)
-  for (const { partner, tries } of books.charges.values()) {
-    const limit = books.partners.get(partner)?.dailyLimit
+  for (const { provider, tries } of books.charges.values()) {
+    const limit = books.providers.get(provider)?.dailyLimit
     for (const one of tries) {
       const { asked, request } = one
       if (!isOverLimit(one)) continue
-      const about = `${partner} ${request.partnerReference}`
+      const about = `${provider} ${request.partnerReference}`
       // As the clock of its worker said, it may have been another day.
       const { skew } = books.witnessed.scene
       const { at, reply } = asked
       const most = Math.max(
         ...[at - skew, (reply?.at ?? at) + skew].map((time) => {
-          const standings = days.get(dayKey(partner, dayOf(time)))?.standings ?? []
+          const standings = days.get(dayKey(provider, dayOf(time)))?.standings ?? []
           return mostWithin(standings, at, reply?.at ?? at)
         }),
       )

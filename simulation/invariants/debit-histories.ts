@@ -1,4 +1,4 @@
-import type { Asked, Change, Item, ScenePartner, Witnessed } from '../engine/observations.ts'
+import type { Asked, Change, Item, SceneProvider, Witnessed } from '../engine/observations.ts'
 import { type ChargeBook, chargesIn } from './charge-book.ts'
 import { type SeenPost, seenPosts } from './post-book.ts'
 import {
@@ -34,7 +34,7 @@ export type DebitBook = {
   exceptions: RawException[]
 }
 
-/** One event that is owed to a partner's webhook. */
+/** One event that is owed to a provider's webhook. */
 export type DeliveryBook = {
   item: RawDelivery
   changes: ChangeOf<RawDelivery>[]
@@ -50,7 +50,7 @@ export type LineBook = { item: RawLine; batch: string }
 
 export type Books = {
   witnessed: Witnessed
-  partners: ReadonlyMap<string, ScenePartner>
+  providers: ReadonlyMap<string, SceneProvider>
   /** By reference. */
   debits: Map<string, DebitBook>
   byUuid: Map<string, DebitBook>
@@ -62,7 +62,7 @@ export type Books = {
   batches: Map<string, BatchBook>
   lines: LineBook[]
   dayTotals: RawDayTotal[]
-  /** By partner: its events, as `reference#n`. */
+  /** By provider: its events, as `reference#n`. */
   feeds: Map<string, Set<string>>
   /** Rejected bank reports. */
   exceptions: RawException[]
@@ -73,7 +73,7 @@ export type Books = {
   lineChanges: ChangeOf<RawLine>[]
   /** Those of claims and pointers, which nobody changes. */
   nameChanges: Change[]
-  /** Partners whose webhook was given up at some time. */
+  /** Providers whose webhook was given up at some time. */
   disabled: Set<string>
   byInvocation: Map<number, Change[]>
   askedBy: Map<number, Asked>
@@ -87,11 +87,11 @@ export type Books = {
 export const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
 const emptyBooks = (witnessed: Witnessed): Books => {
-  const partners = new Map(witnessed.scene.partners.map((partner) => [partner.id, partner]))
-  const posts = seenPosts(witnessed.posts, witnessed.scene.partners)
+  const providers = new Map(witnessed.scene.providers.map((provider) => [provider.id, provider]))
+  const posts = seenPosts(witnessed.posts, witnessed.scene.providers)
   return {
     witnessed,
-    partners,
+    providers,
     debits: new Map(),
     byUuid: new Map(),
     claims: [],
@@ -198,10 +198,10 @@ const enterException = (item: RawException, { exceptions, refundFailures }: Book
 }
 
 const enterFeedPage = ({ pk, entries }: RawFeedPage, { feeds }: Books): void => {
-  const partner = ownerIn(pk)
-  const feed = feeds.get(partner) ?? new Set()
+  const provider = ownerIn(pk)
+  const feed = feeds.get(provider) ?? new Set()
   for (const entry of entries) feed.add(entry)
-  feeds.set(partner, feed)
+  feeds.set(provider, feed)
 }
 
 /** What is gone in the end is still found by its changes: the last image stands in for it. */

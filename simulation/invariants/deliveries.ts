@@ -1,11 +1,11 @@
-import type { ScenePartner } from '../engine/observations.ts'
+import type { SceneProvider } from '../engine/observations.ts'
 import { type Books, type DeliveryBook, eventKey } from './debit-histories.ts'
 import type { Check, Complain } from './invariant.ts'
 import { isFinished, isReceived, type SeenPost } from './post-book.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { SETTLED } from './time-and-money.ts'
 
-/** 15: each event that a partner wants comes to an end, and nothing is said that did not happen. */
+/** 15: each event that a provider wants comes to an end, and nothing is said that did not happen. */
 
 /** Attempts after the first, by the priority of the event. */
 const RETRIES: Record<string, number> = {
@@ -18,37 +18,37 @@ const RETRIES: Record<string, number> = {
   settled: 5,
 }
 
-const isWanted = ({ webhook }: ScenePartner, event: string): boolean => {
+const isWanted = ({ webhook }: SceneProvider, event: string): boolean => {
   if (!webhook) return false
   const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-type Owed = { key: string; partner: string; event: string }
+type Owed = { key: string; provider: string; event: string }
 
 function* eventsIn({ debits, batches }: Books): Generator<Owed> {
   for (const [reference, { item, entries }] of debits) {
     for (const [n, { type }] of entries.entries()) {
-      yield { key: eventKey(reference, n), partner: item.partner, event: type }
+      yield { key: eventKey(reference, n), provider: item.provider, event: type }
     }
   }
   for (const [id, { item }] of batches) {
     if (item.status === 'completed') {
-      yield { key: eventKey(id, SETTLED), partner: item.partner, event: 'settled' }
+      yield { key: eventKey(id, SETTLED), provider: item.provider, event: 'settled' }
     }
   }
 }
 
 export const isDelivered: Check = (books, complain) => {
-  for (const { key, partner, event } of eventsIn(books)) {
-    const settings = books.partners.get(partner)
+  for (const { key, provider, event } of eventsIn(books)) {
+    const settings = books.providers.get(provider)
     const record = books.deliveries.get(key)
     if (!settings || !isWanted(settings, event)) {
-      if (record) complain(key, `is not wanted by ${partner}, and is owed`)
+      if (record) complain(key, `is not wanted by ${provider}, and is owed`)
       continue
     }
     if (!record) {
-      complain(key, `is wanted by ${partner}, and was never tried`)
+      complain(key, `is wanted by ${provider}, and was never tried`)
       continue
     }
     judgeEnd(record.item, { key, posts: books.postsOf.get(key) ?? [], books, complain })

@@ -62,20 +62,20 @@ export const hasItsId = together(hasOneId, isRecorded)
 const hasNoHoles: Check = (books, complain) => {
   const { debits, batches, feeds, deliveries } = books
   const owed = new Set<string>()
-  const happened = (key: string, partner: string): void => {
+  const happened = (key: string, provider: string): void => {
     owed.add(key)
-    if (!feeds.get(partner)?.has(key)) complain(key, `is not in the feed of ${partner}`)
+    if (!feeds.get(provider)?.has(key)) complain(key, `is not in the feed of ${provider}`)
   }
   for (const [reference, { item, entries }] of debits) {
     entries.forEach((_, n) => {
-      happened(eventKey(reference, n), item.partner)
+      happened(eventKey(reference, n), item.provider)
     })
   }
   for (const [id, { item }] of batches) {
-    if (item.status === 'completed') happened(eventKey(id, SETTLED), item.partner)
+    if (item.status === 'completed') happened(eventKey(id, SETTLED), item.provider)
   }
-  for (const [partner, feed] of feeds) {
-    for (const key of feed) if (!owed.has(key)) complain(key, `is in the feed of ${partner}`)
+  for (const [provider, feed] of feeds) {
+    for (const key of feed) if (!owed.has(key)) complain(key, `is in the feed of ${provider}`)
   }
   for (const [key, { item }] of deliveries) {
     if (!owed.has(key)) complain(key, 'is owed, and never happened')

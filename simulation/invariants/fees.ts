@@ -1,4 +1,4 @@
-import type { ScenePartner } from '../engine/observations.ts'
+import type { SceneProvider } from '../engine/observations.ts'
 import type { DebitBook } from './debit-histories.ts'
 import type { Check } from './invariant.ts'
 
@@ -15,23 +15,23 @@ const share = (amount: number, basisPoints: number): number => {
   return isUp ? below + 1 : below
 }
 
-const scheduled = (amount: number, schedule: ScenePartner['feeSchedule']): number => {
+const scheduled = (amount: number, schedule: SceneProvider['feeSchedule']): number => {
   if (!schedule) return 0
   const { basisPoints, fixed, minimum = 0, maximum = Number.POSITIVE_INFINITY } = schedule
   return Math.min(Math.max(share(amount, basisPoints) + fixed, minimum), maximum)
 }
 
 /** What the bank takes itself, else what the schedule says; never more than the amount. */
-const feeOf = ({ item, entries }: DebitBook, partner: ScenePartner | undefined): number => {
+const feeOf = ({ item, entries }: DebitBook, provider: SceneProvider | undefined): number => {
   const byBank = entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
-  return Math.min(byBank ?? scheduled(item.amount, partner?.feeSchedule), item.amount)
+  return Math.min(byBank ?? scheduled(item.amount, provider?.feeSchedule), item.amount)
 }
 
 /** 29 */
-export const isChargedRightly: Check = ({ debits, partners }, complain) => {
+export const isChargedRightly: Check = ({ debits, providers }, complain) => {
   for (const [reference, book] of debits) {
     if (book.lines.length === 0) continue
-    const fee = feeOf(book, partners.get(book.item.partner))
+    const fee = feeOf(book, providers.get(book.item.provider))
     for (const { item, batch } of book.lines) {
       const sign = item.type === 'debit' ? 1 : -1
       const isRight =

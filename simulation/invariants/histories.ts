@@ -26,7 +26,7 @@ export const isPath: Check = ({ debits }, complain) => {
     })
     const last = entries.at(-1)?.type
     if (item.status !== last) complain(reference, `is ${item.status}, and became ${last}`)
-    if (item.byStatus !== `${item.partner}#${item.status}`) {
+    if (item.byStatus !== `${item.provider}#${item.status}`) {
       complain(reference, `is ${item.status}, and listed as ${item.byStatus}`)
     }
     for (const { before, after, sequence } of changes) {
@@ -106,7 +106,7 @@ const tellsWhatWasBefore: Check = ({ debits, posts }, complain) => {
 export const isWhole = together(isOneEntryPerMove, tellsWhatWasBefore)
 
 const ACTORS: Record<string, RegExp> = {
-  charge: /^partner:/,
+  charge: /^provider:/,
   'update-debit-transaction': /^bank:/,
   'debit-callback': /^bank:/,
   'report-sandbox-outcome': /^bank:/,
@@ -130,8 +130,8 @@ export const saysWho: Check = (books, complain) => {
   }
 }
 
-const isOwner = ({ type, by }: Entry, { item: { partner, bank } }: DebitBook): boolean => {
-  if (type === 'created' || type === 'pending') return by === `partner:${partner}`
+const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitBook): boolean => {
+  if (type === 'created' || type === 'pending') return by === `provider:${provider}`
   if (type === 'reversed') return by.startsWith('operator:')
   return by === `bank:${bank.identifier}` || by.startsWith('job:')
 }

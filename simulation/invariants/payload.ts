@@ -60,7 +60,7 @@ export const eventOf = ({ item, entries }: DebitBook, n: number) => {
 export const settledEventOf = ({
   id,
   uuid,
-  partner,
+  provider,
   completedAt,
   totals,
   paid,
@@ -75,7 +75,7 @@ export const settledEventOf = ({
   settlement: {
     id,
     uuid,
-    provider: partner,
+    provider,
     currency: 'GHS',
     date,
     status: 'completed',

@@ -1,4 +1,4 @@
-import type { Post, ScenePartner, Witnessed } from '../engine/observations.ts'
+import type { Post, SceneProvider, Witnessed } from '../engine/observations.ts'
 import { type Members, membersOf } from './reply.ts'
 import { SETTLED } from './time-and-money.ts'
 
@@ -6,7 +6,7 @@ import { SETTLED } from './time-and-money.ts'
 export type SeenPost = {
   post: Post
   /** Whose receiver got it; undefined: nobody's. */
-  receiver: ScenePartner | undefined
+  receiver: SceneProvider | undefined
   body: Members
   /** `transaction`, `settlement`; undefined for a ping, and for what cannot be read. */
   about: 'transaction' | 'settlement' | undefined
@@ -43,9 +43,9 @@ const readBody = (raw: string) => {
 
 export const seenPosts = (
   posts: readonly Post[],
-  partners: readonly ScenePartner[],
+  providers: readonly SceneProvider[],
 ): SeenPost[] => {
-  const receivers = new Map(partners.map((partner) => [partner.webhook?.url, partner]))
+  const receivers = new Map(providers.map((provider) => [provider.webhook?.url, provider]))
   // The attempts of one event have the same bytes.
   const read = new Map<string, ReturnType<typeof readBody>>()
   return posts.map((post) => {

@@ -42,7 +42,7 @@ const isMinified = (raw: string): boolean => {
 /** Between its signature and its arrival lies one attempt at most. */
 const FRESH_MS = MINUTE_MS
 
-/** 18: signed over the exact bytes, in both ways, with the secret of the receiver's partner. */
+/** 18: signed over the exact bytes, in both ways, with the secret of the receiver's provider. */
 export const isSigned: Check = ({ posts }, complain) => {
   const minified = new Map<string, boolean>()
   for (const seen of posts) {
@@ -74,12 +74,12 @@ const wrongIn = ({ post: { headers, raw, at } }: SeenPost, secret: string): stri
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }
 
-/** 19: what is of one partner goes to no other. */
+/** 19: what is of one provider goes to no other. */
 export const reachesItsOwner: Check = ({ posts, debits, batches }, complain) => {
   for (const { post, receiver, about, reference } of posts) {
     if (!receiver) complain(post.url, 'is the receiver of nobody')
     if (!about) continue
-    const owner = debits.get(reference)?.item.partner ?? batches.get(reference)?.item.partner
+    const owner = debits.get(reference)?.item.provider ?? batches.get(reference)?.item.provider
     if (owner !== receiver?.id) complain(reference, `is of ${owner}, and went to ${receiver?.id}`)
   }
 }

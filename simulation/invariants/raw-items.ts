@@ -29,7 +29,7 @@ export type RawEntry = {
 export type RawDebit = Item & {
   reference: string
   uuid: string
-  partner: string
+  provider: string
   partnerReference: string
   bank: { identifier: string; name: string }
   phone: string
@@ -63,7 +63,7 @@ export type RawAttempt = {
 export type RawDelivery = Item & {
   reference: string
   n: number
-  partner: string
+  provider: string
   event: string
   occurredAt: string
   status: string
@@ -85,7 +85,7 @@ export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustmen
 export type RawBatch = Item & {
   id: string
   uuid: string
-  partner: string
+  provider: string
   currency: string
   date: string
   n: number

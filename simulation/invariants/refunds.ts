@@ -36,7 +36,7 @@ const checkRefund = (
   const { reference, uuid, status, bank } = refund
   const isOfDebit =
     refund.amount === debit.amount &&
-    refund.provider === debit.partner &&
+    refund.provider === debit.provider &&
     bank === debit.bank.identifier
   if (!isOfDebit) complain(reference, 'has a refund of another debit')
   const recordedAt = changes.find(({ after }) => after?.status === 'processing')?.at

@@ -16,7 +16,7 @@ const STEPS: Record<string, readonly string[]> = {
   completed: [],
 }
 
-const FIXED = ['id', 'partner', 'currency', 'date', 'n', 'createdAt'] as const
+const FIXED = ['id', 'provider', 'currency', 'date', 'n', 'createdAt'] as const
 
 /** Once they are set, they stay. */
 const LASTING = [
@@ -117,11 +117,11 @@ const judgeInstruction = (
     complain(item.id, `was handed over as ${key} before that was on record`)
     return
   }
-  const { paid, paidTo, partner, date } = begun.after
+  const { paid, paidTo, provider, date } = begun.after
   const { body } = first
   const isAsWritten =
     body.uuid === key &&
-    body.partner === partner &&
+    body.provider === provider &&
     body.date === date &&
     body.currency === 'GHS' &&
     body.amount === inGhs(paid ?? 0) &&

@@ -35,8 +35,8 @@ export const isSettledOnce: Check = (books, complain) => {
     }
     for (const { batch } of book.lines) {
       const header = books.batches.get(batch)?.item
-      const isOwn = header?.partner === item.partner && header.currency === 'GHS'
-      if (!isOwn) complain(reference, `has a line in ${batch} of ${header?.partner}`)
+      const isOwn = header?.provider === item.provider && header.currency === 'GHS'
+      if (!isOwn) complain(reference, `has a line in ${batch} of ${header?.provider}`)
     }
     const completedAt = timeOf(book, 'completed') ?? Number.POSITIVE_INFINITY
     if (!line && item.status === 'completed' && completedAt < night) {

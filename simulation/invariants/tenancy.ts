@@ -13,7 +13,7 @@ const isDenied = ({ reply }: Asked): boolean =>
   !reply || reply.status === 404 || reply.status >= 500 || BESIDE.has(reply.status)
 
 const isOwn = ({ caller }: Asked, { item }: DebitBook): boolean =>
-  caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.partner)
+  caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.provider)
 
 const isReadByItsOwn: Check = ({ witnessed, debits }, complain) => {
   for (const asked of witnessed.asked) {

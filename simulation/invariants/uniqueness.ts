@@ -10,7 +10,7 @@ export const isNamedRightly: Check = ({ witnessed, debits, byUuid, pointers }, c
   const shape = new RegExp(`^${witnessed.scene.referencePrefix}-[0-9]{8}-[A-Z0-9]{6}$`)
   const pointed = new Map(pointers.map((pointer) => [pointer.pk, pointer]))
   for (const [reference, book] of debits) {
-    const { pk, uuid, partner, amount } = book.item
+    const { pk, uuid, provider, amount } = book.item
     if (!shape.test(reference)) complain(reference, 'is no reference')
     if (pk !== `DEBIT#${reference}`) complain(reference, `lies under ${pk}`)
     if (reference.split('-')[1] !== dayOf(book.createdAt).replaceAll('-', '')) {
@@ -19,7 +19,7 @@ export const isNamedRightly: Check = ({ witnessed, debits, byUuid, pointers }, c
     if (!UUID_V4.test(uuid)) complain(reference, `has ${uuid} for a uuid`)
     if (byUuid.get(uuid) !== book) complain(reference, `has the uuid of another, ${uuid}`)
     const pointer = pointed.get(`UUID#${uuid}`)
-    const isSame = pointer?.partner === partner && pointer.amount === amount
+    const isSame = pointer?.provider === provider && pointer.amount === amount
     if (pointer?.reference !== reference || !isSame) {
       complain(reference, 'is not what its uuid points to')
     }
@@ -29,10 +29,10 @@ export const isNamedRightly: Check = ({ witnessed, debits, byUuid, pointers }, c
 /** 10: a provider's own reference names one debit, for ever. */
 export const isClaimedOnce: Check = ({ debits, claims }, complain) => {
   const owners = new Map<string, string>()
-  for (const { reference, partner, partnerReference } of itemsOf(debits)) {
-    const own = `${partner}\u0000${partnerReference}`
+  for (const { reference, provider, partnerReference } of itemsOf(debits)) {
+    const own = `${provider}\u0000${partnerReference}`
     const other = owners.get(own)
-    if (other) complain(reference, `has ${partnerReference} of ${partner}, as ${other} has`)
+    if (other) complain(reference, `has ${partnerReference} of ${provider}, as ${other} has`)
     owners.set(own, reference)
   }
   const claimed = new Set(claims.map(({ reference }) => reference))

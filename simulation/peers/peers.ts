@@ -3,7 +3,7 @@ import type { Faults } from '../engine/faults.ts'
 import type { HandOver, Post, Question } from '../engine/observations.ts'
 import type { Chance } from '../engine/random.ts'
 import type { Lives } from '../scenario/clients.ts'
-import { hostOf, scenePartners, secretOf } from '../scenario/fixtures.ts'
+import { hostOf, sceneProviders, secretOf } from '../scenario/fixtures.ts'
 import { bankNames, type Plan } from '../scenario/scenario.ts'
 import { newBank } from './bank.ts'
 import type { Peer } from './network.ts'
@@ -28,7 +28,7 @@ const DOWNS = 3
 
 const receivers = ({ clock, chance, faults, plan, posts }: Around): [string, Peer][] => {
   const answers = [...plan.answers]
-  return scenePartners.map(({ id }) => {
+  return sceneProviders.map(({ id }) => {
     const downs = Array.from({ length: DOWNS }, () => {
       const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 20 * MINUTE_MS)
       return { from, to: from + chance.between(MINUTE_MS, 40 * MINUTE_MS) }

@@ -4,7 +4,7 @@ import type { Post } from '../engine/observations.ts'
 import type { Chance } from '../engine/random.ts'
 import type { Answer, Conduct, Peer, Sent } from './network.ts'
 
-/** A partner's endpoint for webhooks, and all the ways in which such are known to fail. */
+/** A provider's endpoint for webhooks, and all the ways in which such are known to fail. */
 
 type Around = {
   clock: Clock

@@ -2,8 +2,8 @@ import type { Clock } from '../engine/clock.ts'
 import type { Asked } from '../engine/observations.ts'
 import type { Chance } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
-import { scenePartners } from './fixtures.ts'
-import { bankNames, type Life, PARTNERS, type Report } from './scenario.ts'
+import { sceneProviders } from './fixtures.ts'
+import { bankNames, type Life, PROVIDERS, type Report } from './scenario.ts'
 
 /** Debits as those live through them who ask for them: the provider, the bank, an operator. */
 
@@ -15,13 +15,14 @@ export type Lives = ReturnType<typeof newLives>
 const dataIn = (asked: Asked | undefined): any =>
   (asked?.reply?.body as { data?: unknown } | undefined)?.data
 
-const providerOf = ({ partner }: Life) => ({
+const providerOf = ({ provider }: Life) => ({
   kind: 'provider' as const,
-  id: scenePartners[partner]?.id ?? '',
+  id: sceneProviders[provider]?.id ?? '',
 })
 
 /** To whom what is asked for is as if it were not. */
-const strangerTo = (life: Life) => providerOf({ ...life, partner: (life.partner + 1) % PARTNERS })
+const strangerTo = (life: Life) =>
+  providerOf({ ...life, provider: (life.provider + 1) % PROVIDERS })
 
 /** The same for the same life, but for its amount where something else is asked for. */
 const bodyOf = (life: Life, amount = life.amount) => ({
@@ -30,8 +31,8 @@ const bodyOf = (life: Life, amount = life.amount) => ({
   amount,
   currency: 'GHS',
   narration: `Life ${life.n}`,
-  // Partners name theirs alike, as they know nothing of each other.
-  partner_reference: `order-${Math.floor(life.n / PARTNERS)}`,
+  // Providers name theirs alike, as they know nothing of each other.
+  partner_reference: `order-${Math.floor(life.n / PROVIDERS)}`,
   ...(life.n % 5 === 0 ? { metadata: { cart: `c-${life.n}` } } : {}),
 })
 

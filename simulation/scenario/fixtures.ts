@@ -1,18 +1,18 @@
 import { saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { Partner, PartnerId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import type { ScenePartner } from '../engine/observations.ts'
+import type { SceneProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
 import { bankNames } from './scenario.ts'
 
-/** Who there is in a world: partners that differ in what can differ, banks, customers. */
+/** Who there is in a world: providers that differ in what can differ, banks, customers. */
 
 const pesewas = (amount: number) => amount as Pesewas
 
@@ -58,20 +58,20 @@ const rows: readonly Row[] = [
 
 const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
 
-export const scenePartners: readonly ScenePartner[] = rows.map((row, n) => ({
+export const sceneProviders: readonly SceneProvider[] = rows.map((row, n) => ({
   id: row.id,
   webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
 }))
 
-const partnerOf = ({ id, dailyLimit, fees }: Row): Partner => ({
-  id: id as PartnerId,
+const providerOf = ({ id, dailyLimit, fees }: Row): Provider => ({
+  id: id as ProviderId,
   name: id,
   status: 'active',
   duplicates: 'return',
   ...(dailyLimit === undefined ? {} : { dailyLimit: pesewas(dailyLimit) }),
-  ...(fees ? { feeSchedule: fees as NonNullable<Partner['feeSchedule']> } : {}),
+  ...(fees ? { feeSchedule: fees as NonNullable<Provider['feeSchedule']> } : {}),
   settlementAccount: {
     bank: 'HBA' as BankIdentifier,
     accountNumber: '1041009001',
@@ -97,7 +97,7 @@ const accountOf = (phone: string): CustomerAccount => ({
   status: 'active',
 })
 
-const partnersAmong = (wanted: readonly number[]) =>
+const providersAmong = (wanted: readonly number[]) =>
   rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
 
 const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
@@ -106,7 +106,7 @@ const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
 
 /** Puts them into the table, before anything happens. */
-export const furnish = async (at: Date, partners: readonly number[]): Promise<void> => {
+export const furnish = async (at: Date, providers: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
@@ -118,15 +118,15 @@ export const furnish = async (at: Date, partners: readonly number[]): Promise<vo
       }),
       ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
     ]),
-    ...partnersAmong(partners).flatMap(({ row, n }) => [
-      changePartner(row.id as PartnerId, () => partnerOf(row)),
+    ...providersAmong(providers).flatMap(({ row, n }) => [
+      changeProvider(row.id as ProviderId, () => providerOf(row)),
       putCredential(tokenOf({ kind: 'provider', id: row.id }), {
         kind: 'provider',
-        owner: row.id as PartnerId,
+        owner: row.id as ProviderId,
         createdAt,
       }),
       ...(row.told
-        ? [changeWebhook(row.id as PartnerId, () => webhookAt(row, row.told as Told, n, at))]
+        ? [changeWebhook(row.id as ProviderId, () => webhookAt(row, row.told as Told, n, at))]
         : []),
     ]),
     putSweepProgress({ until: at }),

@@ -17,7 +17,7 @@ export type Report = {
   afterSeconds: number
   by: 'update' | 'callback'
   status: 'completed' | 'failed' | 'approved'
-  /** With two decimals; absent: the partner's schedule decides. */
+  /** With two decimals; absent: the provider's schedule decides. */
   fee?: string
   /** The bank sends a body that the service rejects, or never sends it. */
   flaw?: 'rejected' | 'lost'
@@ -28,7 +28,7 @@ export type Life = {
   n: number
   /** When the charge is asked for. */
   at: number
-  partner: number
+  provider: number
   bank: BankName
   /** With two decimals. */
   amount: string
@@ -62,14 +62,14 @@ export type Plan = {
   /** What receivers answer first, before chance decides; 0: nothing. */
   answers: readonly number[]
   /** Who there is; fewer make shorter nights. */
-  partners: readonly number[]
+  providers: readonly number[]
 }
 
 /** `HBA` and `HBB` have endpoints of their own, `SBX` is the sandbox's. */
 export const bankNames = ['HBA', 'HBB', 'SBX'] as const
 export type BankName = (typeof bankNames)[number]
 
-export const PARTNERS = 5
+export const PROVIDERS = 5
 
 /** Whom the sandbox's bank treats how. */
 const PHONES = [
@@ -154,7 +154,7 @@ const drawReversal = (chance: Chance, at: number): number | undefined => {
 const drawLife = (n: number, at: number, chance: Chance): Life => ({
   n,
   at,
-  partner: n % PARTNERS,
+  provider: n % PROVIDERS,
   bank: chance.pick(bankNames),
   amount: drawAmount(chance),
   phone: chance.pick(PHONES),
@@ -205,7 +205,7 @@ export const drawPlan = (seed: number, lifecycles: number): Plan => {
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
     deaths: [],
     answers: [],
-    partners: Array.from({ length: PARTNERS }, (_, n) => n),
+    providers: Array.from({ length: PROVIDERS }, (_, n) => n),
     payments: Array.from({ length: 8 }, () =>
       chance.happens(0.75) ? 'paid' : chance.pick(['underway', 'rejected'] as const),
     ),

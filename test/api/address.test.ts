@@ -34,7 +34,7 @@ const judged = rowsOf(`
   [2001:db8::1]             2001:db8::/32                 403/1452
   2001:db8:::1              2001:db8::/32                 403/1452
   localhost                 127.0.0.0/8                   403/1452
-  203.0.113.7               partner.example               403/1452
+  203.0.113.7               provider.example               403/1452
 `)
 
 const verdict = (address: string | undefined, ranges: readonly string[]): string => {
@@ -90,7 +90,7 @@ const ranges = rowsOf(`
   203.0.113.00/24      none
   203.0.113.0-24       none
   *                    none
-  partner.example      none
+  provider.example      none
 `)
 
 test.each(ranges)('an allow-list may hold %s: %s', (text, expected) => {

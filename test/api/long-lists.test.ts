@@ -11,11 +11,11 @@ import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { changeBank, putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { tableName } from '../../shared/store/table.ts'
 import { answerCalls } from '../../simulation/aws/sdk.ts'
 import { newTable } from '../../simulation/table/table.ts'
-import { demoPartner, gcb, NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { demoProvider, gcb, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
@@ -24,7 +24,7 @@ import { sampleEvent } from '../support/running-service.ts'
  * has the debits at once.
  */
 
-const flood = partnerId('flood')
+const flood = providerId('flood')
 const account = {
   customerName: 'Efua Sarpong',
   accountNumber: '1041005001',
@@ -36,9 +36,9 @@ beforeAll(async () => {
   const createdAt = NOON.toISOString()
   await Promise.all([
     changeBank(gcb.identifier, () => gcb),
-    changePartner(demoPartner.id, () => demoPartner),
-    changePartner(flood, () => ({ ...demoPartner, id: flood })),
-    putCredential('sk_sandbox_demo', { kind: 'provider', owner: demoPartner.id, createdAt }),
+    changeProvider(demoProvider.id, () => demoProvider),
+    changeProvider(flood, () => ({ ...demoProvider, id: flood })),
+    putCredential('sk_sandbox_demo', { kind: 'provider', owner: demoProvider.id, createdAt }),
     putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }),
   ])
 })
@@ -134,7 +134,7 @@ describe('the list of a bank', () => {
     const phone = await customer('+233245100001')
     const victim = debitIn('processing', { phone, amount: pesewas(7_50) })
     const flooding = Array.from({ length: 520 }, (_, n) =>
-      debitIn(n % 2 === 0 ? 'failed' : 'processing', { phone, partner: flood }),
+      debitIn(n % 2 === 0 ? 'failed' : 'processing', { phone, provider: flood }),
     )
     write([victim, ...flooding])
     const query = { phone_number: phone, per_page: '100' }
@@ -260,7 +260,7 @@ describe('the list of a provider', () => {
     const debits = Array.from({ length: 60 }, (_, n) =>
       debitIn((['pending', 'processing', 'completed', 'failed'] as const)[n % 4] ?? 'failed', {
         phone,
-        partner: demoPartner.id,
+        provider: demoProvider.id,
       }),
     )
     write(debits)

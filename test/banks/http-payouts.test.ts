@@ -31,7 +31,7 @@ describe('what the bank gets', () => {
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
       uuid: instruction.uuid,
       batch: 'STL-20261122-ABC123',
-      partner: 'demo',
+      provider: 'demo',
       account_number: '1041001001',
       account_name: 'Demo Payments Ltd',
       amount: '49250.75',

@@ -5,13 +5,13 @@ import type { Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
 import type { Instruction } from '../../shared/domain/settlement/payout.ts'
-import { demoPartner } from '../support/examples.ts'
+import { demoProvider } from '../support/examples.ts'
 
 /** A first instruction of its own uuid, for tests to vary. */
 export const instructionOf = (fields: Partial<Instruction> = {}): Instruction => ({
   uuid: randomUUID() as Uuid,
   batch: v.parse(BatchId, 'STL-20261122-ABC123'),
-  partner: demoPartner.id,
+  provider: demoProvider.id,
   amount: pesewas(49_250_75),
   currency: 'GHS',
   account: accountOf('1041001001'),
@@ -20,7 +20,7 @@ export const instructionOf = (fields: Partial<Instruction> = {}): Instruction =>
   ...fields,
 })
 
-/** The partner's account of that number. */
+/** The provider's account of that number. */
 export const accountOf = (accountNumber: string): Instruction['account'] => ({
   bank: v.parse(BankIdentifier, 'GCB'),
   accountNumber,

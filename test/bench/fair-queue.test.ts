@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openFairQueue } from '../../bench/fair-queue.ts'
 import { submission } from '../../shared/queues/outbox.ts'
-import { partnerId, pendingDebit } from '../support/examples.ts'
+import { pendingDebit, providerId } from '../support/examples.ts'
 
 /** The model of a fair queue that the benchmark of a dead receiver stands on. */
 
@@ -52,7 +52,7 @@ test('it is drained when nothing waits and nothing is in work', async () => {
 test('the submissions of a busy provider delay no other provider at the same bank', async () => {
   const { queue, begun, end } = opened(2)
   const charge = (provider: string): string => {
-    const debit = pendingDebit({ partner: partnerId(provider) })
+    const debit = pendingDebit({ provider: providerId(provider) })
     const { group } = submission(debit, { again: false })
     queue.send({ group, body: debit.facts.reference })
     return debit.facts.reference

@@ -40,7 +40,7 @@ test(
 test(
   'a recovery: the event arrives',
   async () => {
-    const recovery = asked((world) => world.recover(world.partner, NOON))
+    const recovery = asked((world) => world.recover(world.provider, NOON))
     expect(await eachDeath(recovery)).toEqual([])
   },
   EACH,

@@ -72,7 +72,7 @@ const twoPages = {
   run: async (world: World, doom: () => void) => {
     await leaveOutage(world, 18)
     doom()
-    const opening = { partner: world.partner, id: 'automatic-1', now: world.now() }
+    const opening = { provider: world.provider, id: 'automatic-1', now: world.now() }
     await openRecovery(automaticRecovery(opening))
     await world.rest()
   },

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
-import { NOON, partnerId } from '../support/examples.ts'
+import { NOON, providerId } from '../support/examples.ts'
 import {
   createProvider,
   deliveriesPath,
@@ -274,7 +274,7 @@ describe('redeliver-event', () => {
     await set({ events: 'transaction.completed' })
     expect(await answer()).toBe('403/4403')
     await set({ events: 'none' })
-    await changeHealth(partnerId(provider.id), () => ({ disabledAt: NOON }))
+    await changeHealth(providerId(provider.id), () => ({ disabledAt: NOON }))
     expect(await answer()).toBe('409/1409')
     await provider.webhook('remove')
     expect(await answer()).toBe('404/4404')

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { holdWebhook } from '../support/contract.ts'
-import { NOON, partnerId } from '../support/examples.ts'
+import { NOON, providerId } from '../support/examples.ts'
 import { createProvider, FAILS_AT_ONCE, type Provider, type Shown } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver } from '../support/receiver.ts'
 import { useService } from '../support/running-service.ts'
@@ -200,7 +200,7 @@ describe('test-webhook', () => {
   })
 
   test('received, it enables a webhook that was disabled; not received, it does not', async () => {
-    await changeHealth(partnerId(provider.id), () => ({ failingSince: NOON, disabledAt: NOON }))
+    await changeHealth(providerId(provider.id), () => ({ failingSince: NOON, disabledAt: NOON }))
     receiver.answers.push(503)
     expect((await ping()).body.data.delivered).toBe(false)
     expect(await provider.webhook('show')).toMatchObject({ health: 'disabled' })

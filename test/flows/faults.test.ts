@@ -15,7 +15,7 @@ import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoPartner, gcb, pendingDebit, still } from '../support/examples.ts'
+import { demoProvider, gcb, pendingDebit, still } from '../support/examples.ts'
 import { rowsOf } from '../support/rows.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
@@ -31,8 +31,8 @@ beforeEach(() => {
   calls.reset()
   calls.on(GetCommand).resolves({})
   calls
-    .on(GetCommand, { Key: { pk: 'PARTNER#demo', sk: 'PARTNER' } })
-    .resolves({ Item: demoPartner })
+    .on(GetCommand, { Key: { pk: 'PROVIDER#demo', sk: 'PROVIDER' } })
+    .resolves({ Item: demoProvider })
   calls
     .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
     .resolves({ Item: { kind: 'provider', owner: 'demo', createdAt: '' } })

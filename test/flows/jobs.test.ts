@@ -6,7 +6,7 @@ import type { JobName } from '../../infra/definitions/jobs.ts'
 import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { advance } from '../../shared/domain/debits/debit.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import {
   type Batch,
   dayAfter,
@@ -22,7 +22,7 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findBuild, leaveTurn, takeTurn } from '../../shared/store/settlement/build-lease.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { partnerId, pendingDebit } from '../support/examples.ts'
+import { pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { printed, type Shown } from '../support/provider.ts'
@@ -74,11 +74,11 @@ const paidAt = (id: string): Promise<Payee> => {
 }
 
 /** Debits that were completed yesterday, as they stand. */
-const completedYesterday = async (partner: PartnerId, count: number): Promise<void> => {
+const completedYesterday = async (provider: ProviderId, count: number): Promise<void> => {
   const noon = new Date(startOf(dayAfter(TODAY, -1)).getTime() + 12 * 3_600_000)
   const cause = { at: noon, by: 'bank:GCB', requestId: 'request-2' }
   const plant = async () => {
-    const pending = pendingDebit({ partner }, noon)
+    const pending = pendingDebit({ provider }, noon)
     const debit = granted(advance(pending, { ...cause, to: 'completed', changes: {} }))
     const Item = { ...toDebitItem(debit), ...workAfter(debit) }
     await table.send(new PutCommand({ TableName: tableName(), Item }))
@@ -104,20 +104,20 @@ const batchesOf = async (payee: Payee): Promise<Shown[]> =>
 describe('build-batch', () => {
   test('builds a batch of more debits than one write takes, with its reports', async () => {
     const payee = await paidAt('built-by-job')
-    await completedYesterday(partnerId(payee.id), 46)
-    await take('build-batch', 'settlements', { partner: partnerId(payee.id), date: TODAY })
+    await completedYesterday(providerId(payee.id), 46)
+    await take('build-batch', 'settlements', { provider: providerId(payee.id), date: TODAY })
     const [batch] = await batchesOf(payee)
     expect(batch).toMatchObject({ status: 'pending', count: 46, gross: '4600.00' })
     expect((await payee.batch('report', batch.id)).lines).toHaveLength(46)
-    await take('build-batch', 'settlements', { partner: partnerId(payee.id), date: TODAY })
+    await take('build-batch', 'settlements', { provider: providerId(payee.id), date: TODAY })
     expect(await batchesOf(payee)).toEqual([batch])
   })
 
   test('that has no time left is followed by another', async () => {
     const payee = await paidAt('built-by-two')
-    const partner = partnerId(payee.id)
-    await completedYesterday(partner, 46)
-    await hurrying(() => take('build-batch', 'settlements', { partner, date: TODAY }))
+    const provider = providerId(payee.id)
+    await completedYesterday(provider, 46)
+    await hurrying(() => take('build-batch', 'settlements', { provider, date: TODAY }))
     await vi.waitFor(async () => {
       const [batch] = await batchesOf(payee)
       expect(batch).toMatchObject({ count: 46, sealed_at: expect.any(String) })
@@ -126,7 +126,7 @@ describe('build-batch', () => {
 
   test('is what an operator leaves to others who has no time left', async () => {
     const payee = await paidAt('left-by-operator')
-    await completedYesterday(partnerId(payee.id), 46)
+    await completedYesterday(providerId(payee.id), 46)
     const { in_work } = await hurrying(() => payee.run(TODAY))
     expect(in_work).toEqual([payee.id])
     await vi.waitFor(async () => {
@@ -188,9 +188,9 @@ describe('schedule-timeout', () => {
 describe('open-settlement', () => {
   test('has built what waits, and paid what is due', async () => {
     const payee = await paidAt('opened')
-    await completedYesterday(partnerId(payee.id), 46)
+    await completedYesterday(providerId(payee.id), 46)
     const [due] = (await payee.run(TODAY)).built
-    await completedYesterday(partnerId(payee.id), 2)
+    await completedYesterday(providerId(payee.id), 2)
     vi.useFakeTimers({ now: startOf(first), toFake: ['Date'] })
     await take('open-settlement', 'settlement-runs', {})
     vi.useRealTimers()
@@ -205,7 +205,7 @@ describe('open-settlement', () => {
 describe('reconcile-day', () => {
   test('looks through the batches of its day, line by line, and logs what differs', async () => {
     const payee = await paidAt('reconciled-by-job')
-    await completedYesterday(partnerId(payee.id), 1)
+    await completedYesterday(providerId(payee.id), 1)
     await payee.run(TODAY)
     await payee.complete('5.00')
     const found = printed(await service.operate('reconciliation', 'run', { date: TODAY }))
@@ -221,7 +221,7 @@ describe('the sweep', () => {
       ...openBatch({
         id: `STL-${TODAY.replaceAll('-', '')}-LEFT0${n}` as Batch['id'],
         uuid: crypto.randomUUID() as Batch['uuid'],
-        partner: partnerId(payee.id),
+        provider: providerId(payee.id),
         date: TODAY,
         n: 1,
         createdAt: new Date(),
@@ -258,11 +258,11 @@ describe('the sweep', () => {
 
   test('has a build continued that was left, also when the stream has not sent the next', async () => {
     const leaveBuild = async (id: string, isContinued: boolean) => {
-      const { id: partner } = await paidAt(id)
-      const turn = await takeTurn({ partner: partnerId(partner), date: TODAY }, real)
+      const { id: provider } = await paidAt(id)
+      const turn = await takeTurn({ provider: providerId(provider), date: TODAY }, real)
       if (!turn) throw new Error('No turn')
       await leaveTurn(turn, { isContinued })
-      return () => findBuild(turn.partner, TODAY)
+      return () => findBuild(turn.provider, TODAY)
     }
     const continued = await leaveBuild('continued-build', true)
     await vi.waitFor(async () => expect(await continued()).toBeUndefined(), LONG)
@@ -275,7 +275,7 @@ describe('the sweep', () => {
     const builder = await paidAt('left-building')
     const left = await leave({}, builder, 1)
     const payee = await paidAt('left-paying')
-    await completedYesterday(partnerId(payee.id), 1)
+    await completedYesterday(providerId(payee.id), 1)
     bank.conducts.push('take its time')
     await payee.run(TODAY)
     const { paid } = await payee.run(first)

@@ -163,7 +163,7 @@ describe('report-sandbox-outcome', () => {
 })
 
 describe('deliver-webhook', () => {
-  test('a partner without a webhook is owed nothing; an event of no debit helps nobody again', async () => {
+  test('a provider without a webhook is owed nothing; an event of no debit helps nobody again', async () => {
     const { reference } = (await opened()).facts
     expect(
       await run('deliver-webhook', deliverWebhook(still()), {

@@ -18,7 +18,7 @@ import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { put } from '../../shared/store/table.ts'
 import { complete } from '../settlement/one-provider.ts'
 import { batch, nth } from '../settlement/report/one-batch.ts'
-import { partnerId, pendingDebit } from '../support/examples.ts'
+import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE, printed, type Shown } from '../support/provider.ts'
 import { CHARGE, chargeBody, sampleEvent, useService } from '../support/running-service.ts'
@@ -54,7 +54,7 @@ const noon = (day: Day): Date => new Date(`${day}T12:00:00.000Z`)
 
 /** A debit that was charged and completed on a day that is over. */
 const completedOn = async (day: Day, provider: string, amount: number): Promise<string> => {
-  const debit = pendingDebit({ partner: partnerId(provider), amount: pesewas(amount) }, noon(day))
+  const debit = pendingDebit({ provider: providerId(provider), amount: pesewas(amount) }, noon(day))
   await put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))
   await complete(debit, noon(day))
   return debit.facts.reference
@@ -264,7 +264,7 @@ describe('payouts that wait for funding', () => {
 const paymentOf = async (batch: string) => {
   const event = (await sampleEvent('process-batch')) as { Records: [{ body: string }] }
   const [record] = event.Records
-  const body = { ...JSON.parse(record.body), batch, partner: 'waiting' }
+  const body = { ...JSON.parse(record.body), batch, provider: 'waiting' }
   return { Records: [{ ...record, body: JSON.stringify(body) }] }
 }
 
@@ -296,7 +296,7 @@ describe('a journal that is larger than a reply', () => {
     const day = dayAfter(today, -5)
     const lines = Array.from({ length: COUNT }, (_, n) => ({ ...nth(n), completedAt: noon(day) }))
     const sealedAt = noon(dayAfter(day))
-    const header = { ...batch(), partner: partnerId(id), date: dayAfter(day), sealedAt }
+    const header = { ...batch(), provider: providerId(id), date: dayAfter(day), sealedAt }
     const sealed = await withSums({ ...header, reportedAt: sealedAt }, lines)
     await put(keys.batch(sealed.id), 'batch', toBatchItem(sealed))
     for (let n = 0; n < COUNT; n += 50) {

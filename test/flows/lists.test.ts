@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 
 describe('list-debit-requests', () => {
-  test('the partner’s debits in one status, newest first, with the published fields', async () => {
+  test('the provider’s debits in one status, newest first, with the published fields', async () => {
     const { status, body } = await get(`${LIST}?status=completed`)
     expect(status).toBe(200)
     expect(body.meta).toMatchObject({

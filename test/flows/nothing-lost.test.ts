@@ -124,7 +124,7 @@ describe('what is lost on the way', () => {
     }
     const world = await opened({}, { copies: once })
     await leaveOutage(world, 1)
-    await world.recover(world.partner, new Date(world.now().getTime() - 60_000))
+    await world.recover(world.provider, new Date(world.now().getTime() - 60_000))
     await world.rest()
     expect(lost.size).toBeGreaterThan(0)
     expect(await faultsOf(world, { unparted: true })).toEqual([])

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { RECOVERY_PAGE } from '../../shared/domain/webhooks/recovery.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
-import { partnerId } from '../support/examples.ts'
+import { providerId } from '../support/examples.ts'
 import { createProvider, type Provider, printed, type Shown } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { useService } from '../support/running-service.ts'
@@ -144,7 +144,7 @@ describe('delivery recover', () => {
     expect(asked).toMatchObject({ provider: 'recovers', deliveries: MISSED })
     await vi.waitFor(async () => {
       expect(down.received).toHaveLength(3 + MISSED)
-      const recovery = await findRecovery(partnerId('recovers'), asked.recovery)
+      const recovery = await findRecovery(providerId('recovers'), asked.recovery)
       expect(recovery).toMatchObject({ status: 'done', page: 2 })
     }, LONG)
     expect(new Set(down.received.map(({ body }) => body.event_id)).size).toBe(3 + MISSED)

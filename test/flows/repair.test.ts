@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test, vi } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { table, tableName } from '../../shared/store/table.ts'
@@ -38,11 +38,11 @@ const move = (debit: Debit, to: Move['to'], changes: Move['changes'] = {}): Debi
 const DECLINED = { errorMessage: 'Declined', errorCode: 'transaction_declined' } as const
 
 test('each event of each debit of the day stands in the feed, once, and arrives', async () => {
-  const provider = await createProvider(service, 'restored')
-  const partner = provider.id as PartnerId
+  const restored = await createProvider(service, 'restored')
+  const provider = restored.id as ProviderId
   // Set long before that day: nothing is owed to a webhook that was set after it.
-  await changeWebhook(partner, () => ({ url: receiver.url(), secret: SECRET, ...PATIENCE }))
-  const opened = () => pendingDebit({ partner }, NOON)
+  await changeWebhook(provider, () => ({ url: receiver.url(), secret: SECRET, ...PATIENCE }))
+  const opened = () => pendingDebit({ provider }, NOON)
   const processing = () => move(opened(), 'processing')
   const lives: [Debit, string[]][] = [
     [await restore(opened()), ['created', 'pending']],
@@ -53,11 +53,11 @@ test('each event of each debit of the day stands in the feed, once, and arrives'
     ],
     [await restore(move(opened(), 'failed', DECLINED)), ['created', 'pending', 'failed']],
   ]
-  const day = { provider: partner, date: DATE }
+  const day = { provider, date: DATE }
   const repair = async () => printed(await service.operate('debit', 'repair', day))
   expect(await repair()).toMatchObject({ looked_at: 4, is_done: true })
   const feed = async () => {
-    const { body } = await provider.send('GET', '/api/v1/payment-providers/events?per_page=100')
+    const { body } = await restored.send('GET', '/api/v1/payment-providers/events?per_page=100')
     return body.data.map(
       ({ event, data }: { event: string; data: { transaction: { reference: string } } }) =>
         `${data.transaction.reference} ${event.split('.')[1]}`,
@@ -76,7 +76,7 @@ test('each event of each debit of the day stands in the feed, once, and arrives'
 test('a pending debit that was not submitted is submitted', async () => {
   const { id } = await createProvider(service, 'unsubmitted')
   const chargedAt = new Date(Date.now() - 180_000)
-  const { facts } = await restore(pendingDebit({ partner: id as PartnerId }, chargedAt))
+  const { facts } = await restore(pendingDebit({ provider: id as ProviderId }, chargedAt))
   const day = { provider: id, date: dayOf(chargedAt) }
   const repaired = printed(await service.operate('debit', 'repair', day))
   expect(repaired.repaired).toEqual([facts.reference])

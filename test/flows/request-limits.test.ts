@@ -11,10 +11,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
-import type { Partner, PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import { table } from '../../shared/store/table.ts'
-import { demoPartner, gcb, NOON, still } from '../support/examples.ts'
+import { demoProvider, gcb, NOON, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
 /** Limits of requests: overrides, scopes, rejected requests, and the cost above a limit. */
@@ -60,7 +60,7 @@ beforeEach(() => {
 
 let tokens = 0
 
-type Settings = Partial<Pick<Partner, 'requestLimits' | 'requestSigning' | 'allowedAddresses'>> & {
+type Settings = Partial<Pick<Provider, 'requestLimits' | 'requestSigning' | 'allowedAddresses'>> & {
   status?: string
 }
 
@@ -71,8 +71,8 @@ type Sent = { headers?: Record<string, string | string[]>; address?: string | un
 const callerOf = (name: OperationName, settings: Settings = {}) => {
   const { caller } = operations[name]
   calls
-    .on(GetCommand, { Key: { pk: 'PARTNER#demo', sk: 'PARTNER' } })
-    .resolves({ Item: { ...demoPartner, ...settings } })
+    .on(GetCommand, { Key: { pk: 'PROVIDER#demo', sk: 'PROVIDER' } })
+    .resolves({ Item: { ...demoProvider, ...settings } })
   calls
     .on(GetCommand, { Key: { pk: 'BANKS', sk: 'GCB' } })
     .resolves({ Item: { ...gcb, ...settings } })
@@ -326,7 +326,7 @@ describe('a failed credential', () => {
 process.env.SEALING_KEY = 'a text for tests'
 const requestSecret = 'rs_of_twenty_letters'
 const signed = {
-  requestSigning: { secret: await sealRequestSecret('demo' as PartnerId, requestSecret) },
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret) },
 }
 
 describe('a rejection of a known key', () => {

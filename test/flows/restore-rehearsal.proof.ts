@@ -7,9 +7,9 @@ import { createBucket } from '../../sandbox/bucket.ts'
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
 import { SettlementAccount } from '../../shared/domain/providers/provider.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { demoPartner, NOON } from '../support/examples.ts'
+import { demoProvider, NOON } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { printed, type Shown } from '../support/provider.ts'
 import { chargeBody, sampleEvent } from '../support/running-service.ts'
@@ -103,7 +103,7 @@ const passTo = (time: string): Promise<void> =>
 
 /** The newest batch. */
 const newestBatch = async (): Promise<string> =>
-  (await operate('settlement', 'list', { provider: demoPartner.id, limit: '1' }))[0].id
+  (await operate('settlement', 'list', { provider: demoProvider.id, limit: '1' }))[0].id
 
 const events = async (cursor?: string): Promise<{ ids: string[]; cursor: string }> => {
   const query = { per_page: '100', ...(cursor ? { cursor } : {}) }
@@ -144,8 +144,8 @@ const ACCOUNT = v.parse(SettlementAccount, {
 
 /** Without an account, a payout waits. */
 const payInto = (settlementAccount: SettlementAccount | undefined) =>
-  changePartner(demoPartner.id, () => ({
-    ...demoPartner,
+  changeProvider(demoProvider.id, () => ({
+    ...demoProvider,
     ...(settlementAccount ? { settlementAccount } : {}),
   }))
 
@@ -245,7 +245,7 @@ describe('a restore of an hour', () => {
     await putBack(snapshot)
     expect(await operate('restore', 'begin', { generation: '2' })).toMatchObject({
       generation: 2,
-      held: [demoPartner.id],
+      held: [demoProvider.id],
     })
     for (const { reference } of [submitted, lostDebit]) {
       world.queues.put('submissions', JSON.stringify({ reference }))
@@ -287,7 +287,7 @@ describe('a restore of an hour', () => {
     await operate('debit', 'reverse', { reference: reversedLater.reference, reason: 'Returned' })
     await world.pass(120)
     expect(bank.refunds).toEqual(refunds)
-    await operate('restore', 'release', { provider: demoPartner.id })
+    await operate('restore', 'release', { provider: demoProvider.id })
     await world.pass(120)
 
     // The bank was asked for the rest, and the silent debit timed out.

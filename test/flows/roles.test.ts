@@ -7,10 +7,10 @@ import { statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findPartner } from '../../shared/store/providers/providers.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import { put } from '../../shared/store/table.ts'
 import { batch } from '../settlement/report/one-batch.ts'
-import { partnerId } from '../support/examples.ts'
+import { providerId } from '../support/examples.ts'
 import { takeRefused } from '../support/permissions/record.ts'
 import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
 import { useService } from '../support/running-service.ts'
@@ -20,12 +20,12 @@ import { useService } from '../support/running-service.ts'
 const service = useService()
 
 describe('a function', () => {
-  const demo = partnerId('demo')
+  const demo = providerId('demo')
 
   test('that calls what its row does not allow is refused, and its file of tests fails', async () => {
     const calls = [
       () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
-      () => put(keys.partner(demo), 'partner', {}),
+      () => put(keys.provider(demo), 'provider', {}),
     ]
     for (const call of calls) {
       await expect(actingAs('get-debit-request', call)).rejects.toMatchObject({
@@ -35,18 +35,18 @@ describe('a function', () => {
     }
     expect(takeRefused()).toEqual([
       'get-debit-request: dynamodb:PutItem on table DEBIT#DCS-20261121-ABC123',
-      'get-debit-request: dynamodb:PutItem on table PARTNER#demo',
+      'get-debit-request: dynamodb:PutItem on table PROVIDER#demo',
     ])
     expect(service.lines.at(-1)).toContain(
-      'get-debit-request is not allowed dynamodb:PutItem on table PARTNER#demo',
+      'get-debit-request is not allowed dynamodb:PutItem on table PROVIDER#demo',
     )
   })
 
   test('may do the same where its row allows it, and so may a test, that has no role', async () => {
-    const key = keys.partner(partnerId('planted'))
-    await actingAs('manage-provider', () => put(key, 'partner', {}))
-    await put(key, 'partner', {})
-    expect(await actingAs('charge', () => findPartner(demo))).toMatchObject({ id: demo })
+    const key = keys.provider(providerId('planted'))
+    await actingAs('manage-provider', () => put(key, 'provider', {}))
+    await put(key, 'provider', {})
+    expect(await actingAs('charge', () => findProvider(demo))).toMatchObject({ id: demo })
   })
 
   test('is told of by what it never does, once all flows have run', () => {

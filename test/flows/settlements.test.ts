@@ -6,7 +6,7 @@ import { writeReport } from '../../shared/settlement/report/bucket.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findOpenBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
-import { partnerId } from '../support/examples.ts'
+import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import type { Shown } from '../support/provider.ts'
 import { type Reply, statusPath, useService } from '../support/running-service.ts'
@@ -169,7 +169,7 @@ const brokenOff = async (provider: Payee): Promise<BatchId> => {
   const [reference = ''] = await provider.complete('10.00')
   const debit = await findDebit(reference as Parameters<typeof findDebit>[0])
   if (!debit) throw new Error(`${reference} is gone`)
-  const place = { partner: partnerId(provider.id), date: nightAfter(5), feeSchedule: null }
+  const place = { provider: providerId(provider.id), date: nightAfter(5), feeSchedule: null }
   const building = await findOpenBatch(place, real)
   const entries = [{ debit, line: debitLine(debit, undefined) }]
   await addLines(building, { entries, sweptBefore: real.now() }, real)
@@ -263,7 +263,7 @@ describe('get-settlement-report', () => {
     async function* large() {
       for (let n = 0; n < 5; n += 1) yield megabyte
     }
-    const batch = { id: foreign.id as BatchId, partner: partnerId('stranger') }
+    const batch = { id: foreign.id as BatchId, provider: providerId('stranger') }
     await writeReport(batch, 'csv', large())
     const { status, headers, body } = await get(reportPath(foreign.id, 'csv'), stranger)
     expect([status, headers.get('location')]).toEqual([303, body.data.url])

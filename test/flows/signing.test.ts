@@ -13,7 +13,7 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** A partner that signs its requests (specification, Authentication, 6), over HTTP. */
+/** A provider that signs its requests (specification, Authentication, 6), over HTTP. */
 
 const service = useService()
 const SECRET = 'rs_sandbox_signed'

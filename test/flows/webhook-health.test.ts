@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
-import { partnerId } from '../support/examples.ts'
+import { providerId } from '../support/examples.ts'
 import { createProvider, type Provider, type Shown } from '../support/provider.ts'
 import { type Answer, useReceiver } from '../support/receiver.ts'
 import { useService } from '../support/running-service.ts'
@@ -58,7 +58,7 @@ const debit = async (provider: Provider, status: string): Promise<string> => {
 const failingFor = (provider: Provider, days: number) => {
   const since = new Date(Date.now() - days * DAY_MS)
   const health = { failingSince: since, exhaustedSince: since }
-  return changeHealth(partnerId(provider.id), () => health)
+  return changeHealth(providerId(provider.id), () => health)
 }
 
 /** One whose next attempt was the last failure that was still looked at. */
@@ -120,7 +120,7 @@ test('an attempt that was due when it was disabled is not made any more', async 
   const { provider, answers, arrived } = await setUp('disabled-meanwhile', 503)
   const reference = await debit(provider, 'failed')
   answers(204)
-  await changeHealth(partnerId(provider.id), (now) => ({ ...now, disabledAt: new Date() }))
+  await changeHealth(providerId(provider.id), (now) => ({ ...now, disabledAt: new Date() }))
   const record = await provider.delivery(reference, 'created', 'abandoned')
   expect(record).toMatchObject({ attempt_count: 1, reason: { code: 4001 } })
   expect(arrived()).toBe(1)

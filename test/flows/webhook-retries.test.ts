@@ -68,7 +68,7 @@ describe('a receiver that fails', () => {
     expect(await receiver.events(reference, 1)).toHaveLength(1)
   })
 
-  test('only the events a partner asked for are sent', async () => {
+  test('only the events a provider asked for are sent', async () => {
     const reference = await charge('+233240000001')
     await receiver.events(reference, 1)
     await vi.waitFor(async () => {

@@ -4,7 +4,7 @@ import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Received, useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
 
-/** What an operator settles about a partner's webhook, as its receiver and the operator see it. */
+/** What an operator settles about a provider's webhook, as its receiver and the operator see it. */
 
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()

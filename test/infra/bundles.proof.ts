@@ -107,7 +107,7 @@ describe('what reaches others', () => {
 
   test('a report is written to S3, and read again', async () => {
     const { writeReport, readReport } = await load('bucket')
-    const batch = { id: 'STL-20261122-ABCDEF', partner: 'demo' }
+    const batch = { id: 'STL-20261122-ABCDEF', provider: 'demo' }
     const text = (async function* () {
       yield '{"lines":'
       yield '[]}'

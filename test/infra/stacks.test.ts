@@ -169,7 +169,7 @@ describe('the bucket of reports', () => {
   })
 })
 
-describe('the key that seals the secrets of partners and banks', () => {
+describe('the key that seals the secrets of providers and banks', () => {
   test('is retained, and only those who need it may read it', () => {
     data.hasResource('AWS::SecretsManager::Secret', {
       DeletionPolicy: 'Retain',

@@ -24,8 +24,8 @@ import { NOON, pendingDebit } from '../support/examples.ts'
 /** What each fact does to the accounts. */
 
 const debit = pendingDebit({ amount: pesewas(80_00) })
-const { partner, bank } = debit.facts
-const owed: Account = `provider_payable:${partner}`
+const { provider, bank } = debit.facts
+const owed: Account = `provider_payable:${provider}`
 const collected: Account = `bank_receivable:${bank.identifier}`
 
 const at = (minutes: number): Date => new Date(NOON.getTime() + minutes * 60_000)
@@ -34,7 +34,7 @@ const exception = (given: Partial<ReportException>): ReportException => ({
   reference: debit.facts.reference,
   kind: 'late_completion',
   at: at(0),
-  provider: partner,
+  provider,
   bank: bank.identifier,
   amount: debit.facts.amount,
   by: 'bank:GCB',

@@ -12,7 +12,7 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
@@ -72,7 +72,7 @@ export const LAST_DAY = 8
 
 type Days = {
   now: Date
-  providers: PartnerId[]
+  providers: ProviderId[]
   bank: BankBooks
   world: World
 }
@@ -124,7 +124,7 @@ const byTime = (one: Step, other: Step): number => one.when - other.when
 const debitSteps = (planned: PlannedDebit, days: Days): Step[] => {
   const first = timeOf(planned.at)
   const second = after(first, planned.next)
-  const provider = days.providers[planned.provider] as PartnerId
+  const provider = days.providers[planned.provider] as ProviderId
   let debit: Debit | undefined
   const known = (): Debit => {
     if (!debit) throw new Error('The steps are out of order')
@@ -226,11 +226,13 @@ const refundSteps = (
   })
 }
 
-type About = { reference: Reference; provider: PartnerId; bank: BankIdentifier; amount: Pesewas }
+type About = { reference: Reference; provider: ProviderId; bank: BankIdentifier; amount: Pesewas }
 
 const exceptionOf = (of: Debit | Refund, kind: ExceptionKind, when: Date): ReportException => {
   const about: About =
-    'facts' in of ? { ...of.facts, provider: of.facts.partner, bank: of.facts.bank.identifier } : of
+    'facts' in of
+      ? { ...of.facts, provider: of.facts.provider, bank: of.facts.bank.identifier }
+      : of
   const { reference, provider, bank, amount } = about
   return {
     reference,
@@ -289,10 +291,12 @@ const fundingStep = (
 const runNight = async ({ now, providers, world }: Days): Promise<void> => {
   const date = dayOf(now)
   const due = await listPayable(startOf(date))
-  for (const partner of providers) {
-    await buildBatch({ partner, date }, world.runtime, () => false)
+  for (const provider of providers) {
+    await buildBatch({ provider, date }, world.runtime, () => false)
   }
-  const found = await Promise.all(providers.map((partner) => listBatches(partner, { limit: 100 })))
+  const found = await Promise.all(
+    providers.map((provider) => listBatches(provider, { limit: 100 })),
+  )
   const inStatus = (status: string) => found.flat().filter((batch) => batch.status === status)
   for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, world))
   for (const { id } of [...(await findBatches(due)), ...inStatus('processing')]) {

@@ -24,7 +24,7 @@ import { rowsOf } from '../support/rows.ts'
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const pending = pendingDebit()
-const { reference, partner } = pending.facts
+const { reference, provider } = pending.facts
 
 const moved = (debit: Debit, to: Status): Debit =>
   granted(advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }))
@@ -51,7 +51,7 @@ describe('the first attempts at events', () => {
     expect(announce([debitEvent(reversed, number)])).toEqual({
       queue: `webhooks-${priority}`,
       message: { reference, n: number, attempt: 1 },
-      group: partner,
+      group: provider,
     })
   })
 
@@ -64,7 +64,7 @@ describe('the first attempts at events', () => {
     expect(both).toEqual({
       queue: 'webhooks-medium',
       message: { reference, n: 1, through: 2, attempt: 1 },
-      group: partner,
+      group: provider,
     })
     expect(taken(both)).toEqual(both.message)
   })
@@ -84,13 +84,13 @@ test('a submission says whether there was one before, in the group of its bank a
 
 test.each(['approval', 'processing'] as const)('a clock is named by its phase: %s', (phase) => {
   const outgoing = clock(pending, phase)
-  expect(outgoing).toEqual({ queue: 'timeouts', message: { reference, phase }, group: partner })
+  expect(outgoing).toEqual({ queue: 'timeouts', message: { reference, phase }, group: provider })
   expect(taken(outgoing)).toEqual(outgoing.message)
 })
 
 describe('the next attempt', () => {
   const delivery = (event: EventName, changes: Partial<Delivery> = {}): Delivery => ({
-    ...owed({ reference, n: 2, partner, type: event, at: NOON }, {}),
+    ...owed({ reference, n: 2, provider, type: event, at: NOON }, {}),
     status: 'failed',
     attemptCount: 3,
     nextAttemptAt: inSeconds(8.5),
@@ -103,7 +103,7 @@ describe('the next attempt', () => {
     expect(outgoing).toEqual({
       queue: `webhooks-${eventTypes[name].priority}`,
       message: { reference, n: 2, attempt: 4 },
-      group: partner,
+      group: provider,
       delaySeconds: 8.5,
     })
     expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
@@ -145,14 +145,14 @@ describe('the next attempt', () => {
 })
 
 test('the next page of a recovery, when it is due; none once it is done', () => {
-  const first = automaticRecovery({ partner, id: 'r-1', now: NOON })
+  const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
   const page = { cursor: 'c-1', taken: 50, isLast: false }
   const second = afterPage(first, page, NOON)
   const [outgoing] = nextPage(second, NOON)
   expect(outgoing).toEqual({
     queue: 'recoveries',
-    message: { partner, id: 'r-1', page: 1 },
-    group: partner,
+    message: { provider, id: 'r-1', page: 1 },
+    group: provider,
     delaySeconds: 10,
   })
   expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)

@@ -11,7 +11,7 @@ import { sqs } from '../../shared/queues/send.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
-import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** What is counted of debits and batches, as they come by in the table's stream. */
@@ -79,7 +79,7 @@ test('two changes that come in one record are both counted, in one line', async 
 const open: Batch = openBatch({
   id: 'STL-20261122-ABC123' as Batch['id'],
   uuid: '02bc8ee8-2077-4e35-adbe-3d99cb687ee1' as Batch['uuid'],
-  partner: partnerId('demo'),
+  provider: providerId('demo'),
   date: '2026-11-22' as Batch['date'],
   n: 1,
   createdAt: NOON,

@@ -22,7 +22,7 @@ import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { readNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
-import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -72,9 +72,9 @@ const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed'): Debit =
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-/** Numbers of a debit's events, as they stand in the feed of its partner, newest first. */
+/** Numbers of a debit's events, as they stand in the feed of its provider, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
-  (await readNewest(facts.partner, 1_000))
+  (await readNewest(facts.provider, 1_000))
     .filter(({ reference }) => reference === facts.reference)
     .map(({ n }) => n)
 
@@ -114,7 +114,7 @@ describe('a debit', () => {
 
   test('whose moves come in one batch stands in the feed in their order, whatever is known late', async () => {
     process.env.CACHE_SECONDS = '0'
-    const own = pendingDebit({ partner: partnerId('in-order') })
+    const own = pendingDebit({ provider: providerId('in-order') })
     const processing = moved(own, 'processing')
     let asked = 0
     const others = Promise.withResolvers<void>()
@@ -155,10 +155,10 @@ describe('a debit', () => {
     expect(sent()).toEqual([])
   })
 
-  test('stands in the feed of its own partner alone, also without a webhook', async () => {
-    const other = pendingDebit({ partner: partnerId('other') })
+  test('stands in the feed of its own provider alone, also without a webhook', async () => {
+    const other = pendingDebit({ provider: providerId('other') })
     await run(record('1', toDebitItem(other)))
-    expect(await readNewest(partnerId('other'), 10)).toEqual([
+    expect(await readNewest(providerId('other'), 10)).toEqual([
       { reference: other.facts.reference, n: 1 },
       { reference: other.facts.reference, n: 0 },
     ])
@@ -169,8 +169,8 @@ describe('a debit', () => {
 const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
 
 describe('a delivery', () => {
-  const { reference, partner } = pendingDebit().facts
-  const event = { reference, partner, type: 'completed' as const, at: NOON }
+  const { reference, provider } = pendingDebit().facts
+  const event = { reference, provider, type: 'completed' as const, at: NOON }
 
   /** The record as the store writes it, under a number of its own. */
   let events = 0
@@ -217,9 +217,9 @@ describe('a delivery', () => {
 })
 
 describe('a recovery', () => {
-  const partner = partnerId('demo')
-  const first = automaticRecovery({ partner, id: 'r-1', now: NOON })
-  const itemOf = ({ id }: Recovery): Promise<object> => itemAt(keys.recovery(partner, id))
+  const provider = providerId('demo')
+  const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
+  const itemOf = ({ id }: Recovery): Promise<object> => itemAt(keys.recovery(provider, id))
 
   test('has each page made when it is due, and none after the last', async () => {
     await openRecovery(first)
@@ -233,23 +233,23 @@ describe('a recovery', () => {
     await run(record('2', between, opened))
     await run(record('3', done, between))
     expect(sent()).toEqual([
-      { queue: 'recoveries', message: { partner, id: 'r-1', page: 0 }, delay: 0, group: 'demo' },
-      { queue: 'recoveries', message: { partner, id: 'r-1', page: 1 }, delay: 10, group: 'demo' },
+      { queue: 'recoveries', message: { provider, id: 'r-1', page: 0 }, delay: 0, group: 'demo' },
+      { queue: 'recoveries', message: { provider, id: 'r-1', page: 1 }, delay: 10, group: 'demo' },
     ])
   })
 })
 
 describe('events of a receiver that is slow', () => {
-  const slow = partnerId('slow')
+  const slow = providerId('slow')
   beforeAll(async () => {
     await changeHealth(slow, (health) => noteSlow(health, NOON))
   })
 
   test('wait apart, first attempts and later ones; nothing else does', async () => {
-    const debit = pendingDebit({ partner: slow })
+    const debit = pendingDebit({ provider: slow })
     const { reference } = debit.facts
     await run(record('1', toDebitItem(debit)))
-    const event = { reference, n: 0, partner: slow, type: 'created' as const, at: NOON }
+    const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
     await replaceDelivery(undefined, {
       ...owed(event, {}),
       status: 'failed',
@@ -299,6 +299,6 @@ test('a record that the feed did not take is reported', async () => {
 })
 
 test('what nothing follows from is passed over', async () => {
-  expect(await run(record('1', { entity: 'partner' }))).toEqual({ batchItemFailures: [] })
+  expect(await run(record('1', { entity: 'provider' }))).toEqual({ batchItemFailures: [] })
   expect(sent()).toEqual([])
 })

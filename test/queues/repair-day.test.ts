@@ -29,16 +29,16 @@ const webhook = {
 
 test('tells each event of each debit of the day, to feed and webhook, and of no other day', async () => {
   process.env.SEALING_KEY = 'a text for tests'
-  const partner = await newProvider()
-  await changeWebhook(partner, () => webhook)
-  const ofDay = await completedDebits(partner, Array(30).fill(10_00), at('09:00:00'))
+  const provider = await newProvider()
+  await changeWebhook(provider, () => webhook)
+  const ofDay = await completedDebits(provider, Array(30).fill(10_00), at('09:00:00'))
   const references = ofDay.map(({ facts }) => facts.reference).sort()
 
   let isOver = false
   const repaired = async (date = CHARGED_ON) => {
     let result: unknown
     const sent = await gathered(async () => {
-      result = await repairDay(partner, date, WEEK_LATER, () => isOver)
+      result = await repairDay(provider, date, WEEK_LATER, () => isOver)
     })
     return { result: result as Awaited<ReturnType<typeof repairDay>>, sent }
   }
@@ -53,7 +53,7 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
     unreadable: [],
     isDone: true,
   })
-  const told = await readNewest(partner, 200)
+  const told = await readNewest(provider, 200)
   expect(new Set(told.map(({ reference }) => reference))).toEqual(new Set(references))
   expect(told).toHaveLength(30 * 3)
   // Attempts are on record as due: the stream has them made, and nothing else is sent.
@@ -66,18 +66,18 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
 
   // What is in the feed is not put there again, and what is due stays as it is.
   await repaired()
-  expect(await readNewest(partner, 200)).toHaveLength(30 * 3)
+  expect(await readNewest(provider, 200)).toHaveLength(30 * 3)
 })
 
 test('a debit that is in no list is not made up', async () => {
-  const partner = await newProvider()
-  expect(await repairDay(partner, CHARGED_ON, WEEK_LATER, () => false)).toMatchObject({
+  const provider = await newProvider()
+  expect(await repairDay(provider, CHARGED_ON, WEEK_LATER, () => false)).toMatchObject({
     lookedAt: 0,
     repaired: [],
     isDone: true,
   })
   const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keys.feedPage(partner, 0) }),
+    new GetCommand({ TableName: tableName(), Key: keys.feedPage(provider, 0) }),
   )
   expect(Item).toBeUndefined()
 })

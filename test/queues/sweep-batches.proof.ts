@@ -59,7 +59,7 @@ test('building goes on where it was left', async () => {
   const left = batch({ sealedAt: null, createdAt: BEGUN })
   expect(await sweptFrom(BEGUN, left)).toEqual({
     minutes: [17, 34, 68],
-    sent: ['https://sqs.test/settlements {"partner":"demo","date":"2026-11-22"}'],
+    sent: ['https://sqs.test/settlements {"provider":"demo","date":"2026-11-22"}'],
   })
 })
 

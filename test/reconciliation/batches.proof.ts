@@ -59,8 +59,8 @@ const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<voi
 
 /** A paid batch, the batch below zero that takes its debit back, and one that can make it good. */
 const belowZero = async () => {
-  const back = await completed({ partner: other })
-  const kept = [await completed({ partner: other }), await completed({ partner: other })]
+  const back = await completed({ provider: other })
+  const kept = [await completed({ provider: other }), await completed({ provider: other })]
   const first = await settled(TOMORROW, { give: [back] })
   await begin(first, [], at(DAY_AFTER, '00:00:01'))
   await end(first, 'paid', at(DAY_AFTER, '00:00:02'))

@@ -7,10 +7,10 @@ import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
-import { demoPartner, gcb, NOON } from '../support/examples.ts'
+import { demoProvider, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   type ADay,
@@ -110,11 +110,11 @@ const faults: Fault[] = [
     ({ otherSettled }) => remove(debitKey(otherSettled)),
     { date: TOMORROW },
   ],
-  [4, 'an open debit whose clocks have run out', () => charged({ partner: other })],
+  [4, 'an open debit whose clocks have run out', () => charged({ provider: other })],
   [
     4,
     'an outcome that came late',
-    async () => moved(await charged({ partner: other }), 'failed', at(TODAY, '12:12:01')),
+    async () => moved(await charged({ provider: other }), 'failed', at(TODAY, '12:12:01')),
   ],
   [
     5,
@@ -136,14 +136,14 @@ const faults: Fault[] = [
   [
     9,
     'a reference of another shape',
-    () => charged({ partner: other, reference: 'DCS-20261121-lower1' as never }).then(end),
+    () => charged({ provider: other, reference: 'DCS-20261121-lower1' as never }).then(end),
   ],
   [
     10,
     "a provider's reference of another debit",
     ({ done, declined: { facts } }) =>
       damage(
-        keys.partnerReference(facts.partner, facts.partnerReference),
+        keys.partnerReference(facts.provider, facts.partnerReference),
         'SET #reference = :reference',
         { reference: done.facts.reference },
       ),
@@ -191,7 +191,7 @@ const faults: Fault[] = [
   [
     20,
     'a sum over the limit',
-    () => changePartner(demoPartner.id, () => ({ ...demoPartner, dailyLimit: pesewas(199_99) })),
+    () => changeProvider(demoProvider.id, () => ({ ...demoProvider, dailyLimit: pesewas(199_99) })),
   ],
   [
     22,
@@ -205,14 +205,14 @@ const faults: Fault[] = [
   [
     22,
     'a completed debit of another day that no run has settled',
-    () => completed({ partner: other }),
+    () => completed({ provider: other }),
     { date: DAY_AFTER },
   ],
   [
     22,
     'a debit charged before midnight and completed after it, whose place was lost',
     async () => {
-      const debit = await charged({ partner: other }, at(TODAY, '23:58:00'))
+      const debit = await charged({ provider: other }, at(TODAY, '23:58:00'))
       const done = await moved(debit, 'completed', at(TOMORROW, '00:03:00'))
       await loseItsPlace(done)
     },

@@ -2,7 +2,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -35,7 +35,7 @@ const found = async (day: number): Promise<string[]> => {
   )
 }
 
-type Scene = { provider: PartnerId; batch: BatchId; reversed: Reference }
+type Scene = { provider: ProviderId; batch: BatchId; reversed: Reference }
 
 /**
  * Two debits are completed on day 0 and settled on day 1, when one of them is reversed. The batch
@@ -48,11 +48,7 @@ const scene = async (): Promise<Scene> => {
   const reversed = second?.facts.reference as Reference
   expect(await found(0)).toEqual([])
   const runtimeAt = (day: number) => still({ now: () => at('00:10:00', day) })
-  const { batches } = await buildBatch(
-    { partner: provider, date: dayAt(1) },
-    runtimeAt(1),
-    () => false,
-  )
+  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtimeAt(1), () => false)
   await reverse(reversed, at('09:00:00', 1))
   await putFunding(
     {

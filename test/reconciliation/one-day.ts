@@ -22,14 +22,14 @@ import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { moveRead } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
-import { demoPartner, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { demoProvider, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 
 /** A day of debits that came to all kinds of ends, written by those who write them. */
@@ -39,9 +39,9 @@ export const TOMORROW = v.parse(Day, '2026-11-22')
 export const DAY_AFTER = v.parse(Day, '2026-11-23')
 
 /** Takes events of completed and failed debits; has a daily limit. */
-export const demo = demoPartner.id
+export const demo = demoProvider.id
 /** Takes no events, and has no limit. */
-export const other = partnerId('other')
+export const other = providerId('other')
 
 export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
 
@@ -52,14 +52,14 @@ export const charged = async (
   facts: Partial<Debit['facts']> = {},
   when = at(TODAY, '12:00:00'),
 ): Promise<Debit> => {
-  const isDemo = (facts.partner ?? demo) === demo
+  const isDemo = (facts.provider ?? demo) === demo
   const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts }, when)
-  const by = `partner:${made.facts.partner}`
+  const by = `provider:${made.facts.provider}`
   const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
-  const { partner, reference } = debit.facts
+  const { provider, reference } = debit.facts
   await openDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
-  await appendToFeed(partner, events, when)
+  await appendToFeed(provider, events, when)
   return debit
 }
 
@@ -140,8 +140,8 @@ export const settled = async (
     const original = originals.get(debit.facts.reference)
     return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
   })
-  const partner = now[0]?.facts.partner ?? demo
-  const building = await findOpenBatch({ partner, date: day, feeSchedule: null }, runtime)
+  const provider = now[0]?.facts.provider ?? demo
+  const building = await findOpenBatch({ provider, date: day, feeSchedule: null }, runtime)
   await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
   await finished(building.batch.id, at(day, '00:00:20'))
   return building.batch.id
@@ -155,9 +155,9 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
 }
 
 export const putProviders = async (): Promise<void> => {
-  await changePartner(demo, () => demoPartner)
-  const { dailyLimit, ...unlimited } = demoPartner
-  await changePartner(other, () => ({ ...unlimited, id: other }))
+  await changeProvider(demo, () => demoProvider)
+  const { dailyLimit, ...unlimited } = demoProvider
+  await changeProvider(other, () => ({ ...unlimited, id: other }))
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',
@@ -175,9 +175,9 @@ export const aDay = async () => {
     doneAfterAWhile(),
     declinedAndLate(),
     reversedUnsettled(),
-    completed({ partner: other }),
-    completed({ partner: other }),
-    failed({ partner: other }),
+    completed({ provider: other }),
+    completed({ provider: other }),
+    failed({ provider: other }),
   ])
   const [batch, otherBatch] = await Promise.all([
     settled(TOMORROW, { give: [done] }),
@@ -211,7 +211,7 @@ export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportExce
   reference: facts.reference,
   kind: 'late_completion',
   at: reportedAt,
-  provider: facts.partner,
+  provider: facts.provider,
   bank: facts.bank.identifier,
   amount: facts.amount,
   by: 'bank:GCB',
@@ -274,7 +274,7 @@ export const batchOf = (date: Day): Batch =>
   openBatch({
     id: `STL-${date.replaceAll('-', '')}-ZZZZZZ` as Batch['id'],
     uuid: '0f7f4c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e' as Batch['uuid'],
-    partner: other,
+    provider: other,
     date,
     n: 9,
     createdAt: at(date, '00:00:01'),

@@ -94,7 +94,7 @@ describe('what is right at rest only is no difference', () => {
 
   test('a completed debit that no run could have seen, or whose run is not done', async () => {
     await putProviders()
-    await completed({ partner: other })
+    await completed({ provider: other })
     expect(await differences(TODAY, at(TODAY, '23:59:59'))).toEqual([])
     expect(await differences(TODAY, at(TOMORROW, '01:59:59'))).toEqual([])
     expect(await differences(TODAY, at(TOMORROW, '02:00:01'))).toMatchObject([{ number: 22 }])
@@ -102,7 +102,7 @@ describe('what is right at rest only is no difference', () => {
 
   test('a reversal whose line the next run takes back', async () => {
     await putProviders()
-    const done = await completed({ partner: other })
+    const done = await completed({ provider: other })
     await settled(TOMORROW, { give: [done] })
     await moved(done, 'reversed', at(TOMORROW, '09:00:00'))
     expect(await differences(TODAY, at(TOMORROW, '23:00:00'))).toEqual([])
@@ -129,7 +129,7 @@ describe('what is right at rest only is no difference', () => {
 
 test('a hundred examples are listed, and all are counted', async () => {
   await putProviders()
-  const open = Array.from({ length: 120 }, () => pendingDebit({ partner: other }))
+  const open = Array.from({ length: 120 }, () => pendingDebit({ provider: other }))
   await Promise.all(
     open.map((debit) => put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))),
   )

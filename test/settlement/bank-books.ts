@@ -22,7 +22,7 @@ export type BankBooks = {
   conducts: Conduct[]
   instructions: Instruction[]
   /** What was paid, by uuid. */
-  paid: Map<string, { batch: string; partner: string; amount: bigint }>
+  paid: Map<string, { batch: string; provider: string; amount: bigint }>
 }
 
 export const bankBooks = (): BankBooks => {
@@ -32,8 +32,8 @@ export const bankBooks = (): BankBooks => {
   const lastWords = new Map<string, InstructionResult>()
   const underway = new Map<string, Conduct>()
 
-  const pay = ({ uuid, batch, partner, amount }: Instruction): InstructionResult => {
-    paid.set(uuid, { batch, partner, amount: BigInt(amount) })
+  const pay = ({ uuid, batch, provider, amount }: Instruction): InstructionResult => {
+    paid.set(uuid, { batch, provider, amount: BigInt(amount) })
     const said: InstructionResult = { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
     lastWords.set(uuid, said)
     return said

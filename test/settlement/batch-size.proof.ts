@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
@@ -17,26 +17,26 @@ const shelf = useReportShelf()
 const date = dayAt(1)
 const runtime = still({ now: () => at('00:00:01', 1) })
 
-const build = (partner: PartnerId, { isCut = false, linesMax = 50 } = {}) =>
-  buildBatch({ partner, date, linesMax }, runtime, () => isCut)
+const build = (provider: ProviderId, { isCut = false, linesMax = 50 } = {}) =>
+  buildBatch({ provider, date, linesMax }, runtime, () => isCut)
 
-const some = (partner: PartnerId, count: number) =>
-  completedDebits(partner, Array(count).fill(10_00), at('09:00:00'))
+const some = (provider: ProviderId, count: number) =>
+  completedDebits(provider, Array(count).fill(10_00), at('09:00:00'))
 
-const countsOf = async (partner: PartnerId) => {
-  expect(complaintsOf(await readBooks([partner]))).toEqual([])
+const countsOf = async (provider: ProviderId) => {
+  expect(complaintsOf(await readBooks([provider]))).toEqual([])
   expect(shelf.differing).toEqual([])
-  const batches = await listBatchesOfDay(partner, date)
+  const batches = await listBatchesOfDay(provider, date)
   return batches.map(({ n, totals, reportedAt }) => [n, reportedAt ? totals?.count : undefined])
 }
 
 describe('a batch takes a limited number of lines', () => {
   test('and the next one of the day takes the others', async () => {
-    const partner = await newProvider()
-    await some(partner, 120)
-    const { isDone, batches } = await build(partner)
+    const provider = await newProvider()
+    await some(provider, 120)
+    const { isDone, batches } = await build(provider)
     expect([isDone, batches.length]).toEqual([true, 3])
-    expect(await countsOf(partner)).toEqual([
+    expect(await countsOf(provider)).toEqual([
       [1, 50],
       [2, 50],
       [3, 20],
@@ -44,24 +44,24 @@ describe('a batch takes a limited number of lines', () => {
   })
 
   test('also when its lines fill it exactly: no empty batch follows', async () => {
-    const partner = await newProvider()
-    await some(partner, 100)
-    await build(partner)
-    expect(await countsOf(partner)).toEqual([
+    const provider = await newProvider()
+    await some(provider, 100)
+    await build(provider)
+    expect(await countsOf(provider)).toEqual([
       [1, 50],
       [2, 50],
     ])
   })
 
   test('across runs that are cut off', async () => {
-    const partner = await newProvider()
+    const provider = await newProvider()
     // A run that is cut off ends after the ninety debits of one read.
-    await some(partner, 200)
+    await some(provider, 200)
     for (let run = 1; run <= 2; run += 1) {
-      expect(await build(partner, { isCut: true, linesMax: 70 })).toMatchObject({ isDone: false })
+      expect(await build(provider, { isCut: true, linesMax: 70 })).toMatchObject({ isDone: false })
     }
-    await build(partner, { linesMax: 70 })
-    expect(await countsOf(partner)).toEqual([
+    await build(provider, { linesMax: 70 })
+    expect(await countsOf(provider)).toEqual([
       [1, 70],
       [2, 70],
       [3, 60],
@@ -69,12 +69,12 @@ describe('a batch takes a limited number of lines', () => {
   })
 
   test('and a full batch that a dead worker left open takes no more', async () => {
-    const partner = await newProvider()
-    await some(partner, 40)
-    await build(partner, { isCut: true, linesMax: 100 })
-    await some(partner, 10)
-    await build(partner, { linesMax: 40 })
-    expect(await countsOf(partner)).toEqual([
+    const provider = await newProvider()
+    await some(provider, 40)
+    await build(provider, { isCut: true, linesMax: 100 })
+    await some(provider, 10)
+    await build(provider, { linesMax: 40 })
+    expect(await countsOf(provider)).toEqual([
       [1, 40],
       [2, 10],
     ])

@@ -18,14 +18,14 @@ const date = dayAt(1)
 const runtime = still({ now: () => at('00:00:01', 1) })
 
 /** Has the batch of a provider built, and counts the transactions that it took. */
-const build = async (partner: Awaited<ReturnType<typeof newProvider>>) => {
+const build = async (provider: Awaited<ReturnType<typeof newProvider>>) => {
   let transactions = 0
   const built = await meeting(
     async ({ name }, go) => {
       if (name.startsWith('TransactWrite')) transactions += 1
       return go()
     },
-    () => buildBatch({ partner, date }, runtime, () => false),
+    () => buildBatch({ provider, date }, runtime, () => false),
   )
   return { ...built, transactions }
 }
@@ -41,10 +41,10 @@ describe('debits of one batch', () => {
     [91, 3],
     [200, 5],
   ])('%i: %i transactions', async (count, transactions) => {
-    const partner = await newProvider()
+    const provider = await newProvider()
     const amounts = Array.from({ length: count }, (_, n) => 1_00 + n)
-    await completedDebits(partner, amounts, at('09:00:00'))
-    const built = await build(partner)
+    await completedDebits(provider, amounts, at('09:00:00'))
+    const built = await build(provider)
     expect(built).toMatchObject({ isDone: true, transactions })
     const [batch, ...others] = await findBatches(built.batches)
     expect(others).toEqual([])
@@ -52,13 +52,13 @@ describe('debits of one batch', () => {
     expect(batch?.totals ?? null).toEqual(
       count === 0 ? null : { count, debits: count, gross, fee: 0, adjustments: 0, net: gross },
     )
-    const books = await readBooks([partner])
+    const books = await readBooks([provider])
     expect(books.lines).toHaveLength(count)
     expect(complaintsOf(books)).toEqual([])
-    const report = shelf.reports.get(`settlements/${partner}/${batch?.id}.csv`)
+    const report = shelf.reports.get(`settlements/${provider}/${batch?.id}.csv`)
     // A header and a last record with the sums.
     expect(report?.trimEnd().split('\r\n').length).toBe(count === 0 ? undefined : count + 2)
     // What is settled is not settled again, and an empty batch is none.
-    expect(await build(partner)).toEqual({ batches: [], isDone: true, transactions: 0 })
+    expect(await build(provider)).toEqual({ batches: [], isDone: true, transactions: 0 })
   })
 })

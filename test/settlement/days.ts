@@ -1,4 +1,4 @@
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, type Day, dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
@@ -62,7 +62,7 @@ const HOUR = 60 * MINUTE
 const midnight = (days: number): number => at('00:00:00', days).getTime()
 
 type Life = {
-  partner: PartnerId
+  provider: ProviderId
   bank: BankBooks
   world: World
   now: Date
@@ -81,11 +81,11 @@ type Step = { when: number; what: () => Promise<unknown> }
 
 /** @returns what is wrong */
 export const liveThrough = async ({ feeSchedule, debits, nights, conducts }: Plan) => {
-  const partner = await newProvider({ feeSchedule, account: '1041001001' })
+  const provider = await newProvider({ feeSchedule, account: '1041001001' })
   const bank = bankBooks()
   bank.conducts.push(...conducts)
   const life: Life = {
-    partner,
+    provider,
     bank,
     world: {
       runtime: still({ now: () => life.now }),
@@ -124,7 +124,7 @@ const stepsOf = (planned: PlannedDebit, life: Life): Step[] => {
   }
   life.lived.push(lived)
   const completion = async () => {
-    const debit = await openedDebit(life.partner, amount)
+    const debit = await openedDebit(life.provider, amount)
     await complete(debit, new Date(completedAt), fee)
     Object.assign(lived, { reference: debit.facts.reference, written: life.order })
   }
@@ -227,10 +227,10 @@ const build = async (
   { atOnce = 1, isCut = false, killedAt }: How,
   life: Life,
 ): Promise<void> => {
-  const { partner, world } = life
+  const { provider, world } = life
   life.order += 1
   const from = life.order
-  await together(atOnce, () => buildBatch({ partner, date }, world.runtime, () => isCut)).catch(
+  await together(atOnce, () => buildBatch({ provider, date }, world.runtime, () => isCut)).catch(
     (error: unknown) => {
       if (!(error instanceof Killed)) throw error
     },
@@ -247,11 +247,11 @@ const unlessLost = (paying: Promise<unknown>): Promise<unknown> =>
     if (!/is lost$/.test(String(error))) throw error
   })
 
-const payableOf = async ({ partner }: Life, date: Day): Promise<Batch[]> =>
-  (await findBatches(await listPayable(startOf(date)))).filter((one) => one.partner === partner)
+const payableOf = async ({ provider }: Life, date: Day): Promise<Batch[]> =>
+  (await findBatches(await listPayable(startOf(date)))).filter((one) => one.provider === provider)
 
-const inStatus = async (status: Batch['status'], { partner }: Life): Promise<Batch[]> =>
-  (await listBatches(partner, { limit: 100 })).filter((batch) => batch.status === status)
+const inStatus = async (status: Batch['status'], { provider }: Life): Promise<Batch[]> =>
+  (await listBatches(provider, { limit: 100 })).filter((batch) => batch.status === status)
 
 /** What the sweep takes up, and what an operator has paid after all. */
 const lookAfterBatches = async (life: Life): Promise<void> => {
@@ -261,8 +261,8 @@ const lookAfterBatches = async (life: Life): Promise<void> => {
   for (const { id } of await inStatus('failed', life)) await retryBatch(id, life.world)
 }
 
-const compareSealed = async ({ partner, sealed, complaints }: Life): Promise<void> => {
-  for (const [batch, bytes] of await sealedBytes(partner)) {
+const compareSealed = async ({ provider, sealed, complaints }: Life): Promise<void> => {
+  for (const [batch, bytes] of await sealedBytes(provider)) {
     if ((sealed.get(batch) ?? bytes) !== bytes) complaints.push(`${batch} changed when sealed`)
     sealed.set(batch, bytes)
   }

@@ -1,5 +1,5 @@
 import type { Reference } from '../../shared/domain/ids.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type BankBooks, strangeInstructions } from './bank-books.ts'
 import { accounts, complaintsOf } from './invariants.ts'
 import { type Books, readBooks } from './raw-items.ts'
@@ -15,11 +15,11 @@ export type Lived = {
 /** A run of settlement, from its first read to its last write. */
 export type Run = { date: string; from: number; to: number; isCut: boolean }
 
-type Ended = { partner: PartnerId; bank: BankBooks; lived: Lived[]; runs: Run[] }
+type Ended = { provider: ProviderId; bank: BankBooks; lived: Lived[]; runs: Run[] }
 
 /** @returns what is wrong when nothing is left to be done */
-export const wrongAtTheEnd = async ({ partner, bank, lived, runs }: Ended): Promise<string[]> => {
-  const books = await readBooks([partner])
+export const wrongAtTheEnd = async ({ provider, bank, lived, runs }: Ended): Promise<string[]> => {
+  const books = await readBooks([provider])
   return [
     ...complaintsOf(books),
     ...strangeInstructions(bank),
@@ -43,9 +43,9 @@ const leftOver = (books: Books): string[] => [
 /** Each batch was paid once, and all of them come to what was completed. */
 const wrongPayments = (books: Books, bank: BankBooks): string[] => {
   const complaints: string[] = []
-  for (const { id, uuid, partner, paid = 0n, totals } of books.batches) {
+  for (const { id, uuid, provider, paid = 0n, totals } of books.batches) {
     const wanted =
-      (totals?.net ?? 0n) > 0n && paid > 0n ? [{ batch: id, partner, amount: paid }] : []
+      (totals?.net ?? 0n) > 0n && paid > 0n ? [{ batch: id, provider, amount: paid }] : []
     const made = [...bank.paid.values()].filter(({ batch }) => batch === id)
     const byUuid = bank.paid.get(uuid)
     const isRight =

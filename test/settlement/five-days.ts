@@ -2,7 +2,7 @@ import { buildBatches } from '../../functions/jobs/build-batch.ts'
 import { openSettlement } from '../../functions/jobs/open-settlement.ts'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { nextOfBatch } from '../../shared/queues/outbox.ts'
 import type { Runtime } from '../../shared/runtime.ts'
@@ -33,15 +33,15 @@ export type Killing = Kill & { step: StepName }
 const atTheBank: Pick<Runtime, 'now'> = { now: () => new Date() }
 
 export const liveFiveDays = async (
-  partner: PartnerId,
+  provider: ProviderId,
   worker: Worker,
   killed?: Killing,
 ): Promise<Record<StepName, number>> => {
   const writes: Record<string, number> = {}
-  const [large] = await completedDebits(partner, [100_00, 40_00], at('09:00:00'))
+  const [large] = await completedDebits(provider, [100_00, 40_00], at('09:00:00'))
   if (!large) throw new Error('No debit')
-  await completedDebits(partner, [5_00], at('09:00:00', 1))
-  await completedDebits(partner, [500_00], at('09:00:00', 2))
+  await completedDebits(provider, [5_00], at('09:00:00', 1))
+  await completedDebits(provider, [500_00], at('09:00:00', 2))
 
   const work = async (step: StepName, first: () => Promise<unknown>, again = first) => {
     writes[step] = 0
@@ -63,8 +63,8 @@ export const liveFiveDays = async (
     await again()
   }
   const night = (daysLater: number) => [
-    () => settle(partner, worker, at('00:00:01', daysLater)),
-    () => catchUp(partner, worker, at('00:20:00', daysLater)),
+    () => settle(provider, worker, at('00:00:01', daysLater)),
+    () => catchUp(provider, worker, at('00:20:00', daysLater)),
   ]
   const giveBack = () => reverse(large.facts.reference as Reference, at('12:00:00', 1))
 
@@ -76,20 +76,20 @@ export const liveFiveDays = async (
   return writes as Record<StepName, number>
 }
 
-const settle = async (partner: PartnerId, worker: Worker, now: Date): Promise<void> => {
+const settle = async (provider: ProviderId, worker: Worker, now: Date): Promise<void> => {
   const runtime = still({ now: () => now })
   if (worker === 'operator') {
     const world = { runtime, connectors: worldOf(still(atTheBank)).connectors }
-    await runSettlement(dayOf(now), [partner], world, () => false)
+    await runSettlement(dayOf(now), [provider], world, () => false)
     return
   }
   const sent = await gathered(() => take(openSettlement(runtime), 'settlement-runs', {}))
   for (const one of sent) {
-    if (one.queue === 'settlements' && one.body.partner === partner) {
+    if (one.queue === 'settlements' && one.body.provider === provider) {
       await take(buildBatches(runtime), 'settlements', one.body)
     }
   }
-  const own = (await listBatches(partner, { limit: 100 })).map(({ id }) => String(id))
+  const own = (await listBatches(provider, { limit: 100 })).map(({ id }) => String(id))
   for (const one of sent) {
     if (one.queue === 'payments' && own.includes(String(one.body.batch))) await pay(one.body)
   }
@@ -103,10 +103,10 @@ const pay = async (body: object, repeated = false): Promise<void> => {
 }
 
 /** The next run, and what the sweep sends for batches that somebody was at work on. */
-const catchUp = async (partner: PartnerId, worker: Worker, now: Date): Promise<void> => {
+const catchUp = async (provider: ProviderId, worker: Worker, now: Date): Promise<void> => {
   const runtime = still({ now: () => now })
-  await settle(partner, worker, now)
-  for (const batch of await listBatches(partner, { limit: 100 })) {
+  await settle(provider, worker, now)
+  for (const batch of await listBatches(provider, { limit: 100 })) {
     for (const { queue, message } of nextOfBatch(batch)) {
       if (queue === 'settlements') await take(buildBatches(runtime), queue, message)
       if (queue === 'payments') await pay(message)
@@ -115,8 +115,8 @@ const catchUp = async (partner: PartnerId, worker: Worker, now: Date): Promise<v
 }
 
 /** What is the same for every provider that lived through the same: places and amounts. */
-export const livedThrough = async (partner: PartnerId) => {
-  const books = await readBooks([partner])
+export const livedThrough = async (provider: ProviderId) => {
+  const books = await readBooks([provider])
   const { debits, lines, batches } = books
   const place = placesOf(books)
   const amountOf = new Map(debits.map(({ reference, amount }) => [reference, amount]))

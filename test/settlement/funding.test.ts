@@ -31,10 +31,10 @@ let bank: BankBooks
 let world: World
 
 const batchOf = async (amount: number): Promise<BatchId> => {
-  const partner = await newProvider({ account: '1041001001' })
-  await completedDebits(partner, [amount], at('09:00:00'))
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [amount], at('09:00:00'))
   const runtime = still({ now: () => at('00:00:01', 1) })
-  const { batches } = await buildBatch({ partner, date: dayAt(1) }, runtime, () => false)
+  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtime, () => false)
   return batches[0] as BatchId
 }
 
@@ -147,11 +147,11 @@ describe('where payouts wait for funding', () => {
   })
 
   test('a batch whose net makes others good needs cash for the rest of it alone', async () => {
-    const partner = await newProvider({ account: '1041001001' })
-    const [first] = await completedDebits(partner, [100_00], at('09:00:00'))
+    const provider = await newProvider({ account: '1041001001' })
+    const [first] = await completedDebits(provider, [100_00], at('09:00:00'))
     const build = async (day: number) => {
       const runtime = still({ now: () => at('00:00:01', day) })
-      const { batches } = await buildBatch({ partner, date: dayAt(day) }, runtime, () => false)
+      const { batches } = await buildBatch({ provider, date: dayAt(day) }, runtime, () => false)
       return batches[0] as BatchId
     }
     const paid = await build(1)
@@ -159,7 +159,7 @@ describe('where payouts wait for funding', () => {
     await payBatch(paid, world)
     await reverse(first?.facts.reference as never, at('12:00:00', 1))
     await build(2)
-    await completedDebits(partner, [120_00], at('09:00:00', 2))
+    await completedDebits(provider, [120_00], at('09:00:00', 2))
     const next = await build(3)
     await fund(20_00)
     expect(granted(await payBatch(next, world))).toMatchObject({ status: 'completed', paid: 20_00 })

@@ -34,7 +34,7 @@ export const complaintsOf = (books: Books): string[] => [
 
 /** 22, 23, 27: one line for what was completed, and one that takes it back. */
 const ofDebit = (debit: RawDebit, { lines, batches }: Books): string[] => {
-  const { reference, partner, status, settledIn, adjustedIn } = debit
+  const { reference, provider, status, settledIn, adjustedIn } = debit
   const complain = (text: string) => [`${reference} (${status}): ${text}`]
   const own = lines.filter((line) => line.reference === reference)
   const [line, ...others] = own.filter(({ type }) => type === 'debit')
@@ -47,7 +47,7 @@ const ofDebit = (debit: RawDebit, { lines, batches }: Books): string[] => {
   if (back && (status !== 'reversed' || !line)) return complain('taken back without a cause')
   for (const one of own) {
     const batch = batchOf(one)
-    if (batch?.partner !== partner || batch.currency !== 'GHS')
+    if (batch?.provider !== provider || batch.currency !== 'GHS')
       return complain('in a strange batch')
   }
   if (!line || !back) return []
@@ -64,7 +64,7 @@ const ofLine = (line: RawLine, { debits, schedules }: Books): string[] => {
   if (!debit) return complain('of no debit')
   if (debit.completedAt !== line.completedAt) return complain('of another time')
   const sign = line.type === 'debit' ? 1n : -1n
-  const fee = feeOf(debit, schedules.get(debit.partner))
+  const fee = feeOf(debit, schedules.get(debit.provider))
   if (line.gross !== sign * debit.amount) return complain(`gross ${line.gross}`)
   if (line.fee !== sign * fee) return complain(`fee ${line.fee}, not ${sign * fee}`)
   return line.net === line.gross - line.fee ? [] : complain(`net ${line.net}`)

@@ -45,9 +45,9 @@ beforeAll(async () => {
 const feeSchedule = v.parse(FeeSchedule, { basisPoints: 150, fixed: 10 })
 
 const live = async (worker: Worker, killed?: Killing) => {
-  const partner = await newProvider({ account: '1041001001', bank: ownBank, feeSchedule })
-  const writes = await liveFiveDays(partner, worker, killed)
-  const { books, ...lived } = await livedThrough(partner)
+  const provider = await newProvider({ account: '1041001001', bank: ownBank, feeSchedule })
+  const writes = await liveFiveDays(provider, worker, killed)
+  const { books, ...lived } = await livedThrough(provider)
   const payments = books.batches
     .map(({ uuid, date }) => `${date} ${bank.payments.filter((paid) => paid === uuid).length}`)
     .sort()

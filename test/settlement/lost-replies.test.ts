@@ -4,7 +4,7 @@ import {
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
@@ -38,23 +38,23 @@ const isWrite = (name: string): boolean => /TransactWrite|PutItem/.test(name)
 
 /** What each run of three nights meets; a run that fails comes again. */
 const live = async (what: () => Meeting) => {
-  const partner = await newProvider({ account: '1041001001' })
+  const provider = await newProvider({ account: '1041001001' })
   const bank = bankBooks()
-  const [large] = await completedDebits(partner, [100_00, 40_00], at('09:00:00'))
-  await completedDebits(partner, [5_00], at('09:00:00', 1))
-  await completedDebits(partner, [500_00], at('09:00:00', 2))
+  const [large] = await completedDebits(provider, [100_00, 40_00], at('09:00:00'))
+  await completedDebits(provider, [5_00], at('09:00:00', 1))
+  await completedDebits(provider, [500_00], at('09:00:00', 2))
   for (const daysLater of [1, 2, 3, 4]) {
-    await meeting(what(), () => untilDone(() => settle(partner, bank, daysLater)))
+    await meeting(what(), () => untilDone(() => settle(provider, bank, daysLater)))
     if (large) await reverse(large.facts.reference, at('12:00:00', daysLater))
   }
-  const { books, ...lived } = await livedThrough(partner)
+  const { books, ...lived } = await livedThrough(provider)
   expect(complaintsOf(books)).toEqual([])
   expect(strangeInstructions(bank)).toEqual([])
   const payments = [...bank.paid.values()].map(({ amount }) => amount)
   return { ...lived, payments }
 }
 
-const settle = async (partner: PartnerId, bank: BankBooks, daysLater: number) => {
+const settle = async (provider: ProviderId, bank: BankBooks, daysLater: number) => {
   runs += 1
   const now = at('00:00:01', daysLater)
   const runtime = still({
@@ -65,9 +65,9 @@ const settle = async (partner: PartnerId, bank: BankBooks, daysLater: number) =>
     },
   })
   const world = { runtime, connectors: { sandbox: bank.connector, http: bank.connector } }
-  await runSettlement(dayOf(now), [partner], world, () => false)
+  await runSettlement(dayOf(now), [provider], world, () => false)
   // What the sweep has asked for again.
-  for (const { id, status } of await listBatches(partner, { limit: 100 })) {
+  for (const { id, status } of await listBatches(provider, { limit: 100 })) {
     if (status === 'processing') await payBatch(id, world)
   }
 }

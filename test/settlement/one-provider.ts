@@ -6,7 +6,7 @@ import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { newReference, type Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { Partner, type PartnerId } from '../../shared/domain/providers/provider.ts'
+import { Provider, type ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import { type Day, dayOf } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
@@ -15,9 +15,9 @@ import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { moveDebit } from '../../shared/store/debits/transitions.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { gcb, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 
 /** Providers with debits that were completed, for settlement to take. */
@@ -44,11 +44,11 @@ export const newProvider = async ({
   feeSchedule,
   account,
   bank = gcb,
-}: Terms = {}): Promise<PartnerId> => {
+}: Terms = {}): Promise<ProviderId> => {
   created += 1
-  const id = partnerId(`settled-${process.pid}-${created}`)
+  const id = providerId(`settled-${process.pid}-${created}`)
   await changeBank(bank.identifier, () => bank)
-  const partner = v.parse(Partner, {
+  const provider = v.parse(Provider, {
     id,
     name: 'Settled Payments',
     status: 'active',
@@ -64,18 +64,18 @@ export const newProvider = async ({
         }
       : {}),
   })
-  await changePartner(id, () => partner)
+  await changeProvider(id, () => provider)
   return id
 }
 
 let opened = 0
 
 /** A pending debit that stands in the table. */
-export const openedDebit = async (partner: PartnerId, amount: number): Promise<Debit> => {
+export const openedDebit = async (provider: ProviderId, amount: number): Promise<Debit> => {
   // No two alike: a thousand of them at random would be, once in a while.
   opened += 1
   const reference = newReference('DCS', at('12:00:00'), (opened + 0.5) / 36 ** 6)
-  const debit = pendingDebit({ partner, amount: pesewas(amount), reference })
+  const debit = pendingDebit({ provider, amount: pesewas(amount), reference })
   await table.send(new PutCommand({ TableName: tableName(), Item: toDebitItem(debit) }))
   return debit
 }
@@ -102,14 +102,14 @@ const TOGETHER = 20
 
 /** Completed debits of these amounts. */
 export const completedDebits = async (
-  partner: PartnerId,
+  provider: ProviderId,
   amounts: readonly number[],
   when: Date,
 ): Promise<Debit[]> => {
   const debits: Debit[] = []
   for (let n = 0; n < amounts.length; n += TOGETHER) {
     const some = amounts.slice(n, n + TOGETHER)
-    const opened = some.map(async (amount) => complete(await openedDebit(partner, amount), when))
+    const opened = some.map(async (amount) => complete(await openedDebit(provider, amount), when))
     debits.push(...(await Promise.all(opened)))
   }
   return debits

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
-import { changePartner, findPartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -21,7 +21,7 @@ import { useReportShelf } from './report-shelf.ts'
 beforeAll(useFreshTable)
 useReportShelf()
 
-type Payer = { partner: PartnerId; bank: BankBooks; world: World }
+type Payer = { provider: ProviderId; bank: BankBooks; world: World }
 
 const ACCOUNT = '1041001001'
 
@@ -29,26 +29,26 @@ const newPayer = async (account: string | undefined = ACCOUNT): Promise<Payer> =
   const bank = bankBooks()
   const connectors = { sandbox: bank.connector, http: bank.connector }
   const world = { runtime: still({ now: () => at('00:00:01', 9) }), connectors }
-  return { partner: await newProvider({ account }), bank, world }
+  return { provider: await newProvider({ account }), bank, world }
 }
 
 /** The batch of what was completed, and what was reversed, on the day that many days later. */
 const batchOf = async (
-  { partner }: Payer,
+  { provider }: Payer,
   daysLater: number,
   { amounts = [], back = [] }: { amounts?: number[]; back?: Batch[] },
 ): Promise<Batch> => {
-  await completedDebits(partner, amounts, at('09:00:00', daysLater))
+  await completedDebits(provider, amounts, at('09:00:00', daysLater))
   for (const batch of back) await reverseAll(batch, daysLater)
   const runtime = still({ now: () => at('00:00:01', daysLater + 1) })
-  const built = await buildBatch({ partner, date: dayAt(daysLater + 1) }, runtime, () => false)
+  const built = await buildBatch({ provider, date: dayAt(daysLater + 1) }, runtime, () => false)
   const [batch, ...others] = await findBatches(built.batches)
   if (!batch || others.length > 0) throw new Error('Not one batch')
   return batch
 }
 
-const reverseAll = async ({ id, partner }: Batch, daysLater: number): Promise<void> => {
-  const { debits } = await readBooks([partner])
+const reverseAll = async ({ id, provider }: Batch, daysLater: number): Promise<void> => {
+  const { debits } = await readBooks([provider])
   for (const { settledIn, reference } of debits) {
     if (settledIn === id) await reverse(reference as never, at('12:00:00', daysLater))
   }
@@ -63,8 +63,8 @@ const now = async ({ id }: Batch): Promise<Batch> => {
 const pay = ({ id }: Batch, { world }: Payer) => payBatch(id, world)
 
 /** The books are in order, and what the bank paid is this. */
-const expectPaid = async ({ partner, bank }: Payer, amounts: number[]): Promise<void> => {
-  const books = await readBooks([partner])
+const expectPaid = async ({ provider, bank }: Payer, amounts: number[]): Promise<void> => {
+  const books = await readBooks([provider])
   expect(complaintsOf(books)).toEqual([])
   expect(strangeInstructions(bank)).toEqual([])
   expect([...bank.paid.values()].map(({ amount }) => Number(amount))).toEqual(amounts)
@@ -102,9 +102,9 @@ describe('a batch', () => {
 
   test('that is being built: 400/5001', async () => {
     const payer = await newPayer()
-    const { partner, world } = payer
-    await completedDebits(partner, [100_00], at('09:00:00'))
-    const built = await buildBatch({ partner, date: dayAt(1) }, world.runtime, () => true)
+    const { provider, world } = payer
+    await completedDebits(provider, [100_00], at('09:00:00'))
+    const built = await buildBatch({ provider, date: dayAt(1) }, world.runtime, () => true)
     expect(built.isDone).toBe(false)
     const [id] = built.batches as [BatchId]
     expect(refused(await payBatch(id, world)).code).toBe('400/5001')
@@ -139,11 +139,11 @@ describe('a batch', () => {
     const batch = await batchOf(payer, 0, { amounts: [100_00] })
     payer.bank.conducts.push('take its time')
     await pay(batch, payer)
-    const partner = await findPartner(payer.partner)
-    if (!partner?.settlementAccount) throw new Error('No account')
-    const settlementAccount = { ...partner.settlementAccount, accountNumber: '1041002002' }
+    const provider = await findProvider(payer.provider)
+    if (!provider?.settlementAccount) throw new Error('No account')
+    const settlementAccount = { ...provider.settlementAccount, accountNumber: '1041002002' }
     const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await changePartner(partner.id, () => ({ ...partner, settlementAccount, payoutsHeldUntil }))
+    await changeProvider(provider.id, () => ({ ...provider, settlementAccount, payoutsHeldUntil }))
     await pay(batch, payer)
     const told = payer.bank.instructions.map(({ account }) => account.accountNumber)
     expect(told).toEqual([ACCOUNT, ACCOUNT])
@@ -309,7 +309,7 @@ describe('a batch below zero', () => {
       await batchOf(payer, 3, { amounts: [80_00] }),
     ]
     await Promise.all(later.flatMap((batch) => [pay(batch, payer), pay(batch, payer)]))
-    const books = await readBooks([payer.partner])
+    const books = await readBooks([payer.provider])
     expect(complaintsOf(books)).toEqual([])
     expect(accounts(books)).toEqual({ net: 170_00n, paid: 170_00n, outstanding: 0n, unpaid: 0n })
   })
@@ -317,10 +317,10 @@ describe('a batch below zero', () => {
 
 describe('a provider whose settlement account changed', () => {
   const heldUntil = at('09:30:00', 9)
-  const hold = async ({ partner }: Payer): Promise<void> => {
-    const changed = await findPartner(partner)
+  const hold = async ({ provider }: Payer): Promise<void> => {
+    const changed = await findProvider(provider)
     const payoutsHeldUntil = heldUntil.toISOString()
-    if (changed) await changePartner(partner, () => ({ ...changed, payoutsHeldUntil }))
+    if (changed) await changeProvider(provider, () => ({ ...changed, payoutsHeldUntil }))
   }
   const held = {
     code: '400/5001',
@@ -364,9 +364,9 @@ describe('a provider that cannot be paid: 400/5001, until it can', () => {
       details: 'the provider has no settlement account',
     })
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
-    const partner = await findPartner(payer.partner)
+    const provider = await findProvider(payer.provider)
     const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (partner) await changePartner(partner.id, () => ({ ...partner, settlementAccount }))
+    if (provider) await changeProvider(provider.id, () => ({ ...provider, settlementAccount }))
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })

@@ -49,7 +49,7 @@ const must = <T>(value: T | undefined): T => {
 
 export type RawDebit = {
   reference: string
-  partner: string
+  provider: string
   amount: bigint
   status: string
   completedAt: number | undefined
@@ -61,7 +61,7 @@ export type RawDebit = {
 const rawDebit = (item: Item): RawDebit => {
   const raw: RawDebit = {
     reference: must(text(item.reference)),
-    partner: must(text(item.partner)),
+    provider: must(text(item.provider)),
     amount: must(whole(item.amount)),
     status: must(text(item.status)),
     completedAt: undefined,
@@ -105,7 +105,7 @@ export type RawTotals = Record<(typeof SUMS)[number], bigint>
 export type RawBatch = {
   id: string
   uuid: string
-  partner: string
+  provider: string
   currency: string
   date: string
   n: bigint
@@ -121,7 +121,7 @@ export type RawBatch = {
 const rawBatch = (item: Item): RawBatch => ({
   id: must(text(item.id)),
   uuid: must(text(item.uuid)),
-  partner: must(text(item.partner)),
+  provider: must(text(item.provider)),
   currency: must(text(item.currency)),
   date: must(text(item.date)),
   n: must(whole(item.n)),
@@ -167,12 +167,12 @@ export type Books = {
   schedules: Map<string, RawSchedule | undefined>
 }
 
-/** All that the table says of these partners, and every line that says it is about their debits. */
-export const readBooks = async (partners: readonly string[]): Promise<Books> => {
+/** All that the table says of these providers, and every line that says it is about their debits. */
+export const readBooks = async (providers: readonly string[]): Promise<Books> => {
   const items = await scan()
   const of = (entity: string) => items.filter((item) => text(item.entity) === entity)
-  const ours = <T extends { partner: string }>(all: T[]) =>
-    all.filter(({ partner }) => partners.includes(partner))
+  const ours = <T extends { provider: string }>(all: T[]) =>
+    all.filter(({ provider }) => providers.includes(provider))
   const debits = ours(of('debit').map(rawDebit))
   const batches = ours(of('batch').map(rawBatch))
   const names = new Set([
@@ -185,18 +185,18 @@ export const readBooks = async (partners: readonly string[]): Promise<Books> => 
     lines: of('line')
       .map(rawLine)
       .filter(({ reference, batch }) => names.has(reference) || names.has(batch)),
-    schedules: new Map(of('partner').map((item) => [must(text(item.id)), rawSchedule(item)])),
+    schedules: new Map(of('provider').map((item) => [must(text(item.id)), rawSchedule(item)])),
   }
 }
 
-/** Lines and totals of the partner's sealed batches that are summed, by batch, to the byte. */
-export const sealedBytes = async (partner: string): Promise<Map<string, string>> => {
+/** Lines and totals of the provider's sealed batches that are summed, by batch, to the byte. */
+export const sealedBytes = async (provider: string): Promise<Map<string, string>> => {
   const { Items: listed = [] } = await dynamodb().send(
     new QueryCommand({
       TableName: TableName(),
       IndexName: 'by-status',
       KeyConditionExpression: 'byStatus = :list',
-      ExpressionAttributeValues: { ':list': { S: `${partner}#settlements` } },
+      ExpressionAttributeValues: { ':list': { S: `${provider}#settlements` } },
     }),
   )
   const bytes = await Promise.all(
@@ -211,7 +211,7 @@ export const sealedBytes = async (partner: string): Promise<Map<string, string>>
       )
       const [header] = Items.filter((item) => text(item.entity) === 'batch')
       const lines = Items.filter((item) => text(item.entity) === 'line')
-      const kept = [header?.id, header?.partner, header?.date, header?.n, header?.sealedAt]
+      const kept = [header?.id, header?.provider, header?.date, header?.n, header?.sealedAt]
       const said = header?.totals?.M ? JSON.stringify([kept, header.totals, lines]) : ''
       return [must(pk.S), said] as const
     }),

@@ -3,14 +3,14 @@ import * as v from 'valibot'
 import { advance } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import { Partner } from '../../shared/domain/providers/provider.ts'
+import { Provider } from '../../shared/domain/providers/provider.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { moveDebit } from '../../shared/store/debits/transitions.ts'
-import { changePartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider } from '../../shared/store/providers/providers.ts'
 import type { Asked, HandOver, Item, Witnessed } from '../../simulation/engine/observations.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
-import { demoPartner, NOON, still } from '../support/examples.ts'
+import { demoProvider, NOON, still } from '../support/examples.ts'
 import { chargeBody, sampleEvent } from '../support/running-service.ts'
 import type { FunctionName } from '../support/world/functions.ts'
 import { accepted, answering, COMPLETED } from '../support/world/lives.ts'
@@ -31,8 +31,8 @@ const SOON_SECONDS = 900
 const DAILY_LIMIT = 450_00
 export const FEE_SCHEDULE = { basisPoints: 150, fixed: 10 }
 
-const partner = v.parse(Partner, {
-  ...demoPartner,
+const provider = v.parse(Provider, {
+  ...demoProvider,
   dailyLimit: DAILY_LIMIT,
   feeSchedule: FEE_SCHEDULE,
   settlementAccount: { bank: 'GCB', accountNumber: '1234567890', accountName: 'Demo Ltd' },
@@ -164,7 +164,7 @@ export type Misfortune = { luck?: Luck; death?: Parameters<World['workers']['doo
 export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
   const world = await openWorld({ events: [...EVENTS] }, luck)
   useReportShelf()
-  await changePartner(partner.id, () => partner)
+  await changeProvider(provider.id, () => provider)
   const writes = await watchWrites(() => world.now().getTime())
   const { asked, ask } = askingOf(world, writes)
   if (death) world.workers.doom(death)
@@ -180,9 +180,9 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
       endedAt: world.now().getTime(),
       healthy: !luck && !death,
       skew: 0,
-      partners: [
+      providers: [
         {
-          id: partner.id,
+          id: provider.id,
           webhook: { url, secret, events: EVENTS },
           dailyLimit: DAILY_LIMIT,
           feeSchedule: FEE_SCHEDULE,
@@ -234,12 +234,12 @@ const handedOver = (item: Item): HandOver[] => {
     return [{ ...common, at, path: '/submissions', body, verdict: 'accepted' }]
   }
   if (item.entity !== 'batch' || !item.paid) return []
-  const { uuid, id, partner, paid, paidTo, date, processedAt } = item
+  const { uuid, id, provider, paid, paidTo, date, processedAt } = item
   const { accountNumber, accountName } = paidTo as Record<string, string>
   const body = {
     uuid,
     batch: id,
-    partner,
+    provider,
     account_number: accountNumber,
     account_name: accountName,
     amount: inGhs(paid),

@@ -62,7 +62,7 @@ export const inCharges: readonly Fault[] = [
     what: 'a claim is left over of a charge that was refused',
     plant: ({ items }) => {
       const claim = must(items.find(({ sk }) => sk === 'PARTNER_REFERENCE'))
-      items.push({ ...claim, pk: 'PARTNER#demo#of-nothing' })
+      items.push({ ...claim, pk: 'PROVIDER#demo#of-nothing' })
     },
   },
   {
@@ -179,14 +179,14 @@ export const inCharges: readonly Fault[] = [
     number: 20,
     what: 'more charges than the limit allows',
     plant: ({ scene }) => {
-      Object.assign(must(scene.partners[0]), { dailyLimit: 300_00 })
+      Object.assign(must(scene.providers[0]), { dailyLimit: 300_00 })
     },
   },
   {
     number: 21,
     what: 'a charge is refused that would have fitted',
     plant: ({ scene }) => {
-      Object.assign(must(scene.partners[0]), { dailyLimit: 750_00 })
+      Object.assign(must(scene.providers[0]), { dailyLimit: 750_00 })
     },
   },
 ]

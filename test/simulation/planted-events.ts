@@ -15,7 +15,7 @@ import {
 
 /** Signs a post anew, as if its bytes had always been others. */
 const tell = ({ scene }: Tampered, post: Post, raw: string): void => {
-  const secret = must(scene.partners[0]?.webhook).secret
+  const secret = must(scene.providers[0]?.webhook).secret
   const { 'webhook-id': id, 'webhook-timestamp': time } = post.headers
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const standard = createHmac('sha256', key).update(`${id}.${time}.${raw}`).digest('base64')
@@ -221,8 +221,8 @@ export const inEvents: readonly Fault[] = [
     what: 'a post to the receiver of another',
     plant: ({ posts, scene }) => {
       const url = 'https://other.test/webhooks'
-      const webhook = { ...must(scene.partners[0]?.webhook), url }
-      Object.assign(must(scene.partners[1]), { webhook })
+      const webhook = { ...must(scene.providers[0]?.webhook), url }
+      Object.assign(must(scene.providers[1]), { webhook })
       must(posts[0]).url = url
     },
   },

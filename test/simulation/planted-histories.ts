@@ -35,10 +35,10 @@ const falsifyEntry = (world: Tampered, reference: string, type: string, members:
 /** One more entry, in a write of its own. */
 const moveOn = (world: Tampered, reference: string, type: string): void => {
   const debit = debitOf(world, reference)
-  const { history, version, partner } = debit
+  const { history, version, provider } = debit
   const at = must(world.changes.at(-1)).at
   const entry = { type, at, by: 'bank:GCB', rid: 'request', set: {} }
-  const byStatus = `${partner}#${type}`
+  const byStatus = `${provider}#${type}`
   const moved = { history: [...history, entry], version: version + 1, status: type, byStatus }
   overwrite(world, debit, moved)
 }

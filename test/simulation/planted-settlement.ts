@@ -36,7 +36,7 @@ export const inSettlement: readonly Fault[] = [
   {
     number: 22,
     what: 'a line in a batch of another provider',
-    plant: (world) => falsify(world, batchOf(world, FIRST), { partner: 'other' }),
+    plant: (world) => falsify(world, batchOf(world, FIRST), { provider: 'other' }),
   },
   {
     number: 23,

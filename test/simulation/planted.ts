@@ -15,7 +15,7 @@ export type Tampered = Omit<
   scene: Witnessed['scene'] & {
     healthy: boolean
     healedAt: number
-    partners: ScenePartners
+    providers: SceneProviders
     endpoints: readonly string[]
   }
   items: Item[]
@@ -26,7 +26,7 @@ export type Tampered = Omit<
   questions: Witnessed['questions']
 }
 
-type ScenePartners = Witnessed['scene']['partners'][number][]
+type SceneProviders = Witnessed['scene']['providers'][number][]
 
 export type Names = Life['names']
 

@@ -10,7 +10,7 @@ const TIMES = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:01.000Z', '2026-11-
 const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
 
 const debitKey = (chance: Chance) => ({ pk: `DEBIT#R${chance.below(3)}`, sk: 'DEBIT' })
-const dayKey = { pk: 'PARTNER#p', sk: 'DAY#2026-11-21' }
+const dayKey = { pk: 'PROVIDER#p', sk: 'DAY#2026-11-21' }
 
 const debitItem = (chance: Chance) => {
   const key = debitKey(chance)
@@ -46,7 +46,7 @@ const dayTotal = (chance: Chance) => {
 
 const opening = (chance: Chance): Operation => {
   const Item = debitItem(chance)
-  const claim = { pk: `PARTNER#p#${chance.below(4)}`, sk: 'PARTNER_REFERENCE', reference: Item.pk }
+  const claim = { pk: `PROVIDER#p#${chance.below(4)}`, sk: 'PARTNER_REFERENCE', reference: Item.pk }
   const pointer = { ...Item.bank, metadata: undefined, pk: `UUID#${Item.pk}`, sk: 'UUID' }
   return {
     command: 'TransactWriteCommand',
@@ -192,7 +192,7 @@ const KINDS: readonly ((chance: Chance) => Operation)[] = [
   addLine,
   // What was opened is taken away again, or soon nothing could be opened any more.
   (chance) => away(debitKey(chance)),
-  (chance) => away({ pk: `PARTNER#p#${chance.below(4)}`, sk: 'PARTNER_REFERENCE' }),
+  (chance) => away({ pk: `PROVIDER#p#${chance.below(4)}`, sk: 'PARTNER_REFERENCE' }),
   (chance) => away({ pk: `UUID#DEBIT#R${chance.below(3)}`, sk: 'UUID' }),
   (chance) => away(chance.once(2) ? dayKey : batchKey(chance)),
   ...Array.from({ length: 6 }, () => collectionOperation),

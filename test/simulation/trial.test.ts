@@ -10,13 +10,13 @@ let folder = ''
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trial-'))
-  await mkdir(join(folder, 'simulation', 'planted'), { recursive: true })
+  await mkdir(join(folder, 'simulation', 'mutants'), { recursive: true })
 })
 
 afterAll(() => rm(folder, { recursive: true }))
 
 const tried = async (program: string, signal = new AbortController().signal) => {
-  await writeFile(join(folder, 'simulation', 'planted', 'worlds.ts'), program)
+  await writeFile(join(folder, 'simulation', 'mutants', 'runs.ts'), program)
   return tryOut(folder, { seed: 7, worlds: 3, each: 50 }, signal)
 }
 

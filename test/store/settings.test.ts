@@ -3,14 +3,14 @@ import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { disconnect, type Saved, saveBank } from '../../shared/banks/save-bank.ts'
 import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import type { Partner, PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { changePartner, findPartner } from '../../shared/store/providers/providers.ts'
+import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
-import { demoPartner, gcb, partnerId } from '../support/examples.ts'
+import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** What operators set, when two of them do so at once, and when the answer to a write is lost. */
@@ -22,30 +22,30 @@ beforeAll(() => {
 
 const OPERATORS = Array.from({ length: 8 }, (_, n) => n)
 
-let id: PartnerId
+let id: ProviderId
 let made = 0
 beforeEach(() => {
   made += 1
-  id = partnerId(`partner-${made}`)
+  id = providerId(`provider-${made}`)
 })
 
-const open = () => changePartner(id, () => ({ ...demoPartner, id }))
+const open = () => changeProvider(id, () => ({ ...demoProvider, id }))
 
 const itemOf = async () =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.partner(id) }))).Item
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.provider(id) }))).Item
 
-const renamed = (name: string) => (before: Partner | undefined) =>
+const renamed = (name: string) => (before: Provider | undefined) =>
   before ? { ...before, name } : taken()
 
 const suspend = (isSuspended: boolean) =>
-  changePartner(id, (before) => ({
-    ...(before ?? demoPartner),
+  changeProvider(id, (before) => ({
+    ...(before ?? demoProvider),
     status: isSuspended ? 'suspended' : 'active',
   }))
 
 const taken = () => new Refusal(1409)
 const create = (n: number) =>
-  changePartner(id, (before) => (before ? taken() : { ...demoPartner, id, name: `Maker ${n}` }))
+  changeProvider(id, (before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }))
 
 /** Watches what is written; `times` that its sender does it, who sees the last answer alone. */
 const watching = async <T>(work: () => Promise<T>, times = 1) => {
@@ -68,26 +68,26 @@ const watching = async <T>(work: () => Promise<T>, times = 1) => {
 describe('a provider', () => {
   test('is as the change has made it, and a change that comes to the same writes nothing', async () => {
     await open()
-    expect(await findPartner(id)).toEqual({ ...demoPartner, id })
-    const again = () => changePartner(id, (before) => before ?? taken())
-    expect(await watching(again)).toEqual({ result: { ...demoPartner, id }, writes: 0 })
+    expect(await findProvider(id)).toEqual({ ...demoProvider, id })
+    const again = () => changeProvider(id, (before) => before ?? taken())
+    expect(await watching(again)).toEqual({ result: { ...demoProvider, id }, writes: 0 })
   })
 
   test('stays as it was when the change is refused', async () => {
     await open()
     expect(await create(1)).toMatchObject({ code: 1409 })
-    expect(await findPartner(id)).toMatchObject({ name: demoPartner.name })
+    expect(await findProvider(id)).toMatchObject({ name: demoProvider.name })
   })
 
   test('keeps what each of several operators changed at once', async () => {
     await open()
-    const add = (n: number) => (before: Partner | undefined) => ({
-      ...demoPartner,
+    const add = (n: number) => (before: Provider | undefined) => ({
+      ...demoProvider,
       ...before,
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
     })
-    await Promise.all(OPERATORS.map((n) => changePartner(id, add(n))))
-    const { allowedAddresses } = (await findPartner(id)) ?? {}
+    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n))))
+    const { allowedAddresses } = (await findProvider(id)) ?? {}
     expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
   })
 
@@ -95,13 +95,13 @@ describe('a provider', () => {
     const outcomes = await Promise.all(OPERATORS.map(create))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
-    expect(await findPartner(id)).toEqual(winner)
+    expect(await findProvider(id)).toEqual(winner)
   })
 
   test('is created once by an operator who does not hear of it', async () => {
     const { result, writes } = await watching(() => create(1), 2)
     expect({ result, writes }).toMatchObject({ result: { name: 'Maker 1' }, writes: 1 })
-    expect(await findPartner(id)).toEqual(result)
+    expect(await findProvider(id)).toEqual(result)
   })
 
   test('is not as it was again when it looks the same: a late write finds another revision', async () => {
@@ -113,9 +113,9 @@ describe('a provider', () => {
   })
 
   test('that was written before there were revisions is changed like any other', async () => {
-    await put(keys.partner(id), 'partner', { ...demoPartner, id })
-    await Promise.all([suspend(true), changePartner(id, renamed('Renamed'))])
-    expect(await findPartner(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
+    await put(keys.provider(id), 'provider', { ...demoProvider, id })
+    await Promise.all([suspend(true), changeProvider(id, renamed('Renamed'))])
+    expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
 

@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import { findSweepProgress, putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { NOON, partnerId } from '../support/examples.ts'
+import { NOON, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
 
 test('how far the sweep has come: nowhere, within a span, at its end', async () => {
   expect(await findSweepProgress()).toBeUndefined()
-  const within = { until: NOON, next: partnerId('demo') }
+  const within = { until: NOON, next: providerId('demo') }
   await putSweepProgress(within)
   expect(await findSweepProgress()).toEqual(within)
   const end = { until: new Date(NOON.getTime() + 60_000) }

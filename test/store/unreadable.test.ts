@@ -39,14 +39,14 @@ const referenceOf = ({ facts }: Debit) => facts.reference
 
 /** Thirty debits, more than are looked at together, and the first of them cannot be read. */
 const thirty = async (complete: boolean) => {
-  const partner = await newProvider()
+  const provider = await newProvider()
   const debits = complete
-    ? await completedDebits(partner, Array(30).fill(10_00), at('09:00:00'))
-    : await Promise.all(Array.from({ length: 30 }, () => openedDebit(partner, 10_00)))
+    ? await completedDebits(provider, Array(30).fill(10_00), at('09:00:00'))
+    : await Promise.all(Array.from({ length: 30 }, () => openedDebit(provider, 10_00)))
   const [bad, ...good] = debits
   if (!bad) throw new Error('No debit')
   await spoil(bad)
-  return { partner, bad: referenceOf(bad), good: good.map(referenceOf) }
+  return { provider, bad: referenceOf(bad), good: good.map(referenceOf) }
 }
 
 describe('a debit that cannot be read', () => {
@@ -54,8 +54,8 @@ describe('a debit that cannot be read', () => {
     ['metadata that is no JSON', 'metadata = :bad', '{'],
     ['no history', '#history = :bad', []],
   ])('for %s is given to the caller, with the others', async (_, what, bad) => {
-    const partner = await newProvider()
-    const [one, other] = [await openedDebit(partner, 10_00), await openedDebit(partner, 20_00)]
+    const provider = await newProvider()
+    const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
     await spoil(one, what, bad)
     const unreadable: string[] = []
     const wanted = [referenceOf(one), referenceOf(other)]
@@ -80,11 +80,11 @@ describe('a debit that cannot be read', () => {
   })
 
   test('does not keep the events of completed debits from being recorded', async () => {
-    const { partner, bad, good } = await thirty(true)
+    const { provider, bad, good } = await thirty(true)
     await putSweepProgress({ until: at('08:58:00') })
     const run = sweep(still({ now: () => at('09:05:00') }))
     await gathered(() => take(run, 'sweeps', {}))
-    const told = (await readNewest(partner, 200)).flatMap(({ reference, n }) =>
+    const told = (await readNewest(provider, 200)).flatMap(({ reference, n }) =>
       n === 2 ? [reference] : [],
     )
     expect(told.sort()).toEqual(good.sort())
@@ -92,9 +92,9 @@ describe('a debit that cannot be read', () => {
   })
 
   test('does not keep other debits from being settled', async () => {
-    const { partner, bad, good } = await thirty(true)
+    const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:01', 1) })
-    await buildBatch({ partner, date: dayAt(1) }, runtime, () => false)
+    await buildBatch({ provider, date: dayAt(1) }, runtime, () => false)
     const settled = [...(await findDebits(good)).values()].map(({ settledIn }) => settledIn)
     expect(new Set(settled).size).toBe(1)
     expect(settled[0]).toMatch(/^STL-/)
@@ -102,18 +102,18 @@ describe('a debit that cannot be read', () => {
   })
 
   test('is named by the repair of its day, which repairs the others', async () => {
-    const { partner, bad, good } = await thirty(true)
+    const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:00', 7) })
-    const result = await repairDay(partner, dayAt(-1), runtime, () => false)
+    const result = await repairDay(provider, dayAt(-1), runtime, () => false)
     expect(result).toMatchObject({ lookedAt: 30, unreadable: [bad], isDone: true })
     expect(result.repaired.sort()).toEqual(good.sort())
   })
 
   test('is left out of a list, and of a page of events', async () => {
-    const { partner, bad, good } = await thirty(true)
+    const { provider, bad, good } = await thirty(true)
     const place = { slice: { skip: 0, limit: 50 } }
     const unreadable: string[] = []
-    const { debits } = await listDebits(partner, {}, place, (one) => unreadable.push(one))
+    const { debits } = await listDebits(provider, {}, place, (one) => unreadable.push(one))
     expect(debits.map(referenceOf).sort()).toEqual(good.sort())
     expect(unreadable).toEqual([bad])
     const [first = bad] = good

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import type { PartnerId } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { owed, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { openDebit } from '../../shared/store/debits/charges.ts'
@@ -22,15 +22,15 @@ import {
   type Watched,
   watched,
 } from '../../shared/store/work-index.ts'
-import { NOON, partnerId, pendingDebit, still } from '../support/examples.ts'
+import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
 
 /** What waits for settlement, all pages of two after each other. */
-const waiting = async (partner: PartnerId, span: { from: Date; before: Date }) =>
-  (await Array.fromAsync(unsettledPages(partner, { ...span, pageSize: 2 }))).flat()
+const waiting = async (provider: ProviderId, span: { from: Date; before: Date }) =>
+  (await Array.fromAsync(unsettledPages(provider, { ...span, pageSize: 2 }))).flat()
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
@@ -80,7 +80,7 @@ describe('after each move, a debit is due for a look', () => {
   ]
 
   test.each(steps)('%j: %s after %i seconds', async (path, work, due) => {
-    let debit = await open({ partner: partnerId('moves') })
+    let debit = await open({ provider: providerId('moves') })
     for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
     expect(await workOf(debit)).toEqual({
       work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
@@ -92,8 +92,8 @@ describe('after each move, a debit is due for a look', () => {
 describe('what is due', () => {
   test('is nothing before its time, and then every kind of item by what it is', async () => {
     const debit = await open()
-    const { reference, partner } = debit.facts
-    const event = { reference, n: 1, type: 'pending' as const, partner, at: NOON }
+    const { reference, provider } = debit.facts
+    const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
     const made = {
       id: 'dlv_1_1',
       at: NOON,
@@ -103,7 +103,7 @@ describe('what is due', () => {
     }
     const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, 0)
     await replaceDelivery(undefined, failed)
-    await openRecovery(automaticRecovery({ partner, id: `r-${reference}`, now: NOON }))
+    await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {
       const due = (await dueNow(now)).map(({ about }) => about)
       return due.filter((about) => JSON.stringify(about).includes(reference))
@@ -115,7 +115,7 @@ describe('what is due', () => {
       expect.arrayContaining([
         { kind: 'debit', reference },
         { kind: 'delivery', reference, n: 1 },
-        { kind: 'recovery', partner, id: `r-${reference}` },
+        { kind: 'recovery', provider, id: `r-${reference}` },
       ]),
     )
   })
@@ -190,12 +190,12 @@ describe('to look again', () => {
 })
 
 describe('completed debits that are not settled', () => {
-  const partner = partnerId('settling')
+  const provider = providerId('settling')
   const references: Reference[] = []
   beforeAll(async () => {
     // Completed in another order than they were opened in.
     for (const seconds of [40, 10, 30, 20]) {
-      const debit = await move(await open({ partner }), 'completed', inSeconds(seconds))
+      const debit = await move(await open({ provider }), 'completed', inSeconds(seconds))
       references.push(debit.facts.reference)
     }
   })
@@ -203,16 +203,16 @@ describe('completed debits that are not settled', () => {
 
   test('are listed by when they were completed, from the beginning of a span to before its end', async () => {
     const within = (from: number, before: number) =>
-      waiting(partner, { from: inSeconds(from), before: inSeconds(before) })
+      waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
     expect(await within(0, 100)).toEqual(inOrder())
     expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
     expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
     expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
   })
 
-  test('are of one partner, and not among those that are reversed', async () => {
-    const other = partnerId('settling-2')
-    const debit = await move(await open({ partner: other }), 'completed', inSeconds(5))
+  test('are of one provider, and not among those that are reversed', async () => {
+    const other = providerId('settling-2')
+    const debit = await move(await open({ provider: other }), 'completed', inSeconds(5))
     expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])
     await move(debit, 'reversed', inSeconds(6))
     expect(await waiting(other, { from: NOON, before: DUE })).toEqual([])

@@ -5,16 +5,16 @@ import { type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
 import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import { Partner, PartnerId } from '../../shared/domain/providers/provider.ts'
+import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
 /** Ordinary things, for tests to vary. */
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
-export const partnerId = (id: string) => v.parse(PartnerId, id)
+export const providerId = (id: string) => v.parse(ProviderId, id)
 
-export const demoPartner = v.parse(Partner, {
+export const demoProvider = v.parse(Provider, {
   id: 'demo',
   name: 'Demo Payments',
   status: 'active',
@@ -37,7 +37,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
     {
       reference: newReference('DCS', at, Math.random()),
       uuid: randomUUID() as Uuid,
-      partner: demoPartner.id,
+      provider: demoProvider.id,
       partnerReference: `order-${randomUUID()}`,
       bank: { identifier: gcb.identifier, name: gcb.name },
       phone: '+233241234567' as PhoneNumber,
@@ -46,7 +46,7 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
       metadata: {},
       ...facts,
     },
-    { at, by: 'partner:demo', requestId: 'request-1' },
+    { at, by: 'provider:demo', requestId: 'request-1' },
   )
 
 /** A clock that stands, ids and draws from a list or made anew, and pauses that take no time. */

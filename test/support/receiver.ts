@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
 
-/** A partner's webhook receiver: keeps what arrives, and answers as a test tells it. */
+/** A provider's webhook receiver: keeps what arrives, and answers as a test tells it. */
 
 export type Received = {
   at: number

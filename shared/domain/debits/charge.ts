@@ -4,7 +4,7 @@ import { dayOf, type Reference, type Uuid } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
 import { PhoneNumber } from '../phone.ts'
-import type { Partner } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { text, textMessage } from '../text.ts'
 import type { FieldCodes } from '../validation.ts'
@@ -73,7 +73,7 @@ export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   })
 
 type Circumstances = {
-  partner: Partner
+  provider: Provider
   /** The bank under the requested identifier, if there is one. */
   bank: Bank | undefined
   reference: Reference
@@ -86,7 +86,7 @@ type Circumstances = {
  *   400/3005 above the bank's own maximum. The daily limit is judged by the store, in the write.
  */
 export const accept = (request: ChargeRequest, circumstances: Circumstances): Debit | Refusal => {
-  const { partner, bank, reference, uuid, ...cause } = circumstances
+  const { provider, bank, reference, uuid, ...cause } = circumstances
   if (bank?.status !== 'live') {
     return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
   }
@@ -97,12 +97,12 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
     return aboveMaximum(bank.maximum)
   }
   const today = dayOf(cause.at)
-  const isCounted = partner.dailyLimit !== undefined || partner.countedUntil === today
+  const isCounted = provider.dailyLimit !== undefined || provider.countedUntil === today
   return openDebit(
     {
       reference,
       uuid,
-      partner: partner.id,
+      provider: provider.id,
       partnerReference: request.partner_reference,
       bank: { identifier: bank.identifier, name: bank.name },
       phone: request.phone_number,
@@ -111,6 +111,6 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
       metadata: request.metadata ?? {},
       ...(isCounted ? { countedOn: today } : {}),
     },
-    { ...cause, by: `partner:${partner.id}` },
+    { ...cause, by: `provider:${provider.id}` },
   )
 }

@@ -3,7 +3,7 @@ import type { Reference, Uuid } from '../ids.ts'
 import type { Metadata } from '../metadata.ts'
 import type { Pesewas } from '../money.ts'
 import type { PhoneNumber } from '../phone.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import type { BatchId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
@@ -26,14 +26,14 @@ export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'
 export type Facts = {
   reference: Reference
   uuid: Uuid
-  partner: PartnerId
+  provider: ProviderId
   partnerReference: string
   bank: { identifier: BankIdentifier; name: string }
   phone: PhoneNumber
   amount: Pesewas
   narration: string
   metadata: Metadata
-  /** The UTC day whose total this debit counts in; absent for a partner without a daily limit. */
+  /** The UTC day whose total this debit counts in; absent for a provider without a daily limit. */
   countedOn?: string
 }
 
@@ -54,7 +54,7 @@ export type Entry = Cause & { type: DebitEventName; changes: Changes }
 
 export type Cause = {
   at: Date
-  /** Who caused it: `partner:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
+  /** Who caused it: `provider:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
   by: string
   requestId: string
   /** The table's generation when the event was written (restore.ts). Absent: 1. */

@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import type { Reference } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import type { Details, ErrorCode } from '../refusal.ts'
 import type { Status } from './lifecycle.ts'
 
@@ -19,7 +19,7 @@ export type ReportException = {
   reference: Reference
   kind: ExceptionKind
   at: Date
-  provider: PartnerId
+  provider: ProviderId
   bank: BankIdentifier
   amount: Pesewas
   /** `bank:GCB`, or `job:refund-customer` for a refund that cannot be sent. */

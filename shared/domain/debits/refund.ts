@@ -2,7 +2,7 @@ import type { AmountForm } from '../../views/transaction.ts'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import { CURRENCY, type Pesewas } from '../money.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import { iso } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 
@@ -17,7 +17,7 @@ export type Refund = {
   /** The reference of the debit, which has at most one refund. */
   reference: Reference
   debitUuid: Uuid
-  provider: PartnerId
+  provider: ProviderId
   bank: BankIdentifier
   amount: Pesewas
   /** The bank's reference of the debit, and the customer's account; null when unknown. */
@@ -56,13 +56,13 @@ export const newRefund = (
   debit: Debit,
   { origin, reason, at, debitBankReference }: Opening,
 ): Refund => {
-  const { reference, uuid, partner, bank, amount } = debit.facts
+  const { reference, uuid, provider, bank, amount } = debit.facts
   const { bankReference, accountNumber } = stateAt(debit)
   return {
     uuid: uuidOf(reference, 1),
     reference,
     debitUuid: uuid,
-    provider: partner,
+    provider,
     bank: bank.identifier,
     amount,
     debitBankReference: bankReference ?? debitBankReference ?? null,

@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../banks/bank.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 
 /** The settings of something as an operator reads them; secrets are absent or `changed`. */
 export type Fields = Record<string, unknown>
@@ -15,7 +15,7 @@ export type Change = {
   verb: string
   /** The id of what was changed. */
   target: string
-  provider?: PartnerId
+  provider?: ProviderId
   bank?: BankIdentifier
   changed: Record<string, { from: unknown; to: unknown }>
 }

@@ -1,4 +1,4 @@
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 
 /**
  * A restore of the table to an earlier second. The generation counts the restores: ids that are
@@ -14,7 +14,7 @@ export type Restore = {
   /** The operator. */
   by: string
   /** The providers that an operator has released one by one. */
-  released: readonly PartnerId[]
+  released: readonly ProviderId[]
   /** When all providers were released. */
   releasedAt: Date | null
 }
@@ -23,5 +23,5 @@ export type Restore = {
  * Returns whether timeouts, payouts and refunds of a provider are held: from the restore until an
  * operator has compared the provider's debits with the banks.
  */
-export const isHeldBy = (restore: Restore | undefined, provider: PartnerId): boolean =>
+export const isHeldBy = (restore: Restore | undefined, provider: ProviderId): boolean =>
   restore !== undefined && restore.releasedAt === null && !restore.released.includes(provider)

@@ -6,14 +6,14 @@ import { oneOf, text } from '../text.ts'
 import { EventType } from '../webhooks/event-type.ts'
 import { RequestLimits } from './request-limits.ts'
 
-export const PartnerId = v.pipe(
+export const ProviderId = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9][a-z0-9-]{1,39}$/, 'must be 2 to 40 lowercase letters, digits or hyphens'),
-  v.brand('PartnerId'),
+  v.brand('ProviderId'),
 )
-export type PartnerId = v.InferOutput<typeof PartnerId>
+export type ProviderId = v.InferOutput<typeof ProviderId>
 
-/** Where a partner's events go, and how hard to try (specification, Retry of deliveries, 7). */
+/** Where a provider's events go, and how hard to try (specification, Retry of deliveries, 7). */
 export const Webhook = v.object({
   url: v.string(),
   /** `whsec_` and base64 of 32 bytes. */
@@ -28,7 +28,7 @@ export const Webhook = v.object({
   attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
   timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),
   connectionTimeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(30)),
-  // Published variants, each absent for a partner that did not ask for it.
+  // Published variants, each absent for a provider that did not ask for it.
   signaturePrefix: v.optional(v.literal('sha256')),
   payload: v.optional(v.literal('reduced')),
   eventNames: v.optional(v.literal('debit_request')),
@@ -66,11 +66,11 @@ export const replaced = (
 }
 
 /** A payment provider as an account. */
-export const Partner = v.object({
-  id: PartnerId,
+export const Provider = v.object({
+  id: ProviderId,
   name: text({ max: 100 }),
   status: oneOf(['active', 'suspended']),
-  /** Absent: the partner has no daily limit, and no counter is kept. */
+  /** Absent: the provider has no daily limit, and no counter is kept. */
   dailyLimit: v.optional(Pesewas),
   /** The UTC day on which the daily limit was removed: its charges are counted to the end. */
   countedUntil: v.optional(v.string()),
@@ -88,7 +88,7 @@ export const Partner = v.object({
   payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
-export type Partner = v.InferOutput<typeof Partner>
+export type Provider = v.InferOutput<typeof Provider>
 
 /**
  * Returns the members of a provider that its daily limit decides. Charges are counted on the day of
@@ -96,10 +96,10 @@ export type Partner = v.InferOutput<typeof Partner>
  * @param today the UTC day
  */
 export const dailyLimitAfter = (
-  { dailyLimit: before, countedUntil }: Pick<Partner, 'dailyLimit' | 'countedUntil'>,
+  { dailyLimit: before, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
   dailyLimit: Pesewas | undefined,
   today: string,
-): Pick<Partner, 'dailyLimit' | 'countedUntil'> => {
+): Pick<Provider, 'dailyLimit' | 'countedUntil'> => {
   if (dailyLimit !== undefined) return { dailyLimit }
   const until = before === undefined ? countedUntil : today
   return until === undefined ? {} : { countedUntil: until }
@@ -117,7 +117,7 @@ const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): bool
  * first account of a provider is not held; an account that follows a removed one is.
  */
 export const payoutsHeldUntil = (
-  before: Pick<Partner, 'settlementAccount' | 'payoutsHeldUntil'>,
+  before: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
   account: SettlementAccount | undefined,
   at: Date,
 ): string | undefined => {

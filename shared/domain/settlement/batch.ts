@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import { CURRENCY, type Pesewas, pesewas } from '../money.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
 /**
- * Settlement: what a partner's completed debits of earlier days come to, as batches of lines that
+ * Settlement: what a provider's completed debits of earlier days come to, as batches of lines that
  * are paid out (specification, Settlement batch). Amounts are whole pesewas; every line is rounded
  * once, and totals are sums of lines.
  */
@@ -46,7 +46,7 @@ export const Day = v.pipe(
 )
 export type Day = v.InferOutput<typeof Day>
 
-/** Where a partner is paid. */
+/** Where a provider is paid. */
 export type SettlementAccount = {
   bank: BankIdentifier
   accountNumber: string
@@ -65,11 +65,11 @@ export type Batch = {
   generation?: number | undefined
   /** The generation of its event, which says that it was paid. Absent: 1. */
   completedGeneration?: number | undefined
-  partner: PartnerId
+  provider: ProviderId
   currency: 'GHS'
   /** The day whose run opened it: its debits were completed before that day began. */
   date: Day
-  /** Counts the batches of a partner and a day, from 1: what comes late finds a new one. */
+  /** Counts the batches of a provider and a day, from 1: what comes late finds a new one. */
   n: number
   status: BatchStatus
   createdAt: Date
@@ -92,7 +92,7 @@ export type Batch = {
   bankReference: string | null
   /** What is paid: its net, less what it makes good. */
   paid: Pesewas | null
-  /** To where; it stays so, whatever account the partner has later. */
+  /** To where; it stays so, whatever account the provider has later. */
   paidTo: SettlementAccount | null
   /** What it makes good of batches whose net is below zero. */
   makesGood: readonly { batch: BatchId; amount: Pesewas }[]
@@ -147,7 +147,7 @@ export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
 
 type Opening = Pick<
   Batch,
-  'id' | 'uuid' | 'partner' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
+  'id' | 'uuid' | 'provider' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
 >
 
 /** A batch before its first line. */

@@ -3,7 +3,7 @@ import { Pesewas, pesewas } from '../money.ts'
 
 const amount = v.pipe(Pesewas, v.minValue(pesewas(0)))
 
-/** What a partner pays for a debit, where its bank has not said what it takes itself. */
+/** What a provider pays for a debit, where its bank has not said what it takes itself. */
 export const FeeSchedule = v.pipe(
   v.object({
     /** Hundredths of a percent of the amount. */

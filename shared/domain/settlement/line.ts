@@ -6,7 +6,7 @@ import type { FeeSchedule } from './fee-schedule.ts'
 
 /** The lines that debits get in settlement batches; each is rounded once. */
 
-/** The line of a completed debit; the bank's own fee goes before the partner's schedule. */
+/** The line of a completed debit; the bank's own fee goes before the provider's schedule. */
 export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined): Line => {
   const { reference, partnerReference, amount, bankReference, completedAt, fee, bank } =
     stateAt(debit)

@@ -1,18 +1,18 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import type { Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import type { BatchId, Day } from './batch.ts'
 
 /**
- * One payment to a partner, as the bank of its account is told to make it (specification, What the
+ * One payment to a provider, as the bank of its account is told to make it (specification, What the
  * service does, 6). The uuid makes a repeat recognisable, to that bank alone: amount and account
  * must be those of the first time, or two banks may pay.
  */
 export type Instruction = {
   uuid: Uuid
   batch: BatchId
-  partner: PartnerId
+  provider: ProviderId
   /** More than nothing. */
   amount: Pesewas
   currency: 'GHS'

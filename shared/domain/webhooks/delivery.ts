@@ -1,4 +1,4 @@
-import type { PartnerId, Webhook } from '../providers/provider.ts'
+import type { ProviderId, Webhook } from '../providers/provider.ts'
 import {
   type Attempt,
   attemptOf,
@@ -10,12 +10,12 @@ import {
   succeeded,
   type Try,
 } from './attempt.ts'
-import type { EventKey, PartnerEvent } from './event.ts'
+import type { EventKey, ProviderEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
 
-/** One event owed to one partner (specification, Webhook delivery record). */
+/** One event owed to one provider (specification, Webhook delivery record). */
 export type Delivery = EventKey & {
-  partner: PartnerId
+  provider: ProviderId
   event: EventName
   /** When the event happened. */
   occurredAt: Date
@@ -37,21 +37,21 @@ export type Delivery = EventKey & {
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
 
-/** Total attempts: the partner's own setting, else the first one and the retries of the class. */
+/** Total attempts: the provider's own setting, else the first one and the retries of the class. */
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
 
-type Owed = Pick<PartnerEvent, keyof EventKey | 'partner' | 'type' | 'at'>
+type Owed = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type' | 'at'>
 
 /** The record before its first attempt. */
 export const owed = (
-  { reference, n, generation, partner, type, at }: Owed,
+  { reference, n, generation, provider, type, at }: Owed,
   webhook: Pick<Webhook, 'attemptsMax'>,
 ): Delivery => ({
   reference,
   n,
   ...(generation ? { generation } : {}),
-  partner,
+  provider,
   event: type,
   occurredAt: at,
   status: 'pending',
@@ -170,7 +170,7 @@ export const revive = (delivery: Delivery, at: Date): Delivery | undefined =>
     ? { ...redeliver(delivery, at), revivals: delivery.revivals + 1 }
     : undefined
 
-/** Whether a partner takes an event. */
+/** Whether a provider takes an event. */
 export const isSubscribed = (webhook: Pick<Webhook, 'events'>, event: EventName): boolean =>
   webhook.events
     ? webhook.events.includes(eventTypes[event].event)

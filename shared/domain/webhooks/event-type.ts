@@ -27,13 +27,13 @@ export const debitEventNames = Object.keys(eventTypes).filter(
 
 const published = Object.values(eventTypes).map(({ event }) => event)
 
-/** The type as partners see and subscribe to it. */
+/** The type as providers see and subscribe to it. */
 export const EventType = oneOf(published)
 export type EventType = v.InferOutput<typeof EventType>
 
 /**
- * The type as a partner is sent it. Another reference of the specification calls the same events
- * `debit_request.*`; a partner may ask for those names, and subscribes by the others all the same.
+ * The type as a provider is sent it. Another reference of the specification calls the same events
+ * `debit_request.*`; a provider may ask for those names, and subscribes by the others all the same.
  */
 export const sentType = (
   name: EventName,

@@ -5,7 +5,7 @@ import { refundView, reversalRefund } from '../debits/refund.ts'
 import { integerId, type Reference, referenceOf } from '../ids.ts'
 import { amountNumber, CURRENCY } from '../money.ts'
 import { GENERATION_MAX } from '../operator/restore.ts'
-import type { PartnerId, Webhook } from '../providers/provider.ts'
+import type { ProviderId, Webhook } from '../providers/provider.ts'
 import { BATCH_PREFIX, type Batch } from '../settlement/batch.ts'
 import { type EventName, eventTypes, sentType } from './event-type.ts'
 
@@ -52,14 +52,14 @@ export const readDeliveryId = (
 /** Returns the id of an event, the same in every attempt. */
 export const eventId = (event: EventKey): string => `evt_${deliveryId(event)}`
 
-/** How a partner wants its events written. */
+/** How a provider wants its events written. */
 export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
 
 const API_VERSION = 'v1'
 
-/** An event as its partner is told of it: of a debit, or of a settlement batch. */
-export type PartnerEvent = EventKey & {
-  partner: PartnerId
+/** An event as its provider is told of it: of a debit, or of a settlement batch. */
+export type ProviderEvent = EventKey & {
+  provider: ProviderId
   type: EventName
   at: Date
   /** The body, before it is spelled out. */
@@ -67,21 +67,21 @@ export type PartnerEvent = EventKey & {
 }
 
 /** Event `n` of a debit. */
-export const debitEvent = (debit: Debit, n: number): PartnerEvent => {
-  const { reference, partner } = debit.facts
+export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
+  const { reference, provider } = debit.facts
   const entry = debit.history[n]
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
   const payload = (variant: Variant) => webhookPayload(debit, n, variant)
   const { type, at, generation } = entry
-  return { partner, reference, n, generation, type, at, payload }
+  return { provider, reference, n, generation, type, at, payload }
 }
 
-export const debitEvents = (debit: Debit): PartnerEvent[] =>
+export const debitEvents = (debit: Debit): ProviderEvent[] =>
   debit.history.map((_, n) => debitEvent(debit, n))
 
 /** What tells that a batch was paid. */
-export const settlementEvent = (batch: Batch): PartnerEvent | undefined => {
-  const { id, partner, completedAt: at, completedGeneration: generation } = batch
+export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
+  const { id, provider, completedAt: at, completedGeneration: generation } = batch
   if (batch.status !== 'completed' || !at) return undefined
   const reference = id as string as Reference
   const payload = () => ({
@@ -92,7 +92,7 @@ export const settlementEvent = (batch: Batch): PartnerEvent | undefined => {
     sequence: 0,
     data: { settlement: batchView(batch, amountNumber) },
   })
-  return { partner, reference, n: SETTLED, generation, type: 'settled', at, payload }
+  return { provider, reference, n: SETTLED, generation, type: 'settled', at, payload }
 }
 
 /**

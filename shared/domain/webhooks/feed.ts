@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Reference } from '../ids.ts'
 import { cursorAt, pageParameters } from '../page.ts'
 
-/** The feed of all events of a partner, in one order, for as long as 30 days. */
+/** The feed of all events of a provider, in one order, for as long as 30 days. */
 
 /** An event in it: of which debit, and which of its events. */
 export type FeedEntry = { reference: Reference; n: number }

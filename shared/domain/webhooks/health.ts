@@ -1,5 +1,5 @@
 /**
- * How a partner's webhook fares, as far as it changes anything: written when it turns, not at
+ * How a provider's webhook fares, as far as it changes anything: written when it turns, not at
  * each attempt.
  */
 export type WebhookHealth = {

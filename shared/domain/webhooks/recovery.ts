@@ -1,8 +1,8 @@
-import type { PartnerId } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 
-/** The taking up again of what a partner's webhook did not receive, page by page and slowly. */
+/** The taking up again of what a provider's webhook did not receive, page by page and slowly. */
 export type Recovery = {
-  partner: PartnerId
+  provider: ProviderId
   id: string
   /** Why: somebody asked for it, or the webhook answers again. */
   kind: 'asked' | 'automatic'
@@ -29,10 +29,10 @@ export const RECOVERY_PAGE_SECONDS = 10
 
 const MS = 1000
 
-type Opening = { partner: PartnerId; id: string; now: Date }
+type Opening = { provider: ProviderId; id: string; now: Date }
 
-const opened = ({ partner, id, now }: Opening) => ({
-  partner,
+const opened = ({ provider, id, now }: Opening) => ({
+  provider,
   id,
   until: now,
   status: 'running' as const,

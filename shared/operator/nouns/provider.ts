@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Partner } from '../../domain/providers/provider.ts'
+import { Provider } from '../../domain/providers/provider.ts'
 import { text } from '../../domain/text.ts'
 import {
   addressList,
@@ -23,9 +23,9 @@ const settings = {
     option('AMOUNT|none', 'the most it may charge in a UTC day', orNone(money)),
   ),
   duplicates: v.optional(
-    choice('what a repeated partner_reference gets', Partner.entries.duplicates),
+    choice('what a repeated partner_reference gets', Provider.entries.duplicates),
   ),
-  status: v.optional(choice('suspended: its calls are refused', Partner.entries.status)),
+  status: v.optional(choice('suspended: its calls are refused', Provider.entries.status)),
   'allow-list': v.optional(
     option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNone(addressList)),
   ),

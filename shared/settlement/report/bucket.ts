@@ -6,7 +6,7 @@ import type { Batch, Day } from '../../domain/settlement/batch.ts'
 import { environment } from '../../runtime.ts'
 import type { ReportFormat } from './render.ts'
 
-/** Where reports are kept: of batches, each under its partner, and of days of the ledger. */
+/** Where reports are kept: of batches, each under its provider, and of days of the ledger. */
 
 /** What is larger is fetched from S3 itself: a function may answer with 6 MB, and quotes grow. */
 const TEXT_MAX_BYTES = 4 * 1024 * 1024
@@ -35,12 +35,12 @@ export const s3 = (): S3Client => {
   return client
 }
 
-type Named = Pick<Batch, 'id' | 'partner'> | { journal: Day }
+type Named = Pick<Batch, 'id' | 'provider'> | { journal: Day }
 
 const nameOf = (report: Named): string => ('journal' in report ? report.journal : report.id)
 
 const placeOf = (report: Named, format: ReportFormat) => {
-  const folder = 'journal' in report ? 'ledger' : `settlements/${report.partner}`
+  const folder = 'journal' in report ? 'ledger' : `settlements/${report.provider}`
   return { Bucket: environment.reportsBucket, Key: `${folder}/${nameOf(report)}.${format}` }
 }
 

@@ -30,5 +30,5 @@ export const connectorRemoval = (bank: BankIdentifier) => ({
   Delete: { TableName: tableName(), Key: keys.connector(bank) },
 })
 
-/** Never the id of a partner, whose webhook secrets are sealed under the same key. */
+/** Never the id of a provider, whose webhook secrets are sealed under the same key. */
 const ownerOf = (bank: BankIdentifier): string => keys.connector(bank).pk

@@ -4,7 +4,7 @@ import { aboveDailyLimit } from '../../domain/debits/charge.ts'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -16,7 +16,7 @@ import { toDebitItem } from './debit-item.ts'
 /** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
 const DAY_TOTAL_SECONDS = 400 * 86_400
 
-/** What a charge came to: a new debit, or one that the partner's reference already names. */
+/** What a charge came to: a new debit, or one that the provider's reference already names. */
 export type Opened =
   | { kind: 'opened'; debit: Debit }
   | { kind: 'existing'; reference: Reference; sameRequest: boolean }
@@ -24,7 +24,7 @@ export type Opened =
   | { kind: 'collision' }
 
 // Where the writes of a charge stand; a cancelled transaction names its reasons by position. The
-// claim on the partner's reference, at 1, is read whatever else is named.
+// claim on the provider's reference, at 1, is read whatever else is named.
 const DEBIT = 0
 const UUID = 2
 const DAY_TOTAL = 3
@@ -38,7 +38,7 @@ type Opening = {
 }
 
 /**
- * Writes a new debit, its claim on the partner's reference, its uuid pointer and its share of the
+ * Writes a new debit, its claim on the provider's reference, its uuid pointer and its share of the
  * day total: all or nothing.
  * @returns 400/3005 when the amount does not fit what is left of the daily limit
  */
@@ -76,7 +76,7 @@ const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactIte
       Put: {
         TableName,
         Item: {
-          ...keys.partnerReference(facts.partner, facts.partnerReference),
+          ...keys.partnerReference(facts.provider, facts.partnerReference),
           reference: facts.reference,
           request: sha256(opening.fingerprint),
         },
@@ -108,7 +108,7 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
     {
       Update: {
         TableName: tableName(),
-        Key: keys.dayTotal(facts.partner, facts.countedOn),
+        Key: keys.dayTotal(facts.provider, facts.countedOn),
         UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
         ...(dailyLimit === undefined
           ? {}
@@ -136,10 +136,10 @@ const judgeCancelled = async (
   const claim = await findClaim(opening.debit)
   if (claim) return judgeClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
-  const { partner, countedOn } = opening.debit.facts
+  const { provider, countedOn } = opening.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
   // The refusal shows the rest of the limit, as it is now.
-  const total = (await findDayTotal(partner, countedOn)) ?? 0
+  const total = (await findDayTotal(provider, countedOn)) ?? 0
   return aboveDailyLimit(pesewas(Math.max(0, (opening.dailyLimit ?? 0) - total)), countedOn)
 }
 
@@ -165,14 +165,14 @@ const judgeClaim = (opening: Opening, claim: Claim): Opened =>
       }
 
 const findClaim = ({ facts }: Debit): Promise<Claim | undefined> =>
-  read<Claim>(keys.partnerReference(facts.partner, facts.partnerReference))
+  read<Claim>(keys.partnerReference(facts.provider, facts.partnerReference))
 
-/** What a partner's reference names already, if anything. */
+/** What a provider's reference names already, if anything. */
 export const findByPartnerReference = async (
-  partner: PartnerId,
+  provider: ProviderId,
   partnerReference: string,
   fingerprint: string,
 ): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
-  const claim = await read<Claim>(keys.partnerReference(partner, partnerReference))
+  const claim = await read<Claim>(keys.partnerReference(provider, partnerReference))
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }

@@ -95,7 +95,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
   // The time that settlement goes by: a history does not run backwards, though clocks differ.
   const { updatedAt } = stateAt(debit)
   return status === 'completed' || (status === 'reversed' && settledIn)
-    ? { work: keys.unsettled(facts.partner), due: updatedAt.toISOString() }
+    ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
     : watched(facts.reference, updatedAt)
 }
 
@@ -106,7 +106,7 @@ export const toDebitItem = (debit: Debit): DebitItem => {
   return {
     ...keys.debit(facts.reference),
     entity: 'debit',
-    byStatus: keys.byStatus(facts.partner, status),
+    byStatus: keys.byStatus(facts.provider, status),
     byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
     byTime: keys.byTime(createdAt, facts.reference),
     ...watched(facts.reference, createdAt),

@@ -10,7 +10,7 @@ import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import { countEntries, cutAt, examine, type List, queryOf, readMerged } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { queryAll, queryPages } from '../table.ts'
@@ -48,7 +48,7 @@ const readPage = async (
   return { debits: debits.filter(isMatch), next }
 }
 
-const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[] =>
+const listsOf = (provider: ProviderId, { status, from, to }: DebitFilter): List[] =>
   statuses
     .filter((one) => status === undefined || one === status)
     .map((one) => ({
@@ -61,14 +61,14 @@ const listsOf = (provider: PartnerId, { status, from, to }: DebitFilter): List[]
 
 /** A page of a provider's debits. @param unreadable takes those that cannot be shown */
 export const listDebits = (
-  provider: PartnerId,
+  provider: ProviderId,
   filter: DebitFilter,
   place: PagePlace,
   unreadable: Unreadable,
 ): Promise<DebitPage> =>
   readPage(listsOf(provider, filter), place, (debit) => isListed(debit, filter), unreadable)
 
-export const countDebits = async (provider: PartnerId, filter: DebitFilter): Promise<Count> => {
+export const countDebits = async (provider: ProviderId, filter: DebitFilter): Promise<Count> => {
   const counted = await Promise.all(
     listsOf(provider, filter).map((list) => countEntries(list, REACH)),
   )
@@ -119,7 +119,7 @@ export const sumByCustomer = async (
  * @returns at most `limit` of them, and the position after which the next begin; null: none follow
  */
 export const listCreated = async (
-  provider: PartnerId,
+  provider: ProviderId,
   status: Status,
   { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
 ): Promise<{ references: Reference[]; next: string | null }> => {
@@ -140,16 +140,16 @@ export const listCreated = async (
 type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
 
 /**
- * The debits of a partner that were created in a span, each once. Their lists are read in the
+ * The debits of a provider that were created in a span, each once. Their lists are read in the
  * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
  * @param known what was found before; a reference each, so a long day takes some megabytes
  */
 export async function* createdWithin(
-  partner: PartnerId,
+  provider: ProviderId,
   { from, before: to, pageSize: Limit, statuses: selected = statuses }: Created,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  const lists = selected.flatMap((status) => listsOf(partner, { status, from, to }))
+  const lists = selected.flatMap((status) => listsOf(provider, { status, from, to }))
   for (const list of lists) {
     const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
     for await (const page of pages) {

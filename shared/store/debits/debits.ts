@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Debit, type Facts, presume, stateAt } from '../../domain/debits/debit.ts'
 import type { Reference, Uuid } from '../../domain/ids.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
 import { read, readMany, withoutKeys } from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
@@ -43,24 +43,24 @@ export const findDebits = async (
   return debits
 }
 
-/** The same, for a partner: what belongs to another does not exist. */
-export const findPartnerDebit = async (
-  partner: PartnerId,
+/** The same, for a provider: what belongs to another does not exist. */
+export const findProviderDebit = async (
+  provider: ProviderId,
   reference: Reference,
 ): Promise<Debit | undefined> => {
   const debit = await findDebit(reference)
-  return debit?.facts.partner === partner ? debit : undefined
+  return debit?.facts.provider === provider ? debit : undefined
 }
 
 /** The debit that a provider's own reference names, strongly consistent. */
 export const findByOwnReference = async (
-  provider: PartnerId,
+  provider: ProviderId,
   partnerReference: string,
 ): Promise<Debit | undefined> => {
   const claim = await read<{ reference: Reference }>(
     keys.partnerReference(provider, partnerReference),
   )
-  return claim && findPartnerDebit(provider, claim.reference)
+  return claim && findProviderDebit(provider, claim.reference)
 }
 
 /**

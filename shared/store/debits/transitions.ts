@@ -130,13 +130,13 @@ const DAY_TOTAL = 1
  */
 const writeWithDayTotal = async (
   update: ReturnType<typeof moveExpression> & { TableName: string },
-  { partner, amount }: Debit['facts'],
+  { provider, amount }: Debit['facts'],
   day: string,
   others: readonly Write[],
 ): Promise<'written' | 'lost' | 'no day total'> => {
   const giveBack = {
     TableName: tableName(),
-    Key: keys.dayTotal(partner, day),
+    Key: keys.dayTotal(provider, day),
     UpdateExpression: 'ADD amountTotal :back',
     ConditionExpression: 'amountTotal >= :amount',
     ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
@@ -175,7 +175,7 @@ const moveExpression = (before: Debit, after: Debit) => ({
     ':current': before.version,
     ':to': after.status,
     ':next': after.version,
-    ':list': keys.byStatus(after.facts.partner, after.status),
+    ':list': keys.byStatus(after.facts.provider, after.status),
     ...(isOpen(after.status) ? {} : workValues(after)),
     ':entries': after.history
       .slice(before.history.length)

@@ -1,5 +1,5 @@
 import { isHeldBy, type Restore } from '../../domain/operator/restore.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { fromIso, iso } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
@@ -35,7 +35,7 @@ export const findRestore = async (): Promise<Restore | undefined> => {
 }
 
 /** Returns whether timeouts, payouts and refunds of a provider are held, strongly consistent. */
-export const isHeld = async (provider: PartnerId): Promise<boolean> =>
+export const isHeld = async (provider: ProviderId): Promise<boolean> =>
   isHeldBy(await findRestore(), provider)
 
 const generations = remembered<{ generation: number | undefined }>({ entriesMax: 1 })

@@ -1,5 +1,5 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
-import type { Partner, PartnerId } from '../../domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/providers/request-limits.ts'
 import { environment, real } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
@@ -7,11 +7,11 @@ import { remembered } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
 import { queryAll, read, readMany, tableName, type Write, withoutKeys } from '../table.ts'
 import { transact } from '../transactions.ts'
-import { findPartner } from './providers.ts'
+import { findProvider } from './providers.ts'
 
 /** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
 export type Credential = (
-  | { kind: 'provider'; owner: PartnerId }
+  | { kind: 'provider'; owner: ProviderId }
   | { kind: 'bank'; owner: BankIdentifier }
 ) & { createdAt: string; expiresOn?: string; revokedAt?: string }
 
@@ -25,7 +25,7 @@ export type ListedCredential = Omit<Credential, 'kind' | 'owner'> & {
 
 /** Who calls: found by the credential. */
 export type Caller = (
-  | { kind: 'provider'; partner: Partner }
+  | { kind: 'provider'; provider: Provider }
   | { kind: 'bank'; bank: BankIdentifier }
 ) & {
   /** A good credential of somebody who may not use it. */
@@ -65,14 +65,14 @@ const callerOf = async (
     const bank = await findBank(owner)
     return bank && { kind, bank: bank.identifier, ...standing(bank), credential }
   }
-  const partner = await findPartner(owner)
-  return partner && { kind, partner, ...standing(partner), credential }
+  const provider = await findProvider(owner)
+  return provider && { kind, provider, ...standing(provider), credential }
 }
 
 const standing = ({
   status,
   requestLimits = {},
-}: Pick<Bank | Partner, 'status' | 'requestLimits'>) => ({
+}: Pick<Bank | Provider, 'status' | 'requestLimits'>) => ({
   suspended: status === 'suspended',
   limits: requestLimits,
 })

@@ -1,4 +1,4 @@
-import type { Partner, PartnerId } from '../../domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { environment } from '../../runtime.ts'
 import { remembered } from '../cache.ts'
@@ -6,66 +6,66 @@ import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
 import { queryAll, read, readMany, type Write } from '../table.ts'
 
-export const findPartner = async (id: PartnerId): Promise<Partner | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.partner(id))
+export const findProvider = async (id: ProviderId): Promise<Provider | undefined> => {
+  const item = await read<Record<string, unknown>>(keys.provider(id))
   return item && fromItem(item)
 }
 
-const fromItem = (item: Record<string, unknown>): Partner => {
-  const { byStatus, byTime, ...partner } = settingsIn<Partner & Listed>(item)
-  return partner
+const fromItem = (item: Record<string, unknown>): Provider => {
+  const { byStatus, byTime, ...provider } = settingsIn<Provider & Listed>(item)
+  return provider
 }
 
 type Listed = { byStatus: string; byTime: string }
 
-/** Every partner, by id; a new one a little late. */
-export const listPartners = async (): Promise<PartnerId[]> => {
+/** Every provider, by id; a new one a little late. */
+export const listProviders = async (): Promise<ProviderId[]> => {
   const found = await queryAll({
     IndexName: 'by-status',
-    KeyConditionExpression: 'byStatus = :partners',
-    ExpressionAttributeValues: { ':partners': keys.partners },
+    KeyConditionExpression: 'byStatus = :providers',
+    ExpressionAttributeValues: { ':providers': keys.providers },
   })
-  return found.map(({ byTime }) => byTime as PartnerId)
+  return found.map(({ byTime }) => byTime as ProviderId)
 }
 
-/** Every partner with its settings, by id. */
-export const loadPartners = async (): Promise<Partner[]> => {
-  const items = await readMany((await listPartners()).map(keys.partner))
+/** Every provider with its settings, by id. */
+export const loadProviders = async (): Promise<Provider[]> => {
+  const items = await readMany((await listProviders()).map(keys.provider))
   return items.map(fromItem).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 const names = remembered<string>({ entriesMax: 10_000 })
 
-/** What partners are called, remembered by a warm function. */
-export const partnerNames = async (
-  ids: ReadonlySet<PartnerId>,
+/** What providers are called, remembered by a warm function. */
+export const providerNames = async (
+  ids: ReadonlySet<ProviderId>,
   now: Date,
-): Promise<ReadonlyMap<PartnerId, string>> => {
+): Promise<ReadonlyMap<ProviderId, string>> => {
   const when = { now, seconds: environment.cacheSeconds }
   const known = await Promise.all(
     [...ids].map(async (id) => {
-      const name = await names.get(id, when, async () => (await findPartner(id))?.name)
+      const name = await names.get(id, when, async () => (await findProvider(id))?.name)
       return [id, name ?? id] as const
     }),
   )
   return new Map(known)
 }
 
-const toItem = (partner: Partner): Partner & Listed => ({
-  ...partner,
-  byStatus: keys.partners,
-  byTime: partner.id,
+const toItem = (provider: Provider): Provider & Listed => ({
+  ...provider,
+  byStatus: keys.providers,
+  byTime: provider.id,
 })
 
-/** Writes what `change` makes of a partner as it stands: see {@link changeSettings}. */
-export const changePartner = (
-  id: PartnerId,
-  change: (before: Partner | undefined) => Partner | Refusal | Promise<Partner | Refusal>,
-  alongside?: (before: Partner | undefined, after: Partner) => readonly Write[],
-): Promise<Partner | Refusal> =>
+/** Writes what `change` makes of a provider as it stands: see {@link changeSettings}. */
+export const changeProvider = (
+  id: ProviderId,
+  change: (before: Provider | undefined) => Provider | Refusal | Promise<Provider | Refusal>,
+  alongside?: (before: Provider | undefined, after: Provider) => readonly Write[],
+): Promise<Provider | Refusal> =>
   changeSettings(
-    keys.partner(id),
-    { entity: 'partner', from: fromItem, to: toItem },
+    keys.provider(id),
+    { entity: 'provider', from: fromItem, to: toItem },
     change,
     alongside,
   )

@@ -1,4 +1,4 @@
-import type { PartnerId, RequestSigning } from '../../domain/providers/provider.ts'
+import type { ProviderId, RequestSigning } from '../../domain/providers/provider.ts'
 import { environment } from '../../runtime.ts'
 import { remembered } from '../cache.ts'
 
@@ -11,16 +11,16 @@ import { remembered } from '../cache.ts'
 const sealing = () => import('../sealing.ts')
 
 /** Never the owner of a webhook secret, which is sealed under the same key. */
-const ownerOf = (id: PartnerId): string => `REQUESTS#${id}`
+const ownerOf = (id: ProviderId): string => `REQUESTS#${id}`
 
-export const sealRequestSecret = async (id: PartnerId, secret: string): Promise<string> =>
+export const sealRequestSecret = async (id: ProviderId, secret: string): Promise<string> =>
   (await sealing()).seal(secret, ownerOf(id))
 
 const opened = remembered<string>({ entriesMax: 10_000 })
 
 /** The secrets that are accepted at this time, the newest first. */
 export const openRequestSecrets = (
-  id: PartnerId,
+  id: ProviderId,
   { secret, previous }: RequestSigning,
   now: Date,
 ): Promise<string[]> => {
@@ -29,7 +29,7 @@ export const openRequestSecrets = (
   return Promise.all(sealed.map((one) => open(id, one, now)))
 }
 
-const open = async (id: PartnerId, sealed: string, now: Date): Promise<string> => {
+const open = async (id: ProviderId, sealed: string, now: Date): Promise<string> => {
   const when = { now, seconds: environment.cacheSeconds }
   const load = async () => (await sealing()).unseal(sealed, ownerOf(id))
   const secret = await opened.get(sealed, when, load)

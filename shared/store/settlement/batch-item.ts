@@ -22,12 +22,12 @@ const built = (since: Date): Date => new Date(since.getTime() + BUILDING_MS)
  * its payment failed.
  */
 const workOf = (batch: Batch): { work: string; due: string } => {
-  const { id, partner, status, createdAt, sealedAt, totals, reportedAt } = batch
+  const { id, provider, status, createdAt, sealedAt, totals, reportedAt } = batch
   switch (status) {
     case 'pending':
       if (!totals || !reportedAt) return watched(id, built(sealedAt ?? createdAt))
       return totals.net < 0
-        ? { work: keys.belowZero(partner), due: createdAt.toISOString() }
+        ? { work: keys.belowZero(provider), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }
     case 'processing':
       return watched(id, batch.processedAt ?? createdAt)
@@ -38,14 +38,14 @@ const workOf = (batch: Batch): { work: string; due: string } => {
   }
 }
 
-/** Where a batch stands in its partner's list. */
+/** Where a batch stands in its provider's list. */
 export const positionOf = ({ date, n }: Pick<Batch, 'date' | 'n'>): string =>
   `${date}#${String(n).padStart(4, '0')}`
 
 export const toBatchItem = (batch: Batch) => ({
   ...keys.batch(batch.id),
   entity: 'batch',
-  byStatus: keys.batches(batch.partner),
+  byStatus: keys.batches(batch.provider),
   byTime: positionOf(batch),
   ...workOf(batch),
   ...batch,

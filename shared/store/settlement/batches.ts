@@ -1,6 +1,6 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import {
   BATCH_PREFIX,
   type Batch,
@@ -27,29 +27,29 @@ export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
   return item && fromBatchItem(item)
 }
 
-/** The same, for a partner: what belongs to another, or can be no batch, does not exist. */
-export const findPartnerBatch = async (
-  partner: PartnerId,
+/** The same, for a provider: what belongs to another, or can be no batch, does not exist. */
+export const findProviderBatch = async (
+  provider: ProviderId,
   id: string | undefined,
 ): Promise<Batch | undefined> => {
   const named = readBatchId(id)
   const batch = named && (await findBatch(named))
-  return batch?.partner === partner ? batch : undefined
+  return batch?.provider === provider ? batch : undefined
 }
 
 const ID_LENGTH = 6
 
-type Place = { partner: PartnerId; date: Day; n: number; generation: number }
+type Place = { provider: ProviderId; date: Day; n: number; generation: number }
 
 /**
- * The id of a place for a batch: a function of partner, day and number, so that two runs at once
+ * The id of a place for a batch: a function of provider, day and number, so that two runs at once
  * find the same one; and of the generation, so that no batch of a restored table takes the id of
  * one that was lost.
- * @param salt tells it from the place of another partner that happens to have the same
+ * @param salt tells it from the place of another provider that happens to have the same
  */
-const idOf = ({ partner, date, n, generation }: Place, salt: number): BatchId => {
+const idOf = ({ provider, date, n, generation }: Place, salt: number): BatchId => {
   const suffixed = generation > 1 ? `#${generation}` : ''
-  const place = sha256(`${partner}#${date}#${n}#${salt}${suffixed}`)
+  const place = sha256(`${provider}#${date}#${n}#${salt}${suffixed}`)
   const digits = BigInt(`0x${Buffer.from(place, 'base64url').toString('hex')}`)
   const suffix = digits.toString(36).toUpperCase().slice(-ID_LENGTH)
   return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
@@ -61,7 +61,7 @@ const findAt = async (place: Place): Promise<Batch | BatchId> => {
     const id = idOf(place, salt)
     const found = await findBatch(id)
     if (!found) return id
-    if (found.partner === place.partner && found.n === place.n) return found
+    if (found.provider === place.provider && found.n === place.n) return found
   }
 }
 
@@ -76,23 +76,23 @@ const findNumbered = async (place: Place): Promise<Batch | BatchId> => {
 /** A batch that takes lines; a new one comes to be with its first. */
 export type Building = { batch: Batch; isNew: boolean }
 
-type Opening = { partner: PartnerId; date: Day; feeSchedule: FeeSchedule | null }
+type Opening = { provider: ProviderId; date: Day; feeSchedule: FeeSchedule | null }
 
 /**
  * Returns the batch of a provider and a day that takes lines, or the place for one.
  * @param feeSchedule the provider's, for a new batch
  */
 export const findOpenBatch = async (
-  { partner, date, feeSchedule }: Opening,
+  { provider, date, feeSchedule }: Opening,
   { now }: Pick<Runtime, 'now'>,
 ): Promise<Building> => {
   const createdAt = now()
   const generation = await currentGeneration(createdAt)
   for (let n = 1; ; n += 1) {
-    const found = await findNumbered({ partner, date, n, generation: generation ?? 1 })
+    const found = await findNumbered({ provider, date, n, generation: generation ?? 1 })
     if (typeof found === 'string') {
       const uuid = payoutUuid(found, 1)
-      const opening = { id: found, uuid, partner, date, n, createdAt, feeSchedule }
+      const opening = { id: found, uuid, provider, date, n, createdAt, feeSchedule }
       return { batch: openBatch(generation ? { ...opening, generation } : opening), isNew: true }
     }
     if (isOpenBatch(found)) return { batch: found, isNew: false }
@@ -162,16 +162,16 @@ export const replaceBatches = async (
   }
 }
 
-/** The batches of a partner, the newest first; from an index, so a new one shows a little late. */
+/** The batches of a provider, the newest first; from an index, so a new one shows a little late. */
 export const listBatches = async (
-  partner: PartnerId,
+  provider: ProviderId,
   { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<Batch[]> => {
   const found = await queryAll({
     IndexName: 'by-status',
     KeyConditionExpression: before ? 'byStatus = :list AND byTime < :before' : 'byStatus = :list',
     ExpressionAttributeValues: {
-      ':list': keys.batches(partner),
+      ':list': keys.batches(provider),
       ...(before ? { ':before': before } : {}),
     },
     ScanIndexForward: false,
@@ -181,21 +181,21 @@ export const listBatches = async (
 }
 
 /** The batches of a provider since a day. */
-export const listBatchesFrom = async (partner: PartnerId, from: Day): Promise<Batch[]> => {
+export const listBatchesFrom = async (provider: ProviderId, from: Day): Promise<Batch[]> => {
   const found = await queryAll({
     IndexName: 'by-status',
     KeyConditionExpression: 'byStatus = :list AND byTime >= :from',
-    ExpressionAttributeValues: { ':list': keys.batches(partner), ':from': `${from}#` },
+    ExpressionAttributeValues: { ':list': keys.batches(provider), ':from': `${from}#` },
   })
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
 
-/** The batches of a partner and a day. */
-export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<Batch[]> => {
+/** The batches of a provider and a day. */
+export const listBatchesOfDay = async (provider: ProviderId, date: Day): Promise<Batch[]> => {
   const found = await queryAll({
     IndexName: 'by-status',
     KeyConditionExpression: 'byStatus = :list AND begins_with(byTime, :date)',
-    ExpressionAttributeValues: { ':list': keys.batches(partner), ':date': `${date}#` },
+    ExpressionAttributeValues: { ':list': keys.batches(provider), ':date': `${date}#` },
   })
   return findBatches(found.map(({ pk }) => idFrom(pk)))
 }
@@ -204,7 +204,7 @@ export const listBatchesOfDay = async (partner: PartnerId, date: Day): Promise<B
 export type BatchTimes = Pick<Batch, 'id' | 'date' | 'completedFrom' | 'sealedAt' | 'completedAt'>
 
 /** Every batch of a provider, the oldest first, without reading their headers. */
-export const listBatchTimes = async (provider: PartnerId): Promise<BatchTimes[]> => {
+export const listBatchTimes = async (provider: ProviderId): Promise<BatchTimes[]> => {
   const found = await queryAll({
     IndexName: 'by-status',
     KeyConditionExpression: 'byStatus = :list',
@@ -246,6 +246,6 @@ export const listPayable = (until: Date): Promise<BatchId[]> => inWork(keys.paya
 /** Failed batches, until an operator retries their payment. */
 export const listFailed = (until: Date): Promise<BatchId[]> => inWork(keys.failedBatches, until)
 
-/** Batches of a partner whose net is below zero, opened by a time: a later one makes them good. */
-export const listBelowZero = async (partner: PartnerId, until: Date): Promise<Batch[]> =>
-  findBatches(await inWork(keys.belowZero(partner), until))
+/** Batches of a provider whose net is below zero, opened by a time: a later one makes them good. */
+export const listBelowZero = async (provider: ProviderId, until: Date): Promise<Batch[]> =>
+  findBatches(await inWork(keys.belowZero(provider), until))

@@ -1,5 +1,5 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Day } from '../../domain/settlement/batch.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -13,7 +13,7 @@ import { watched } from '../work-index.ts'
  */
 
 export type BuildRecord = {
-  partner: PartnerId
+  provider: ProviderId
   date: Day
   /** The holder of the lease and its end; absent when no builder is at work. */
   holder?: string
@@ -25,23 +25,23 @@ export type BuildRecord = {
 /** A worker ends within fifteen minutes, so one that holds its lease for longer has died. */
 const LEASE_MS = 900_000
 
-export type Turn = Required<Pick<BuildRecord, 'partner' | 'date' | 'holder'>>
+export type Turn = Required<Pick<BuildRecord, 'provider' | 'date' | 'holder'>>
 
 /** Takes the turn to build. @returns undefined when another builder is at work */
 export const takeTurn = async (
-  { partner, date }: Pick<BuildRecord, 'partner' | 'date'>,
+  { provider, date }: Pick<BuildRecord, 'provider' | 'date'>,
   { now, newId }: Pick<Runtime, 'now' | 'newId'>,
 ): Promise<Turn | undefined> => {
-  const turn = { partner, date, holder: newId() }
+  const turn = { provider, date, holder: newId() }
   const leaseUntil = new Date(now().getTime() + LEASE_MS)
-  const { work, due } = watched(partner, leaseUntil)
+  const { work, due } = watched(provider, leaseUntil)
   const isTaken = await held(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
-        Key: keys.build(partner, date),
+        Key: keys.build(provider, date),
         UpdateExpression:
-          'SET entity = :build, partner = :partner, #date = :date, holder = :holder, ' +
+          'SET entity = :build, provider = :provider, #date = :date, holder = :holder, ' +
           'leaseUntil = :until, #work = :work, due = :due, ' +
           'continuations = if_not_exists(continuations, :none)',
         // A repeat after a lost answer finds its own lease.
@@ -50,7 +50,7 @@ export const takeTurn = async (
         ExpressionAttributeNames: { '#date': 'date', '#work': 'work' },
         ExpressionAttributeValues: {
           ':build': 'build',
-          ':partner': partner,
+          ':provider': provider,
           ':date': date,
           ':holder': turn.holder,
           ':until': leaseUntil.toISOString(),
@@ -66,12 +66,12 @@ export const takeTurn = async (
 }
 
 /** Ends a turn whose work is done. */
-export const endTurn = async ({ partner, date, holder }: Turn): Promise<void> => {
+export const endTurn = async ({ provider, date, holder }: Turn): Promise<void> => {
   await held(
     table.send(
       new DeleteCommand({
         TableName: tableName(),
-        Key: keys.build(partner, date),
+        Key: keys.build(provider, date),
         ConditionExpression: 'holder = :holder',
         ExpressionAttributeValues: { ':holder': holder },
       }),
@@ -84,14 +84,14 @@ export const endTurn = async ({ partner, date, holder }: Turn): Promise<void> =>
  * @param isContinued has the stream send the next builder; otherwise the sweep does
  */
 export const leaveTurn = async (
-  { partner, date, holder }: Turn,
+  { provider, date, holder }: Turn,
   { isContinued }: { isContinued: boolean },
 ): Promise<void> => {
   await held(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
-        Key: keys.build(partner, date),
+        Key: keys.build(provider, date),
         UpdateExpression: 'SET continuations = continuations + :more REMOVE holder, leaseUntil',
         ConditionExpression: 'holder = :holder',
         ExpressionAttributeValues: { ':holder': holder, ':more': isContinued ? 1 : 0 },
@@ -109,9 +109,9 @@ export const fromBuildItem = (item: Item): BuildRecord => {
 
 /** Returns the record of a build that is not done. */
 export const findBuild = async (
-  partner: PartnerId,
+  provider: ProviderId,
   date: Day,
 ): Promise<BuildRecord | undefined> => {
-  const item = await read<Item>(keys.build(partner, date))
+  const item = await read<Item>(keys.build(provider, date))
   return item && fromBuildItem(item)
 }

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import { fromIso, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
@@ -69,8 +69,8 @@ const toDeliveryItem = (delivery: Delivery) => ({
 })
 
 /** Only what was not received is listed, so an ordinary delivery costs no write in an index. */
-const undelivered = ({ partner, occurredAt, reference, n }: Delivery) => ({
-  byStatus: keys.undelivered(partner),
+const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
+  byStatus: keys.undelivered(provider),
   byTime: `${keys.byTime(occurredAt, reference)}#${n}`,
 })
 
@@ -180,7 +180,7 @@ const putAside = (delivery: Delivery, attempt: Attempt): Promise<void> =>
     expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
   })
 
-/** Where an undelivered event stands in its partner's list. */
+/** Where an undelivered event stands in its provider's list. */
 export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
 
 const positionOf = (item: Record<string, unknown>): UndeliveredPosition => {
@@ -191,11 +191,11 @@ const positionOf = (item: Record<string, unknown>): UndeliveredPosition => {
 
 type Span = { since: Date; until: Date }
 
-const inSpan = (partner: PartnerId, from: string, until: Date) => ({
+const inSpan = (provider: ProviderId, from: string, until: Date) => ({
   IndexName: 'by-status',
   KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :until',
   ExpressionAttributeValues: {
-    ':list': keys.undelivered(partner),
+    ':list': keys.undelivered(provider),
     ':from': from,
     // Positions of that very millisecond begin with it and go on.
     ':until': `${until.toISOString()}~`,
@@ -203,22 +203,22 @@ const inSpan = (partner: PartnerId, from: string, until: Date) => ({
 })
 
 /**
- * Events of a partner that were never received, oldest first. From an index, so a little late;
+ * Events of a provider that were never received, oldest first. From an index, so a little late;
  * the record itself decides.
  * @param after what follows this position; null: from the beginning of the span
  */
 export const listUndelivered = async (
-  partner: PartnerId,
+  provider: ProviderId,
   { since, until }: Span,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<UndeliveredPosition[]> => {
   // The position itself is known: what comes after it is greater by a character at least.
   const from = after === null ? since.toISOString() : `${after} `
-  return (await queryAll({ ...inSpan(partner, from, until), Limit: limit })).map(positionOf)
+  return (await queryAll({ ...inSpan(provider, from, until), Limit: limit })).map(positionOf)
 }
 
 /** How many there are. */
 export const countUndelivered = async (
-  partner: PartnerId,
+  provider: ProviderId,
   { since, until }: Span,
-): Promise<number> => (await queryAll(inSpan(partner, since.toISOString(), until))).length
+): Promise<number> => (await queryAll(inSpan(provider, since.toISOString(), until))).length

@@ -1,16 +1,13 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import { expiresAt, held, queryAll, queryPages, table, tableName } from '../table.ts'
 
-/**
- * The feed of a partner's events: pages of a bounded length, each a list that only grows, so
- * events have one order for all readers and no reader passes one by. An event that is relayed
- * again later may stand in it twice.
- */
+// The feed of a provider's events. Each page is an append-only list of bounded length, so all readers
+// see the same order and miss no event. An event that is relayed twice may appear twice.
 
 /** As many as fit a kilobyte: an append costs one write unit. */
 const PAGE_MAX = 30
@@ -30,13 +27,13 @@ const entryOf = (text: string): FeedEntry => {
   return { reference: reference as Reference, n: Number(n) }
 }
 
-const pk = (partner: PartnerId): string => keys.feedPage(partner, 0).pk
+const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
 /** The newest pages, newest first. */
-const newestPages = async (partner: PartnerId, count: number): Promise<Page[]> =>
+const newestPages = async (provider: ProviderId, count: number): Promise<Page[]> =>
   (await queryAll({
     KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(partner) },
+    ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
     ConsistentRead: true,
     Limit: count,
@@ -55,64 +52,68 @@ const generationOf = ({ page }: Page): number => Math.floor(page / PAGES_PER_GEN
 
 const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
 
-/** Adds events at the end of a partner's feed, but for those that stand there already. */
-export type Append = (partner: PartnerId, entries: readonly FeedEntry[], now: Date) => Promise<void>
+/** Adds events at the end of a provider's feed, but for those that stand there already. */
+export type Append = (
+  provider: ProviderId,
+  entries: readonly FeedEntry[],
+  now: Date,
+) => Promise<void>
 
 type Gathered = { entries: FeedEntry[]; written: Promise<void> }
 
 /**
- * Appends for one batch of the stream, which brings many events of one partner at once: what comes
+ * Appends for one batch of the stream, which brings many events of one provider at once: what comes
  * while a page is being written goes with the next write, instead of racing for the page.
  */
 export const gathering = (): Append => {
-  const gathered = new Map<PartnerId, Gathered>()
-  const writing = new Map<PartnerId, Promise<void>>()
-  return (partner, entries, now) => {
-    const open = gathered.get(partner)
+  const gathered = new Map<ProviderId, Gathered>()
+  const writing = new Map<ProviderId, Promise<void>>()
+  return (provider, entries, now) => {
+    const open = gathered.get(provider)
     if (open) {
       open.entries.push(...entries)
       return open.written
     }
     const ours = [...entries]
-    const written = (writing.get(partner) ?? Promise.resolve())
+    const written = (writing.get(provider) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
-        gathered.delete(partner)
-        const write = appendToFeed(partner, ours, now)
-        writing.set(partner, write)
+        gathered.delete(provider)
+        const write = appendToFeed(provider, ours, now)
+        writing.set(provider, write)
         return write
       })
-    gathered.set(partner, { entries: ours, written })
+    gathered.set(provider, { entries: ours, written })
     return written
   }
 }
 
-export const appendToFeed: Append = async (partner, entries, now) => {
+export const appendToFeed: Append = async (provider, entries, now) => {
   // A batch may bring a record twice.
   let left = [...new Set(entries.map(spelled))]
   let races = 0
   while (races < RACES_MAX) {
     const [[newest, before], generation] = await Promise.all([
-      newestPages(partner, 2),
+      newestPages(provider, 2),
       currentGeneration(now),
     ])
     const known = new Set([...(newest?.entries ?? []), ...(before?.entries ?? [])])
     left = left.filter((entry) => !known.has(entry))
     if (left.length === 0) return
-    const count = await appendPage({ partner, newest, generation: generation ?? 1 }, left, now)
+    const count = await appendPage({ provider, newest, generation: generation ?? 1 }, left, now)
     // More than two pages of them would not be known again.
     left = left.slice(count)
     if (left.length === 0) return
     if (count === 0) races += 1
   }
-  throw new Error(`The feed of ${partner} changed ${RACES_MAX} times meanwhile`)
+  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times meanwhile`)
 }
 
-type Feed = { partner: PartnerId; newest: Page | undefined; generation: number }
+type Feed = { provider: ProviderId; newest: Page | undefined; generation: number }
 
 /** @returns how many of them were written; none: another write came first */
 const appendPage = async (
-  { partner, newest, generation }: Feed,
+  { provider, newest, generation }: Feed,
   entries: readonly string[],
   now: Date,
 ): Promise<number> => {
@@ -120,17 +121,17 @@ const appendPage = async (
   const room = isCurrent ? PAGE_MAX - newest.entries.length : 0
   if (newest && room > 0) {
     const some = entries.slice(0, room)
-    return (await extend(partner, newest.page, some, now)) ? some.length : 0
+    return (await extend(provider, newest.page, some, now)) ? some.length : 0
   }
   const some = entries.slice(0, PAGE_MAX)
   const page = isCurrent ? newest.page + 1 : firstPage(generation)
-  if (!(await begin(partner, page, some, now))) return 0
-  if (newest) await retire(partner, newest.page, now)
+  if (!(await begin(provider, page, some, now))) return 0
+  if (newest) await retire(provider, newest.page, now)
   return some.length
 }
 
 const extend = (
-  partner: PartnerId,
+  provider: ProviderId,
   page: number,
   entries: readonly string[],
   now: Date,
@@ -139,7 +140,7 @@ const extend = (
     table.send(
       new UpdateCommand({
         TableName: tableName(),
-        Key: keys.feedPage(partner, page),
+        Key: keys.feedPage(provider, page),
         UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
         ConditionExpression: 'size(entries) <= :room',
         ExpressionAttributeValues: {
@@ -152,7 +153,7 @@ const extend = (
   )
 
 const begin = (
-  partner: PartnerId,
+  provider: ProviderId,
   page: number,
   entries: readonly string[],
   now: Date,
@@ -162,7 +163,7 @@ const begin = (
       new PutCommand({
         TableName: tableName(),
         Item: {
-          ...keys.feedPage(partner, page),
+          ...keys.feedPage(provider, page),
           entity: 'feed-page',
           page,
           entries,
@@ -173,20 +174,20 @@ const begin = (
     ),
   )
 
-const retire = async (partner: PartnerId, page: number, now: Date): Promise<void> => {
+const retire = async (provider: ProviderId, page: number, now: Date): Promise<void> => {
   await table.send(
     new UpdateCommand({
       TableName: tableName(),
-      Key: keys.feedPage(partner, page),
+      Key: keys.feedPage(provider, page),
       UpdateExpression: 'SET expiresAt = :expires',
       ExpressionAttributeValues: { ':expires': expiresAt(now, KEPT_SECONDS) },
     }),
   )
 }
 
-/** Events of a partner from after a position on, in the order of the feed, each with its position. */
+/** Events of a provider from after a position on, in the order of the feed, each with its position. */
 export const readFeed = async (
-  partner: PartnerId,
+  provider: ProviderId,
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
   const found: { entry: FeedEntry; position: FeedPosition }[] = []
@@ -195,8 +196,8 @@ export const readFeed = async (
     // Older pages wait to be cleaned up; a limit counts them as well.
     FilterExpression: 'lastAt >= :oldest',
     ExpressionAttributeValues: {
-      ':pk': pk(partner),
-      ':from': keys.feedPage(partner, after.page).sk,
+      ':pk': pk(provider),
+      ':from': keys.feedPage(provider, after.page).sk,
       ':oldest': notBefore.toISOString(),
     },
     ConsistentRead: true,
@@ -217,17 +218,17 @@ export const readFeed = async (
 /** A tenth of a megabyte: enough to pass over what is old, little to read for what is new. */
 const PAGES_AT_ONCE = 100
 
-/** The newest events of a partner, newest first. */
-export const readNewest = async (partner: PartnerId, limit: number): Promise<FeedEntry[]> => {
-  const pages = await newestPages(partner, Math.ceil(limit / PAGE_MAX) + 1)
+/** The newest events of a provider, newest first. */
+export const readNewest = async (provider: ProviderId, limit: number): Promise<FeedEntry[]> => {
+  const pages = await newestPages(provider, Math.ceil(limit / PAGE_MAX) + 1)
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
 /** What stands in the feed since a time, the newest first, page by page. */
-export async function* feedPages(partner: PartnerId, since: Date): AsyncGenerator<FeedEntry[]> {
+export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
   const found = queryPages({
     KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': pk(partner) },
+    ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
     ConsistentRead: true,
   })
@@ -241,9 +242,12 @@ export async function* feedPages(partner: PartnerId, since: Date): AsyncGenerato
 const LOOK_BACK = 20
 
 /** What stands in the feed since a time, to tell what is missing. */
-export const feedSince = async (partner: PartnerId, since: Date): Promise<ReadonlySet<string>> => {
+export const feedSince = async (
+  provider: ProviderId,
+  since: Date,
+): Promise<ReadonlySet<string>> => {
   for (let count = LOOK_BACK; ; count *= 4) {
-    const pages = await newestPages(partner, count)
+    const pages = await newestPages(provider, count)
     const oldest = pages.at(-1)
     if (pages.length < count || !oldest || new Date(oldest.lastAt) < since) {
       return new Set(pages.flatMap(({ entries }) => entries))

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import type { PartnerId } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
 import { expiresAt, held, read, table, tableName, withoutKeys } from '../table.ts'
@@ -20,7 +20,7 @@ export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
 }
 
 const toRecoveryItem = (recovery: Recovery) => ({
-  ...keys.recovery(recovery.partner, recovery.id),
+  ...keys.recovery(recovery.provider, recovery.id),
   entity: 'recovery',
   ...recovery,
   ...(recovery.status === 'running' ? watched(recovery.id, recovery.runAt) : {}),
@@ -31,10 +31,10 @@ const toRecoveryItem = (recovery: Recovery) => ({
 })
 
 export const findRecovery = async (
-  partner: PartnerId,
+  provider: ProviderId,
   id: string,
 ): Promise<Recovery | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.recovery(partner, id))
+  const item = await read<Record<string, unknown>>(keys.recovery(provider, id))
   return item && fromRecoveryItem(item)
 }
 

@@ -1,4 +1,4 @@
-import type { PartnerId, Webhook } from '../../domain/providers/provider.ts'
+import type { ProviderId, Webhook } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
@@ -10,14 +10,14 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   since?: string
 }
 
-const findItem = async (id: PartnerId): Promise<WebhookItem | undefined> => {
+const findItem = async (id: ProviderId): Promise<WebhookItem | undefined> => {
   const item = await read<Record<string, unknown>>(keys.webhook(id))
   return item && settingsIn<WebhookItem>(item)
 }
 
 const opened = async (
   { previous, since, ...item }: WebhookItem,
-  id: PartnerId,
+  id: ProviderId,
 ): Promise<Webhook> => ({
   ...item,
   ...(since && { since: new Date(since) }),
@@ -29,7 +29,7 @@ const opened = async (
 
 const sealed = async (
   { previous, since, ...webhook }: Webhook,
-  id: PartnerId,
+  id: ProviderId,
 ): Promise<WebhookItem> => ({
   ...webhook,
   ...(since && { since: since.toISOString() }),
@@ -39,15 +39,15 @@ const sealed = async (
   }),
 })
 
-/** Where a partner's events go; read afresh for every attempt, so a change holds at once. */
-export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
+/** Where a provider's events go; read afresh for every attempt, so a change holds at once. */
+export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
   const item = await findItem(id)
   return item && opened(item, id)
 }
 
 /** Writes what `change` makes of the webhook as it stands: see {@link changeSettings}. */
 export const changeWebhook = <T extends Webhook | undefined>(
-  id: PartnerId,
+  id: ProviderId,
   change: (before: Webhook | undefined) => T,
   alongside?: (before: Webhook | undefined, after: Webhook) => readonly Write[],
 ): Promise<T> =>
@@ -64,14 +64,14 @@ export const changeWebhook = <T extends Webhook | undefined>(
 
 /** @returns false when there was none */
 export const removeWebhook = (
-  id: PartnerId,
+  id: ProviderId,
   alongside: (before: Webhook) => readonly Write[] = () => [],
 ): Promise<boolean> =>
   removeSettings(keys.webhook(id), (item) => opened(settingsIn<WebhookItem>(item), id), alongside)
 
 /** The settings alone, for who signs nothing. */
 export const findWebhookSettings = async (
-  id: PartnerId,
+  id: ProviderId,
 ): Promise<Omit<Webhook, 'secret' | 'previous'> | undefined> => {
   const item = await findItem(id)
   if (!item) return undefined

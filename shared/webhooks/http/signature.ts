@@ -24,7 +24,7 @@ const hmac = (key: string, text: string, encoding: 'utf8' | 'base64' = 'utf8') =
   createHmac('sha256', key, { encoding }).update(text, 'utf8')
 
 /**
- * X-SVC-Signature covers the body and is keyed with the whole secret string as the partner got it.
+ * X-SVC-Signature covers the body and is keyed with the whole secret string as the provider got it.
  * It says nothing of the time, so `webhook-signature` stands beside it, keyed with the decoded
  * bytes of the secret: over id, time and body, as Standard Webhooks has it. While a rotation
  * overlaps, both secrets sign: there in one header, new one first, here in two.

@@ -13,7 +13,7 @@ export const money: readonly Fault[] = [
     from: "':room': dailyLimit - facts.amount }",
     to: "':room': dailyLimit }",
     invariants: [20],
-    needs: 'charges of a partner whose daily limit is all but used',
+    needs: 'charges of a provider whose daily limit is all but used',
   },
   {
     ...limit,
@@ -54,7 +54,7 @@ export const money: readonly Fault[] = [
     from: "if (after.status === 'failed' && countedOn !== undefined) {",
     to: "if (before.status === 'processing' && after.status === 'failed' && countedOn !== undefined) {",
     invariants: [20, 21],
-    needs: 'debits that fail straight from pending, of a partner with a daily limit',
+    needs: 'debits that fail straight from pending, of a provider with a daily limit',
   },
   {
     ...move,
@@ -103,7 +103,7 @@ export const money: readonly Fault[] = [
     from: 'return toSnapshot(transformScale(part, GHS.exponent, halfEven)).amount',
     to: 'return Math.floor((gross * basisPoints) / 10_000)',
     invariants: [29],
-    needs: 'settled amounts of a partner with a share in basis points',
+    needs: 'settled amounts of a provider with a share in basis points',
   },
   {
     ...fee,
@@ -111,7 +111,7 @@ export const money: readonly Fault[] = [
     from: "typeof by === 'number' ? by : scheduled(gross, by)",
     to: "typeof by === 'number' ? by : scheduled(pesewas(gross - scheduled(gross, by)), by)",
     invariants: [29],
-    needs: 'settled amounts of a partner with a share in basis points',
+    needs: 'settled amounts of a provider with a share in basis points',
   },
   {
     ...fee,
@@ -128,6 +128,6 @@ export const money: readonly Fault[] = [
     from: '...split(amount, fee ?? schedule ?? undefined),',
     to: '...split(amount, schedule ?? fee ?? undefined),',
     invariants: [29],
-    needs: 'a bank that reports a fee, for a partner with a schedule',
+    needs: 'a bank that reports a fee, for a provider with a schedule',
   },
 ]

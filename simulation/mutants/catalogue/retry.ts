@@ -15,7 +15,7 @@ export const retry: readonly Fault[] = [
     from: 'webhook.attemptsMax ?? 1 + eventTypes[event].retries',
     to: '1 + (webhook.attemptsMax ?? eventTypes[event].retries)',
     invariants: [15],
-    needs: 'a partner with an own number of attempts whose receiver stays away',
+    needs: 'a provider with an own number of attempts whose receiver stays away',
   },
   {
     ...attempt,
@@ -145,7 +145,7 @@ export const retry: readonly Fault[] = [
     from: 'webhook.events.includes(eventTypes[event].event)',
     to: '(webhook.events as readonly string[]).includes(event)',
     invariants: [15],
-    needs: 'a partner that has chosen its events',
+    needs: 'a provider that has chosen its events',
   },
   {
     ...sweep,

@@ -23,7 +23,7 @@ export const settlement: readonly Fault[] = [
     from: '{ from: BEGINNING, before, pageSize: DEBITS_PER_READ }',
     to: '{ from: new Date(before.getTime() - 86_400_000), before, pageSize: DEBITS_PER_READ }',
     invariants: [22, 25, 28],
-    needs: 'a day whose runs did not come, or came to nothing for a partner',
+    needs: 'a day whose runs did not come, or came to nothing for a provider',
   },
   {
     ...build,
@@ -59,7 +59,7 @@ export const settlement: readonly Fault[] = [
     from: '`#status = :status AND #version = :version AND attribute_not_exists(${mark})`',
     to: "'#status = :status AND #version >= :version'",
     invariants: [22],
-    needs: 'two runs of one partner and day at once, one of which seals before the other writes',
+    needs: 'two runs of one provider and day at once, one of which seals before the other writes',
   },
   {
     ...lines,

@@ -1,6 +1,6 @@
 import type { Fault } from '../mutant.ts'
 
-/** What is one partner's or one bank's, and nobody else's. */
+/** What is one provider's or one bank's, and nobody else's. */
 
 const debits = { area: 'tenancy', file: 'shared/store/debits/debits.ts' } as const
 const table = { area: 'tenancy', file: 'shared/store/keys.ts' } as const
@@ -8,11 +8,11 @@ const table = { area: 'tenancy', file: 'shared/store/keys.ts' } as const
 export const tenancy: readonly Fault[] = [
   {
     ...debits,
-    name: 'status-read-by-any-partner',
-    from: 'return debit?.facts.partner === partner ? debit : undefined',
+    name: 'status-read-by-any-provider',
+    from: 'return debit?.facts.provider === provider ? debit : undefined',
     to: 'return debit',
     invariants: [32],
-    needs: 'a partner that asks for the debit of another',
+    needs: 'a provider that asks for the debit of another',
   },
   {
     ...debits,
@@ -23,56 +23,56 @@ export const tenancy: readonly Fault[] = [
     needs: 'a bank that reports on the debit of another',
   },
   {
-    name: 'redelivery-for-any-partner',
+    name: 'redelivery-for-any-provider',
     area: 'tenancy',
     file: 'functions/provider/redeliver-event.ts',
-    from: 'if (event?.partner !== caller.partner.id) return',
+    from: 'if (event?.provider !== caller.provider.id) return',
     to: 'if (!event) return',
     invariants: [32],
-    needs: 'a partner that asks for the redelivery of an event of another',
+    needs: 'a provider that asks for the redelivery of an event of another',
   },
   {
     name: 'webhook-kept-warm-for-everybody',
     area: 'tenancy',
     file: 'shared/store/webhooks/webhooks.ts',
-    from: `export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
+    from: `export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
   const item = await findItem(id)
   return item && opened(item, id)
 }`,
     to: `let warm: Webhook | undefined
 
-export const findWebhook = async (id: PartnerId): Promise<Webhook | undefined> => {
+export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
   const item = warm ? undefined : await findItem(id)
   warm ??= item && (await opened(item, id))
   return warm
 }`,
     invariants: [18, 19],
-    needs: 'two partners with webhooks in one warm function',
+    needs: 'two providers with webhooks in one warm function',
   },
   {
     ...table,
-    name: 'references-shared-by-partners',
-    from: 'pk: `PARTNER#${partner}#${sha256(partnerReference)}`,',
-    to: 'pk: `PARTNER#${sha256(partnerReference)}`,',
+    name: 'references-shared-by-providers',
+    from: 'pk: `PROVIDER#${provider}#${sha256(partnerReference)}`,',
+    to: 'pk: `PROVIDER#${sha256(partnerReference)}`,',
     invariants: [1, 2, 10, 32],
-    needs: 'two partners that use the same partner_reference',
+    needs: 'two providers that use the same partner_reference',
   },
   {
     ...table,
-    name: 'one-settlement-for-all-partners',
-    from: 'unsettled: (partner: PartnerId): string => `SETTLE#${partner}`,',
-    to: 'unsettled: (_partner: PartnerId): string => `SETTLE#`,',
+    name: 'one-settlement-for-all-providers',
+    from: 'unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,',
+    to: 'unsettled: (_provider: ProviderId): string => `SETTLE#`,',
     invariants: [22, 29],
-    needs: 'two partners with completed debits, and a night of runs',
+    needs: 'two providers with completed debits, and a night of runs',
   },
   {
     ...table,
-    name: 'one-daily-limit-for-all-partners',
-    from: `    pk: \`PARTNER#\${partner}\`,
+    name: 'one-daily-limit-for-all-providers',
+    from: `    pk: \`PROVIDER#\${provider}\`,
     sk: \`DAY#\${day}\`,`,
-    to: `    pk: \`PARTNER#\`,
+    to: `    pk: \`PROVIDER#\`,
     sk: \`DAY#\${day}\`,`,
     invariants: [20, 21],
-    needs: 'two partners with daily limits that charge on one day',
+    needs: 'two providers with daily limits that charge on one day',
   },
 ]

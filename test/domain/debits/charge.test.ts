@@ -5,7 +5,7 @@ import { pesewas } from '../../../shared/domain/money.ts'
 import { judgeInput } from '../../../shared/domain/validation.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, bank, partner, reference, uuid } from './one-debit.ts'
+import { at, bank, provider, reference, uuid } from './one-debit.ts'
 
 const body = {
   phone_number: '+233241234567',
@@ -116,7 +116,7 @@ test('fields that a charge does not name are dropped', () => {
 })
 
 const request = v.parse(ChargeRequest, { ...body, metadata: { order: 1001 } })
-const charge = { partner, bank, reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
+const charge = { provider, bank, reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
 
 describe('a charge that cannot be accepted', () => {
   test('names an unknown bank: 402/1402', () => {
@@ -145,12 +145,12 @@ describe('a charge that cannot be accepted', () => {
 
 test('an accepted charge opens a pending debit with its two events', () => {
   const debit = granted(accept(request, charge))
-  const cause = { at: charge.at, by: 'partner:demo', requestId: 'req-1', changes: {} }
+  const cause = { at: charge.at, by: 'provider:demo', requestId: 'req-1', changes: {} }
   expect(debit).toEqual({
     facts: {
       reference,
       uuid,
-      partner: 'demo',
+      provider: 'demo',
       partnerReference: 'order-1001',
       bank: { identifier: 'GCB', name: 'GCB Bank' },
       phone: '+233241234567',
@@ -168,8 +168,8 @@ test('an accepted charge opens a pending debit with its two events', () => {
 })
 
 test('a charge counts in the total of its UTC day only where there is a daily limit', () => {
-  const limited = { ...partner, dailyLimit: pesewas(50_000_00) }
-  expect(granted(accept(request, { ...charge, partner: limited })).facts).toMatchObject({
+  const limited = { ...provider, dailyLimit: pesewas(50_000_00) }
+  expect(granted(accept(request, { ...charge, provider: limited })).facts).toMatchObject({
     countedOn: '2025-01-02',
   })
   expect(granted(accept(request, charge)).facts).not.toHaveProperty('countedOn')

@@ -10,7 +10,7 @@ import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { Reference, Uuid } from '../../../shared/domain/ids.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { PhoneNumber } from '../../../shared/domain/phone.ts'
-import { Partner } from '../../../shared/domain/providers/provider.ts'
+import { Provider } from '../../../shared/domain/providers/provider.ts'
 import { granted } from '../../support/refused.ts'
 
 /** A time of the second of January 2025, UTC. */
@@ -25,7 +25,7 @@ export const bank = v.parse(Bank, {
   connectorType: 'both',
 })
 
-export const partner = v.parse(Partner, {
+export const provider = v.parse(Provider, {
   id: 'demo',
   name: 'Demo Payments',
   status: 'active',
@@ -40,7 +40,7 @@ export const opened = openDebit(
   {
     reference,
     uuid,
-    partner: partner.id,
+    provider: provider.id,
     partnerReference: 'order-1001',
     bank: { identifier: bank.identifier, name: bank.name },
     phone: v.parse(PhoneNumber, '+233241234567'),
@@ -48,7 +48,7 @@ export const opened = openDebit(
     narration: 'Rent for January',
     metadata: { order: 1001, branch: 'Kumasi' },
   },
-  { at: at('10:00:00.000'), by: 'partner:demo', requestId: 'req-1' },
+  { at: at('10:00:00.000'), by: 'provider:demo', requestId: 'req-1' },
 )
 
 export const moved = (debit: Debit, to: Status, time: string, changes: Changes): Debit =>

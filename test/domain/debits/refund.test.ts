@@ -22,7 +22,7 @@ test('a refund has the amount, the bank and the account of its debit', () => {
     debitUuid: reversed.facts.uuid,
     amount: reversed.facts.amount,
     bank: reversed.facts.bank.identifier,
-    provider: reversed.facts.partner,
+    provider: reversed.facts.provider,
     debitBankReference: bankReference,
     accountNumber,
     origin: 'reversal',

@@ -148,7 +148,7 @@ describe('the fee of a debit', () => {
     expect(debitLine(free, byTheSchedule)).toMatchObject({ fee: 0, net: 100_00 })
   })
 
-  test("is by the partner's schedule otherwise", () => {
+  test("is by the provider's schedule otherwise", () => {
     const silent = moved(opened, 'completed', '10:01:00.000', {})
     expect(debitLine(silent, byTheSchedule)).toMatchObject({ fee: 2_00, net: 98_00 })
     expect(debitLine(silent, undefined)).toMatchObject({ fee: 0, net: 100_00 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
   attemptId,
@@ -34,7 +34,7 @@ const event = {
   reference,
   n: 3,
   event: 'completed' as EventName,
-  partner: v.parse(PartnerId, 'demo'),
+  provider: v.parse(ProviderId, 'demo'),
   occurredAt: at('11:59:59.000'),
 }
 const fresh = owed({ ...event, type: event.event, at: event.occurredAt }, {})
@@ -394,7 +394,7 @@ test('the id of an attempt is that of its delivery and random digits', () => {
   expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
 })
 
-test('a partner takes all events, or those it named', () => {
+test('a provider takes all events, or those it named', () => {
   expect(isSubscribed({}, 'created')).toBe(true)
   const named = { events: ['transaction.completed'] as ['transaction.completed'] }
   expect(isSubscribed(named, 'completed')).toBe(true)
@@ -415,7 +415,7 @@ describe('attempts in total', () => {
     expect(attemptsMax(name as EventName, {})).toBe(Number(total))
   })
 
-  test.each(classes)("are the partner's own setting where there is one: %s", (name) => {
+  test.each(classes)("are the provider's own setting where there is one: %s", (name) => {
     expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
   })
 })

@@ -9,11 +9,11 @@ import {
   RECOVERY_PAGE_SECONDS,
   type Recovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
-import { NOON, partnerId } from '../../support/examples.ts'
+import { NOON, providerId } from '../../support/examples.ts'
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-const opening = { partner: partnerId('demo'), id: 'r-1', now: NOON }
+const opening = { provider: providerId('demo'), id: 'r-1', now: NOON }
 
 describe('a recovery', () => {
   const fresh = { status: 'running', page: 0, cursor: null, count: 0, runAt: NOON, until: NOON }
@@ -22,7 +22,7 @@ describe('a recovery', () => {
     const since = inSeconds(-14 * 86_400)
     expect(askedRecovery({ ...opening, since })).toEqual({
       ...fresh,
-      partner: 'demo',
+      provider: 'demo',
       id: 'r-1',
       kind: 'asked',
       since,
@@ -32,7 +32,7 @@ describe('a recovery', () => {
   test('of its own accord reaches back for 72 hours', () => {
     expect(automaticRecovery(opening)).toEqual({
       ...fresh,
-      partner: 'demo',
+      provider: 'demo',
       id: 'r-1',
       kind: 'automatic',
       since: inSeconds(-72 * 3600),

@@ -53,7 +53,7 @@ describe('a report', () => {
     expect(await readReport(another(), 'csv')).toBeUndefined()
   })
 
-  test('is kept under its partner and batch, in each format for itself', async () => {
+  test('is kept under its provider and batch, in each format for itself', async () => {
     const lines = [nth(1), nth(2)]
     const written = { ...sealed(lines), id: another().id }
     for (const format of ['json', 'csv'] as const) {

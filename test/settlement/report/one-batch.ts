@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { BankIdentifier } from '../../../shared/domain/banks/bank.ts'
 import { Reference, Uuid } from '../../../shared/domain/ids.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
-import { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   addLine,
   type Batch,
@@ -14,7 +14,7 @@ import {
 } from '../../../shared/domain/settlement/batch.ts'
 import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
 
-/** A sealed batch of a partner, for tests to vary. */
+/** A sealed batch of a provider, for tests to vary. */
 
 export const reference = v.parse(Reference, 'DCS-20261121-00000A')
 
@@ -45,7 +45,7 @@ export const batch = (given: Partial<Batch> = {}): Batch => ({
   ...openBatch({
     id: v.parse(BatchId, 'STL-20261122-ABC123'),
     uuid: v.parse(Uuid, '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e'),
-    partner: v.parse(PartnerId, 'demo'),
+    provider: v.parse(ProviderId, 'demo'),
     date: v.parse(Day, '2026-11-22'),
     n: 1,
     createdAt: new Date('2026-11-22T00:00:01.000Z'),

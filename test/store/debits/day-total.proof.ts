@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { openDebit } from '../../../shared/store/debits/charges.ts'
 import { findDayTotal } from '../../../shared/store/debits/day-totals.ts'
-import { partnerId, pendingDebit, still } from '../../support/examples.ts'
+import { pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Charges that meet at the edge of a day's limit, round after round. */
@@ -15,11 +15,11 @@ const DAY = '2026-11-21'
 const AMOUNT = pesewas(100_00)
 
 test.each(ROUNDS)('round %d: never more than the limit, never less than fits', async (round) => {
-  const partner = partnerId(`edge-${round}`)
+  const provider = providerId(`edge-${round}`)
   const charge = () =>
     openDebit(
       {
-        debit: pendingDebit({ partner, amount: AMOUNT, countedOn: DAY }),
+        debit: pendingDebit({ provider, amount: AMOUNT, countedOn: DAY }),
         fingerprint: 'same',
         dailyLimit: pesewas(300_00 + round),
       },
@@ -27,5 +27,5 @@ test.each(ROUNDS)('round %d: never more than the limit, never less than fits', a
     )
   const all = await Promise.all(AT_ONCE.map(charge))
   expect(all.filter((one) => 'kind' in one && one.kind === 'opened')).toHaveLength(3)
-  expect(await findDayTotal(partner, DAY)).toBe(300_00)
+  expect(await findDayTotal(provider, DAY)).toBe(300_00)
 })

@@ -8,13 +8,13 @@ import { Refusal } from '../../../shared/domain/refusal.ts'
 import { openDebit } from '../../../shared/store/debits/charges.ts'
 import {
   findDebit,
-  findPartnerDebit,
+  findProviderDebit,
   presumeBankDebit,
 } from '../../../shared/store/debits/debits.ts'
 import { moveDebit, movePresumed } from '../../../shared/store/debits/transitions.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { remove, table, tableName } from '../../../shared/store/table.ts'
-import { gcb, NOON, partnerId, pendingDebit, still } from '../../support/examples.ts'
+import { gcb, NOON, pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 import { itemSize } from '../item-size.ts'
 
@@ -32,9 +32,9 @@ const open = (debit: Debit, { limit, text = 'same' }: { limit?: number; text?: s
     runtime,
   )
 
-const dayTotal = async (partner: string, day = '2026-11-21'): Promise<number | undefined> => {
+const dayTotal = async (provider: string, day = '2026-11-21'): Promise<number | undefined> => {
   const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keys.dayTotal(partnerId(partner), day) }),
+    new GetCommand({ TableName: tableName(), Key: keys.dayTotal(providerId(provider), day) }),
   )
   return Item?.amountTotal as number | undefined
 }
@@ -63,12 +63,12 @@ describe('opening a debit', () => {
     expect(await findDebit(debit.facts.reference)).toEqual(debit)
   })
 
-  test('it is found by its partner and by its bank, and by nobody else', async () => {
+  test('it is found by its provider and by its bank, and by nobody else', async () => {
     const debit = pendingDebit()
-    const { reference, uuid, partner } = debit.facts
+    const { reference, uuid, provider } = debit.facts
     await open(debit)
-    expect(await findPartnerDebit(partner, reference)).toEqual(debit)
-    expect(await findPartnerDebit(partnerId('other'), reference)).toBeUndefined()
+    expect(await findProviderDebit(provider, reference)).toEqual(debit)
+    expect(await findProviderDebit(providerId('other'), reference)).toBeUndefined()
     expect(await presumeBankDebit(gcb.identifier, uuid)).toMatchObject({ facts: debit.facts })
     expect(await presumeBankDebit('ECO' as typeof gcb.identifier, uuid)).toBeUndefined()
     expect(await presumeBankDebit(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
@@ -92,10 +92,10 @@ describe('opening a debit', () => {
     expect(await findDebit(again.facts.reference)).toBeUndefined()
   })
 
-  test('two partners may use the same partner reference', async () => {
+  test('two providers may use the same partner reference', async () => {
     const first = pendingDebit()
     const second = pendingDebit({
-      partner: partnerId('other'),
+      provider: providerId('other'),
       partnerReference: first.facts.partnerReference,
     })
     expect(await open(first)).toMatchObject({ kind: 'opened' })
@@ -137,10 +137,10 @@ describe('opening a debit', () => {
 })
 
 describe('the daily limit', () => {
-  const charge = (partner: string, amount: number, limit: number) =>
+  const charge = (provider: string, amount: number, limit: number) =>
     open(
       pendingDebit({
-        partner: partnerId(partner),
+        provider: providerId(provider),
         amount: pesewas(amount),
         countedOn: '2026-11-21',
       }),
@@ -169,23 +169,23 @@ describe('the daily limit', () => {
   })
 
   test('a repeat is told of its debit though nothing is left of the limit', async () => {
-    const debit = pendingDebit({ partner: partnerId('full'), countedOn: '2026-11-21' })
+    const debit = pendingDebit({ provider: providerId('full'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     const again = pendingDebit({ ...debit.facts, reference: pendingDebit().facts.reference })
     expect(await open(again, { limit: 100_00 })).toMatchObject({ kind: 'existing' })
   })
 
   test('a lost day total keeps no debit from failing', async () => {
-    const debit = pendingDebit({ partner: partnerId('lost'), countedOn: '2026-11-21' })
+    const debit = pendingDebit({ provider: providerId('lost'), countedOn: '2026-11-21' })
     await open(debit)
     expect(await dayTotal('lost')).toBe(100_00)
-    await remove(keys.dayTotal(debit.facts.partner, '2026-11-21'))
+    await remove(keys.dayTotal(debit.facts.provider, '2026-11-21'))
     expect(await move(debit, 'failed')).toMatchObject({ status: 'failed' })
     expect(await dayTotal('lost')).toBeUndefined()
   })
 
   test('a failed debit gives its amount back, once', async () => {
-    const debit = pendingDebit({ partner: partnerId('back'), countedOn: '2026-11-21' })
+    const debit = pendingDebit({ provider: providerId('back'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     await move(debit, 'failed')
     await move(debit, 'failed')
@@ -227,7 +227,7 @@ describe('moving a debit', () => {
   })
 
   test('fifty completed and fifty failed at once: one wins, its like are told the same, the rest 3001', async () => {
-    const debit = pendingDebit({ partner: partnerId('race'), countedOn: '2026-11-21' })
+    const debit = pendingDebit({ provider: providerId('race'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     const results = await Promise.all(
       Array.from({ length: 100 }, (_, n) => move(debit, n % 2 === 0 ? 'completed' : 'failed')),
@@ -271,8 +271,8 @@ describe('moving a debit whose state is presumed', () => {
     expect(completed).toEqual(await findDebit(debit.facts.reference))
     expect(stateAt(completed)).toMatchObject({ metadata: { order: 7 }, bankReference: 'B-1' })
     expect(completed.history.map(({ by }) => by)).toEqual([
-      'partner:demo',
-      'partner:demo',
+      'provider:demo',
+      'provider:demo',
       'bank:GCB',
       'bank:GCB',
     ])

@@ -19,7 +19,7 @@ import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, readFeed, readNewest } from '../../../shared/store/webhooks/feed.ts'
 import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
-import { NOON, partnerId, still } from '../../support/examples.ts'
+import { NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** What a restore changes in the stores: generations, places of batches, pages of the feed. */
@@ -64,7 +64,7 @@ describe('the feed', () => {
   const after = { page: 1, count: 5 }
 
   test('goes on in pages of the new generation, so that a cursor of the lost time skips nothing', async () => {
-    const provider = partnerId('fed')
+    const provider = providerId('fed')
     await appendToFeed(provider, [event(0), event(1)], NOON)
     // A reader has read three more events, which the restore has undone.
     await restored(2)
@@ -83,7 +83,7 @@ describe('the feed', () => {
   })
 
   test('is filled up page by page in every generation', async () => {
-    const provider = partnerId('filled')
+    const provider = providerId('filled')
     await restored(9)
     const many = Array.from({ length: 65 }, (_, n) => event(n))
     await appendToFeed(provider, many, NOON)
@@ -94,10 +94,10 @@ describe('the feed', () => {
 })
 
 describe('the place of a batch', () => {
-  const provider = partnerId('settled')
+  const provider = providerId('settled')
   const date = '2026-11-22' as Day
   const place = async (): Promise<Batch> =>
-    (await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).batch
+    (await findOpenBatch({ provider, date, feeSchedule: null }, still())).batch
 
   const written = async (batch: Batch): Promise<Batch> => {
     await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
@@ -118,7 +118,7 @@ describe('the place of a batch', () => {
   test('is the batch of before the restore while that is open', async () => {
     const open = await written(await place())
     await restored(2)
-    expect(await findOpenBatch({ partner: provider, date, feeSchedule: null }, still())).toEqual({
+    expect(await findOpenBatch({ provider, date, feeSchedule: null }, still())).toEqual({
       batch: open,
       isNew: false,
     })

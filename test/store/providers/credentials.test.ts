@@ -10,18 +10,18 @@ import {
   putCredential,
   revokeCredential,
 } from '../../../shared/store/providers/credentials.ts'
-import { changePartner } from '../../../shared/store/providers/providers.ts'
-import { demoPartner, gcb, NOON } from '../../support/examples.ts'
+import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { demoProvider, gcb, NOON } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 const createdAt = NOON.toISOString()
-const provider = { kind: 'provider', owner: demoPartner.id, createdAt } as const
+const provider = { kind: 'provider', owner: demoProvider.id, createdAt } as const
 
 const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 beforeAll(async () => {
   await useFreshTable()
-  await changePartner(demoPartner.id, () => demoPartner)
+  await changeProvider(demoProvider.id, () => demoProvider)
   await changeBank(gcb.identifier, () => gcb)
 })
 
@@ -31,7 +31,7 @@ test('a token leads to its caller: a provider with its settings, or a bank', asy
   await putCredential('token-b', { kind: 'bank', owner, createdAt })
   expect(await findCaller('token-a', NOON)).toEqual({
     kind: 'provider',
-    partner: demoPartner,
+    provider: demoProvider,
     suspended: false,
     credential: credentialId('token-a'),
     limits: {},
@@ -50,9 +50,9 @@ test('an override of a request limit is in effect after thirty seconds at most',
   await putCredential('token-g', provider)
   const limits = async (at: Date) => (await findCaller('token-g', at))?.limits
   expect(await limits(NOON)).toEqual({})
-  await changePartner(demoPartner.id, () => ({ ...demoPartner, requestLimits: { charge: 5 } }))
+  await changeProvider(demoProvider.id, () => ({ ...demoProvider, requestLimits: { charge: 5 } }))
   expect(await limits(later(30))).toEqual({ charge: 5 })
-  await changePartner(demoPartner.id, () => demoPartner)
+  await changeProvider(demoProvider.id, () => demoProvider)
 })
 
 test('a token is issued once', async () => {

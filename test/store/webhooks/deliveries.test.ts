@@ -2,7 +2,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
-import type { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Outcome } from '../../../shared/domain/webhooks/attempt.ts'
 import {
   appendAttempt,
@@ -23,7 +23,7 @@ import {
   listUndelivered,
   replaceDelivery,
 } from '../../../shared/store/webhooks/deliveries.ts'
-import { NOON, partnerId, pendingDebit } from '../../support/examples.ts'
+import { NOON, pendingDebit, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -31,9 +31,9 @@ beforeAll(useFreshTable)
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const fresh = (event: Partial<Delivery> = {}): Delivery => {
-  const { reference, partner } = pendingDebit().facts
+  const { reference, provider } = pendingDebit().facts
   const { n = 0, occurredAt = NOON } = event
-  return { ...owed({ reference, n, type: 'created', partner, at: occurredAt }, {}), ...event }
+  return { ...owed({ reference, n, type: 'created', provider, at: occurredAt }, {}), ...event }
 }
 
 const made = {
@@ -234,12 +234,12 @@ describe('what was not received', () => {
   const names = (positions: readonly { reference: Reference; n: number }[]): string[] =>
     positions.map(({ reference, n }) => `${reference}#${n}`)
 
-  const listed = async (partner: PartnerId, within = span): Promise<string[]> =>
-    names(await listUndelivered(partner, within, all))
+  const listed = async (provider: ProviderId, within = span): Promise<string[]> =>
+    names(await listUndelivered(provider, within, all))
 
   test('is listed until it is received, whatever becomes of it else', async () => {
-    const partner = partnerId('life')
-    const first = refused(fresh({ partner }))
+    const provider = providerId('life')
+    const first = refused(fresh({ provider }))
     const abandoned = rejected(first)
     const asked = redeliver(abandoned, NOON)
     const delivered = taken(asked)
@@ -254,47 +254,47 @@ describe('what was not received', () => {
     ]
     for (const [before, after, isListed] of steps) {
       expect(await replaceDelivery(before, after)).toBe(true)
-      expect(await listed(partner), after.status).toEqual(isListed ? names([first]) : [])
+      expect(await listed(provider), after.status).toEqual(isListed ? names([first]) : [])
     }
   })
 
   test('leaves the list when a rival attempt was received', async () => {
-    const partner = partnerId('after-all')
-    const first = rejected(fresh({ partner }))
+    const provider = providerId('after-all')
+    const first = rejected(fresh({ provider }))
     await replaceDelivery(undefined, first)
     const outcome = { kind: 'answered', code: 200, body: '' } as const
     const rival = { outcome, made, draw: 0, isRequested: false } as const
     expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
-    expect(await listed(partner)).toEqual([])
+    expect(await listed(provider)).toEqual([])
   })
 
-  test('is of one partner, and within the span to the millisecond, its ends included', async () => {
-    const partner = partnerId('span')
+  test('is of one provider, and within the span to the millisecond, its ends included', async () => {
+    const provider = providerId('span')
     const times = [-1, 0, 1, 3_599_999, 3_600_000, 3_600_001]
     const made = times.map((ms) => {
       const occurredAt = new Date(NOON.getTime() + ms)
-      return refused(fresh({ partner, occurredAt }))
+      return refused(fresh({ provider, occurredAt }))
     })
     for (const delivery of made) await replaceDelivery(undefined, delivery)
-    await replaceDelivery(undefined, refused(fresh({ partner: partnerId('spa') })))
-    expect(await listed(partner)).toEqual(names(made.slice(1, 5)))
-    expect(await countUndelivered(partner, span)).toBe(4)
-    expect(await listed(partner, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
+    await replaceDelivery(undefined, refused(fresh({ provider: providerId('spa') })))
+    expect(await listed(provider)).toEqual(names(made.slice(1, 5)))
+    expect(await countUndelivered(provider, span)).toBe(4)
+    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
   })
 
   test('is paged by position, oldest event first, without loss and without repeats', async () => {
-    let partners = 0
+    let providers = 0
     // Few instants and many events, so that most share their millisecond with others.
     const instants = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 25 })
     const pageLengths = fc.integer({ min: 1, max: 7 })
     const property = fc.asyncProperty(instants, pageLengths, async (milliseconds, limit) => {
-      partners += 1
-      const partner = partnerId(`paged-${partners}`)
+      providers += 1
+      const provider = providerId(`paged-${providers}`)
       const { reference } = pendingDebit().facts
       const owned = milliseconds.map((ms, n) =>
         refused(
           fresh({
-            partner,
+            provider,
             occurredAt: new Date(NOON.getTime() + ms),
             // Some events are of one debit, as those of its opening are.
             ...(n % 2 === 0 ? { reference, n } : {}),
@@ -305,7 +305,7 @@ describe('what was not received', () => {
       const seen: string[] = []
       let after: string | null = null
       for (;;) {
-        const page = await listUndelivered(partner, span, { after, limit })
+        const page = await listUndelivered(provider, span, { after, limit })
         seen.push(...names(page))
         after = page.at(-1)?.byTime ?? after
         if (page.length < limit) break
@@ -319,14 +319,14 @@ describe('what was not received', () => {
   }, 60_000)
 
   test('that comes to the list behind a position is found by the one who goes on', async () => {
-    const partner = partnerId('goes-on')
-    const first = refused(fresh({ partner, occurredAt: inSeconds(1) }))
-    const second = refused(fresh({ partner, occurredAt: inSeconds(2) }))
+    const provider = providerId('goes-on')
+    const first = refused(fresh({ provider, occurredAt: inSeconds(1) }))
+    const second = refused(fresh({ provider, occurredAt: inSeconds(2) }))
     await replaceDelivery(undefined, first)
-    const [position] = await listUndelivered(partner, span, { after: null, limit: 1 })
+    const [position] = await listUndelivered(provider, span, { after: null, limit: 1 })
     await replaceDelivery(undefined, second)
     const after = position?.byTime ?? null
-    expect(names(await listUndelivered(partner, span, { after, limit: 1 }))).toEqual(
+    expect(names(await listUndelivered(provider, span, { after, limit: 1 }))).toEqual(
       names([second]),
     )
   })

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
-import type { PartnerId } from '../../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
@@ -14,7 +14,7 @@ import {
   readFeed,
   readNewest,
 } from '../../../shared/store/webhooks/feed.ts'
-import { NOON, partnerId } from '../../support/examples.ts'
+import { NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -33,24 +33,24 @@ const events = (from: number, through: number): FeedEntry[] =>
 const name = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
 const read = (
-  partner: PartnerId,
+  provider: ProviderId,
   after: FeedPosition = START,
   limit = 1_000,
   notBefore = ago(30),
-) => readFeed(partner, { after, notBefore, limit })
+) => readFeed(provider, { after, notBefore, limit })
 
-const entries = async (partner: PartnerId): Promise<FeedEntry[]> =>
-  (await read(partner)).map(({ entry }) => entry)
+const entries = async (provider: ProviderId): Promise<FeedEntry[]> =>
+  (await read(provider)).map(({ entry }) => entry)
 
-const pageItem = async (partner: PartnerId, page: number) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.feedPage(partner, page) })))
+const pageItem = async (provider: ProviderId, page: number) =>
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.feedPage(provider, page) })))
     .Item
 
 describe('pages', () => {
   test('hold thirty events, in the order of their appending', async () => {
-    const partner = partnerId('pages')
-    for (let n = 1; n <= 70; n += 7) await appendToFeed(partner, events(n, n + 6), NOON)
-    const found = await read(partner)
+    const provider = providerId('pages')
+    for (let n = 1; n <= 70; n += 7) await appendToFeed(provider, events(n, n + 6), NOON)
+    const found = await read(provider)
     expect(found.map(({ entry }) => entry)).toEqual(events(1, 70))
     expect(found.map(({ position }) => `${position.page}.${position.count}`)).toEqual([
       ...Array.from({ length: 30 }, (_, n) => `1.${n + 1}`),
@@ -60,40 +60,40 @@ describe('pages', () => {
   })
 
   test('are filled by more than one page holds, in one call', async () => {
-    const partner = partnerId('many')
-    await appendToFeed(partner, events(1, 100), NOON)
-    expect(await entries(partner)).toEqual(events(1, 100))
+    const provider = providerId('many')
+    await appendToFeed(provider, events(1, 100), NOON)
+    expect(await entries(provider)).toEqual(events(1, 100))
   })
 
-  test('are of one partner alone', async () => {
-    await appendToFeed(partnerId('own'), [event(1)], NOON)
-    expect(await entries(partnerId('other'))).toEqual([])
+  test('are of one provider alone', async () => {
+    await appendToFeed(providerId('own'), [event(1)], NOON)
+    expect(await entries(providerId('other'))).toEqual([])
   })
 
   test('expire when others follow them; the last one holds the place of what is to come', async () => {
-    const partner = partnerId('quiet')
-    await appendToFeed(partner, events(1, 61), ago(40))
+    const provider = providerId('quiet')
+    await appendToFeed(provider, events(1, 61), ago(40))
     const expiries = await Promise.all(
-      [1, 2, 3].map(async (page) => (await pageItem(partner, page))?.expiresAt),
+      [1, 2, 3].map(async (page) => (await pageItem(provider, page))?.expiresAt),
     )
     const expected = ago(5).getTime() / 1000
     expect(expiries).toEqual([expected, expected, undefined])
-    await appendToFeed(partner, [event(62)], NOON)
-    expect(await read(partner, { page: 3, count: 1 })).toEqual([
+    await appendToFeed(provider, [event(62)], NOON)
+    expect(await read(provider, { page: 3, count: 1 })).toEqual([
       { entry: event(62), position: { page: 3, count: 2 } },
     ])
   })
 })
 
 describe('a reader', () => {
-  const partner = partnerId('reader')
-  beforeAll(() => appendToFeed(partner, events(1, 100), NOON))
+  const provider = providerId('reader')
+  beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
   test.each([1, 7, 29, 30, 31, 60, 99, 100, 101])('comes by all in steps of %i', async (limit) => {
     const seen: FeedEntry[] = []
     let after: FeedPosition = START
     for (;;) {
-      const found = await read(partner, after, limit)
+      const found = await read(provider, after, limit)
       expect(found.length).toBe(Math.min(limit, 100 - seen.length))
       const last = found.at(-1)
       if (!last) break
@@ -104,7 +104,7 @@ describe('a reader', () => {
   })
 
   test('at the end finds nothing, until something comes', async () => {
-    const later = partnerId('later')
+    const later = providerId('later')
     await appendToFeed(later, events(1, 30), NOON)
     const end = { page: 1, count: 30 }
     expect(await read(later, end)).toEqual([])
@@ -113,11 +113,11 @@ describe('a reader', () => {
   })
 
   test('beyond the end, with a cursor that nobody gave it, finds nothing', async () => {
-    expect(await read(partner, { page: 9_999_999_999, count: 999 })).toEqual([])
+    expect(await read(provider, { page: 9_999_999_999, count: 999 })).toEqual([])
   })
 
   test('is shown no page that ended before its time', async () => {
-    const old = partnerId('old')
+    const old = providerId('old')
     await appendToFeed(old, events(1, 30), ago(31))
     await appendToFeed(old, events(31, 40), ago(29))
     expect((await read(old)).map(({ entry }) => entry)).toEqual(events(31, 40))
@@ -127,49 +127,49 @@ describe('a reader', () => {
 
 describe('an event that is relayed again', () => {
   test('is dropped where it stands in the last two pages, and the new ones beside it are not', async () => {
-    const partner = partnerId('again')
-    await appendToFeed(partner, events(1, 45), NOON)
-    await appendToFeed(partner, [event(1), event(30), event(45)], NOON)
-    await appendToFeed(partner, [event(45), event(46), event(2)], NOON)
-    expect(await entries(partner)).toEqual(events(1, 46))
+    const provider = providerId('again')
+    await appendToFeed(provider, events(1, 45), NOON)
+    await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
+    await appendToFeed(provider, [event(45), event(46), event(2)], NOON)
+    expect(await entries(provider)).toEqual(events(1, 46))
   })
 
   test('long after may stand in it twice', async () => {
-    const partner = partnerId('twice')
-    await appendToFeed(partner, events(1, 61), NOON)
-    await appendToFeed(partner, [event(1)], NOON)
-    expect(await entries(partner)).toEqual([...events(1, 61), event(1)])
+    const provider = providerId('twice')
+    await appendToFeed(provider, events(1, 61), NOON)
+    await appendToFeed(provider, [event(1)], NOON)
+    expect(await entries(provider)).toEqual([...events(1, 61), event(1)])
   })
 })
 
 test('the newest are read newest first, over as many pages as it takes', async () => {
-  const partner = partnerId('newest')
-  expect(await readNewest(partner, 5)).toEqual([])
-  await appendToFeed(partner, events(1, 65), NOON)
+  const provider = providerId('newest')
+  expect(await readNewest(provider, 5)).toEqual([])
+  await appendToFeed(provider, events(1, 65), NOON)
   for (const limit of [1, 5, 6, 35, 36, 65, 80]) {
     const newest = events(1, 65).reverse().slice(0, limit)
-    expect(await readNewest(partner, limit), String(limit)).toEqual(newest)
+    expect(await readNewest(provider, limit), String(limit)).toEqual(newest)
   }
 })
 
 describe('what stands in the feed since a time', () => {
   test('is all that was appended since, and nothing that was not', async () => {
-    const partner = partnerId('since')
+    const provider = providerId('since')
     for (const days of [4, 3, 2, 1]) {
-      await appendToFeed(partner, events(1 + (4 - days) * 30, (5 - days) * 30), ago(days))
+      await appendToFeed(provider, events(1 + (4 - days) * 30, (5 - days) * 30), ago(days))
     }
-    const found = await feedSince(partner, ago(2))
+    const found = await feedSince(provider, ago(2))
     expect(events(61, 120).every((one) => isInFeed(found, one))).toBe(true)
     expect(isInFeed(found, event(121))).toBe(false)
     expect(isInFeed(found, event(61, 1))).toBe(false)
-    expect((await feedSince(partnerId('nobody'), ago(2))).size).toBe(0)
+    expect((await feedSince(providerId('nobody'), ago(2))).size).toBe(0)
   })
 
   test('reaches back over more pages than one look takes', async () => {
-    const partner = partnerId('far')
-    await appendToFeed(partner, events(1, 30), ago(9))
-    for (let n = 31; n <= 900; n += 290) await appendToFeed(partner, events(n, n + 289), NOON)
-    const found = await feedSince(partner, ago(1))
+    const provider = providerId('far')
+    await appendToFeed(provider, events(1, 30), ago(9))
+    for (let n = 31; n <= 900; n += 290) await appendToFeed(provider, events(n, n + 289), NOON)
+    const found = await feedSince(provider, ago(1))
     expect(events(31, 900).every((one) => isInFeed(found, one))).toBe(true)
   })
 })
@@ -186,11 +186,11 @@ describe('twenty workers at once', () => {
   }
 
   /** Each appends what a debit brings: two events at its opening, one at each move. */
-  const write = async (append: Append, partner: PartnerId, place: number): Promise<void> => {
+  const write = async (append: Append, provider: ProviderId, place: number): Promise<void> => {
     for (const ns of [[0, 1], [2], [3], [4]]) {
       for (const debit of [1, 2]) {
         const ours = ns.map((n) => event(place * 100 + debit, n))
-        await append(partner, ours, NOON)
+        await append(provider, ours, NOON)
       }
     }
   }
@@ -199,7 +199,7 @@ describe('twenty workers at once', () => {
   ).flat()
 
   test('lose none of two hundred events, and no reader passes one by', async () => {
-    const partner = partnerId('busy')
+    const provider = providerId('busy')
     const workers: Append[] = []
     for (let n = 0; n < WORKERS; n += 1) workers.push(await worker())
     let writing = true
@@ -209,7 +209,7 @@ describe('twenty workers at once', () => {
       let after: FeedPosition = START
       for (;;) {
         const isLast = !writing
-        const found = await read(partner, after, limit)
+        const found = await read(provider, after, limit)
         seen.push(...found.map(({ entry }) => name(entry)))
         after = found.at(-1)?.position ?? after
         if (isLast && found.length === 0) return seen
@@ -217,20 +217,20 @@ describe('twenty workers at once', () => {
       }
     }
     const readers = [1, 3, 30, 100].map(follow)
-    await Promise.all(workers.map((append, place) => write(append, partner, place)))
+    await Promise.all(workers.map((append, place) => write(append, provider, place)))
     writing = false
-    const order = (await entries(partner)).map(name)
+    const order = (await entries(provider)).map(name)
     expect(order.toSorted()).toEqual(written.toSorted())
     for (const seen of await Promise.all(readers)) expect(seen).toEqual(order)
   }, 60_000)
 
   test('leave each page full before the next one', async () => {
-    const pages = Map.groupBy(await read(partnerId('busy')), ({ position }) => position.page)
+    const pages = Map.groupBy(await read(providerId('busy')), ({ position }) => position.page)
     expect([...pages.values()].map((page) => page.length)).toEqual([30, 30, 30, 30, 30, 30, 20])
   })
 
   test('keep the events of one debit in their order', async () => {
-    const found = await entries(partnerId('busy'))
+    const found = await entries(providerId('busy'))
     for (const ours of Map.groupBy(found, ({ reference }) => reference).values()) {
       expect(ours.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4])
     }
@@ -239,28 +239,28 @@ describe('twenty workers at once', () => {
 
 describe('one worker with many events at once', () => {
   test('is told of each when it stands there, and writes none of them twice', async () => {
-    const partner = partnerId('batch')
+    const provider = providerId('batch')
     // The stream may bring a record twice in one batch.
     const batch = [...events(1, 3), ...events(2, 100), event(5)]
     const append = gathering()
     await Promise.all(
       batch.map(async (one) => {
-        await append(partner, [one], NOON)
-        expect(await entries(partner)).toContainEqual(one)
+        await append(provider, [one], NOON)
+        expect(await entries(provider)).toContainEqual(one)
       }),
     )
-    expect(await entries(partner)).toEqual(events(1, 100))
+    expect(await entries(provider)).toEqual(events(1, 100))
   })
 
   test('is told of each that was not written, and goes on', async () => {
-    const partner = partnerId('outage')
+    const provider = providerId('outage')
     const append = gathering()
     const { TABLE_NAME } = process.env
     process.env.TABLE_NAME = 'no-such-table'
-    const lost = await Promise.allSettled(events(1, 3).map((one) => append(partner, [one], NOON)))
+    const lost = await Promise.allSettled(events(1, 3).map((one) => append(provider, [one], NOON)))
     process.env.TABLE_NAME = TABLE_NAME
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    await append(partner, events(1, 3), NOON)
-    expect(await entries(partner)).toEqual(events(1, 3))
+    await append(provider, events(1, 3), NOON)
+    expect(await entries(provider)).toEqual(events(1, 3))
   })
 })

@@ -8,7 +8,7 @@ import {
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { changeHealth, findHealth, isSlow } from '../../../shared/store/webhooks/health.ts'
-import { NOON, partnerId } from '../../support/examples.ts'
+import { NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -18,8 +18,8 @@ const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds *
 const noted = (succeeded: boolean, at: Date) => (health: WebhookHealth) =>
   noteAttempt(health, { at, milliseconds: 20, succeeded, abandoned: !succeeded })
 
-const versionOf = async (partner: ReturnType<typeof partnerId>): Promise<unknown> => {
-  const Key = keys.webhookHealth(partner)
+const versionOf = async (provider: ReturnType<typeof providerId>): Promise<unknown> => {
+  const Key = keys.webhookHealth(provider)
   return (await table.send(new GetCommand({ TableName: tableName(), Key }))).Item?.version
 }
 
@@ -27,11 +27,11 @@ const WRITERS = 20
 
 describe('the health of a webhook', () => {
   test('is good where nothing was ever written', async () => {
-    expect(await findHealth(partnerId('new'))).toEqual({})
+    expect(await findHealth(providerId('new'))).toEqual({})
   })
 
   test('is read back as it was written, all of its times', async () => {
-    const partner = partnerId('whole')
+    const provider = providerId('whole')
     const health = {
       failingSince: inSeconds(1),
       exhaustedSince: inSeconds(2),
@@ -39,19 +39,19 @@ describe('the health of a webhook', () => {
       disabledAt: inSeconds(4),
       recoveredAt: inSeconds(5),
     }
-    expect(await changeHealth(partner, () => health)).toEqual(health)
-    expect(await findHealth(partner)).toEqual(health)
-    expect(await changeHealth(partner, () => ({}))).toEqual({})
-    expect(await findHealth(partner)).toEqual({})
+    expect(await changeHealth(provider, () => health)).toEqual(health)
+    expect(await findHealth(provider)).toEqual(health)
+    expect(await changeHealth(provider, () => ({}))).toEqual({})
+    expect(await findHealth(provider)).toEqual({})
   })
 
   test('costs no write where nothing turns', async () => {
-    const partner = partnerId('same')
-    await changeHealth(partner, noted(true, NOON))
-    expect(await versionOf(partner)).toBeUndefined()
-    await changeHealth(partner, noted(false, NOON))
-    await changeHealth(partner, noted(false, inSeconds(1)))
-    expect(await versionOf(partner)).toBe(1)
+    const provider = providerId('same')
+    await changeHealth(provider, noted(true, NOON))
+    expect(await versionOf(provider)).toBeUndefined()
+    await changeHealth(provider, noted(false, NOON))
+    await changeHealth(provider, noted(false, inSeconds(1)))
+    expect(await versionOf(provider)).toBe(1)
   })
 })
 
@@ -60,60 +60,60 @@ describe('twenty workers at once', () => {
     Promise.all(Array.from({ length: WRITERS }, (_, n) => work(n)))
 
   test('that see it fail write one beginning, and are all told it', async () => {
-    const partner = partnerId('failing')
-    const told = await all((n) => changeHealth(partner, noted(false, inSeconds(n))))
-    const health = await findHealth(partner)
+    const provider = providerId('failing')
+    const told = await all((n) => changeHealth(provider, noted(false, inSeconds(n))))
+    const health = await findHealth(provider)
     expect(health.failingSince).toBeInstanceOf(Date)
     for (const one of told) expect(one).toEqual(health)
-    expect(await versionOf(partner)).toBe(1)
+    expect(await versionOf(provider)).toBe(1)
   })
 
   test('that see it recover write that once', async () => {
-    const partner = partnerId('recovering')
-    await changeHealth(partner, noted(false, NOON))
-    const told = await all((n) => changeHealth(partner, noted(true, inSeconds(n))))
-    const health = await findHealth(partner)
+    const provider = providerId('recovering')
+    await changeHealth(provider, noted(false, NOON))
+    const told = await all((n) => changeHealth(provider, noted(true, inSeconds(n))))
+    const health = await findHealth(provider)
     expect(health).toEqual({ recoveredAt: expect.any(Date) })
     for (const one of told) expect(one).toEqual(health)
-    expect(await versionOf(partner)).toBe(2)
+    expect(await versionOf(provider)).toBe(2)
   })
 
   test('that see it slow mark it once', async () => {
-    const partner = partnerId('slow')
-    await all((n) => changeHealth(partner, (health) => noteSlow(health, inSeconds(n))))
-    expect(await findHealth(partner)).toEqual({ slowSince: expect.any(Date) })
-    expect(await versionOf(partner)).toBe(1)
+    const provider = providerId('slow')
+    await all((n) => changeHealth(provider, (health) => noteSlow(health, inSeconds(n))))
+    expect(await findHealth(provider)).toEqual({ slowSince: expect.any(Date) })
+    expect(await versionOf(provider)).toBe(1)
   })
 
   test('that see different things leave a state that one of them wrote on what another wrote', async () => {
-    const partner = partnerId('mixed')
-    const told = await all((n) => changeHealth(partner, noted(n % 2 === 0, inSeconds(n))))
+    const provider = providerId('mixed')
+    const told = await all((n) => changeHealth(provider, noted(n % 2 === 0, inSeconds(n))))
     expect(told).toHaveLength(WRITERS)
-    const { failingSince, exhaustedSince, recoveredAt, ...rest } = await findHealth(partner)
+    const { failingSince, exhaustedSince, recoveredAt, ...rest } = await findHealth(provider)
     expect(rest).toEqual({})
     expect(failingSince).toEqual(exhaustedSince)
     expect(failingSince ?? recoveredAt).toBeInstanceOf(Date)
   })
 
   test('that each write something lose nothing of it', async () => {
-    const partner = partnerId('each')
+    const provider = providerId('each')
     await all((n) =>
-      changeHealth(partner, ({ recoveredAt = NOON }) => ({
+      changeHealth(provider, ({ recoveredAt = NOON }) => ({
         recoveredAt: new Date(recoveredAt.getTime() + 2 ** n),
       })),
     )
-    const { recoveredAt } = await findHealth(partner)
+    const { recoveredAt } = await findHealth(provider)
     expect(recoveredAt?.getTime()).toBe(NOON.getTime() + 2 ** WRITERS - 1)
   })
 })
 
 test('whether its events wait apart is remembered for as long as memory lasts', async () => {
-  const partner = partnerId('remembered')
-  expect(await isSlow(partner, NOON)).toBe(false)
-  await changeHealth(partner, (health) => noteSlow(health, NOON))
-  expect(await isSlow(partner, inSeconds(29))).toBe(false)
-  expect(await isSlow(partner, inSeconds(30))).toBe(true)
-  await changeHealth(partner, () => ({}))
-  expect(await isSlow(partner, inSeconds(59))).toBe(true)
-  expect(await isSlow(partner, inSeconds(60))).toBe(false)
+  const provider = providerId('remembered')
+  expect(await isSlow(provider, NOON)).toBe(false)
+  await changeHealth(provider, (health) => noteSlow(health, NOON))
+  expect(await isSlow(provider, inSeconds(29))).toBe(false)
+  expect(await isSlow(provider, inSeconds(30))).toBe(true)
+  await changeHealth(provider, () => ({}))
+  expect(await isSlow(provider, inSeconds(59))).toBe(true)
+  expect(await isSlow(provider, inSeconds(60))).toBe(false)
 })

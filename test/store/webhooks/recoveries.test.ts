@@ -8,37 +8,37 @@ import {
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { findRecovery, openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
-import { NOON, partnerId } from '../../support/examples.ts'
+import { NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-const partner = partnerId('demo')
+const provider = providerId('demo')
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-const automatic = (id: string) => automaticRecovery({ partner, id, now: NOON })
+const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
 const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
 
 const itemOf = async (id: string) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(partner, id) })))
+  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(provider, id) })))
     .Item
 
 test('a recovery is read back as it was written, page after page', async () => {
-  const asked = askedRecovery({ partner, id: 'asked', now: NOON, since: inSeconds(-86_400) })
+  const asked = askedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
   expect(await openRecovery(asked)).toBe(true)
-  expect(await findRecovery(partner, 'asked')).toEqual(asked)
+  expect(await findRecovery(provider, 'asked')).toEqual(asked)
   const second = afterPage(asked, page(), inSeconds(1))
   expect(await putPage(second)).toBe(true)
-  expect(await findRecovery(partner, 'asked')).toEqual(second)
+  expect(await findRecovery(provider, 'asked')).toEqual(second)
   const done = afterPage(second, page(true), inSeconds(2))
   expect(await putPage(done)).toBe(true)
-  expect(await findRecovery(partner, 'asked')).toEqual(done)
+  expect(await findRecovery(provider, 'asked')).toEqual(done)
 })
 
-test('there is none of another id, or of another partner', async () => {
+test('there is none of another id, or of another provider', async () => {
   await openRecovery(automatic('own'))
-  expect(await findRecovery(partner, 'other')).toBeUndefined()
-  expect(await findRecovery(partnerId('other'), 'own')).toBeUndefined()
+  expect(await findRecovery(provider, 'other')).toBeUndefined()
+  expect(await findRecovery(providerId('other'), 'own')).toBeUndefined()
 })
 
 test('twenty workers that see one webhook answer again open one recovery', async () => {
@@ -53,7 +53,7 @@ test('opened again once it is done, it is begun anew: whoever was to tell its en
   await openRecovery(first)
   await putPage(afterPage(first, page(true), NOON))
   expect(await openRecovery(first)).toBe(true)
-  expect(await findRecovery(partner, 'done')).toEqual(first)
+  expect(await findRecovery(provider, 'done')).toEqual(first)
 })
 
 test('of twenty workers on one page, one writes it; a page is written after the one before', async () => {
@@ -64,7 +64,7 @@ test('of twenty workers on one page, one writes it; a page is written after the 
   const written = await Promise.all(Array.from({ length: 20 }, () => putPage(second)))
   expect(written.filter(Boolean)).toHaveLength(1)
   expect(await putPage(second)).toBe(false)
-  expect((await findRecovery(partner, 'pages'))?.page).toBe(1)
+  expect((await findRecovery(provider, 'pages'))?.page).toBe(1)
 })
 
 test('the sweep looks after a page that is to come, until the last is done', async () => {

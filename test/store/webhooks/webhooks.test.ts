@@ -12,7 +12,7 @@ import {
   removeWebhook,
 } from '../../../shared/store/webhooks/webhooks.ts'
 import { rotated } from '../../../shared/webhooks/http/rotation.ts'
-import { NOON, partnerId } from '../../support/examples.ts'
+import { NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -20,10 +20,10 @@ beforeAll(() => {
   process.env.SEALING_KEY = 'a text for tests'
 })
 
-const demo = partnerId('demo')
+const demo = providerId('demo')
 
 const webhook: Webhook = {
-  url: 'https://partner.test/webhooks',
+  url: 'https://provider.test/webhooks',
   secret: 'whsec_c2VjcmV0',
   timeoutSeconds: 30,
   connectionTimeoutSeconds: 10,
@@ -58,8 +58,8 @@ test('a webhook that is removed is gone, and there is nothing to remove twice', 
 })
 
 test('a change that comes to nothing, or to the same, writes nothing', async () => {
-  expect(await changeWebhook(partnerId('nobody'), (before) => before)).toBeUndefined()
-  expect(await findWebhook(partnerId('nobody'))).toBeUndefined()
+  expect(await changeWebhook(providerId('nobody'), (before) => before)).toBeUndefined()
+  expect(await findWebhook(providerId('nobody'))).toBeUndefined()
   await changeWebhook(demo, () => webhook)
   const item = await itemOf()
   expect(await changeWebhook(demo, (before) => before)).toEqual(webhook)
@@ -70,11 +70,11 @@ describe('operators at once', () => {
   const racers = Array.from({ length: 8 }, (_, n) => n)
 
   test('first settings that race leave one secret, and every caller gets it', async () => {
-    const raced = partnerId('raced')
+    const raced = providerId('raced')
     const set = (n: number) =>
       changeWebhook(raced, (before) => ({
         ...webhook,
-        url: `https://partner.test/${n}`,
+        url: `https://provider.test/${n}`,
         secret: before?.secret ?? `whsec_${n}`,
       }))
     const given = await Promise.all(racers.map(set))
@@ -83,7 +83,7 @@ describe('operators at once', () => {
   })
 
   test('rotations that race follow one another: each is the previous one of the next', async () => {
-    const rotating = partnerId('rotating')
+    const rotating = providerId('rotating')
     await changeWebhook(rotating, () => webhook)
     const rotation = (n: number) => ({ secret: `whsec_${n}`, at: NOON, graceSeconds: 60 })
     const given = await Promise.all(
@@ -98,7 +98,7 @@ describe('operators at once', () => {
   })
 
   test('a rotation and a setting that race are both kept', async () => {
-    const both = partnerId('both')
+    const both = providerId('both')
     await changeWebhook(both, () => webhook)
     const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
     await Promise.all([
@@ -114,7 +114,7 @@ describe('operators at once', () => {
   })
 
   test('a rotation whose answer was lost is not done a second time', async () => {
-    const lost = partnerId('lost')
+    const lost = providerId('lost')
     await changeWebhook(lost, () => webhook)
     const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
     const send = table.send.bind(table) as (command: unknown) => Promise<never>

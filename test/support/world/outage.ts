@@ -19,9 +19,9 @@ const failedDebit = (): Debit => {
 const MADE = { id: 'dlv_1_1', at: NOON, milliseconds: 5, address: null, sentAs: '' }
 
 const putAbandoned = async ({ facts, history }: Debit): Promise<void> => {
-  const { reference, partner } = facts
+  const { reference, provider } = facts
   const records = history.map(({ type, at }, n) => {
-    const event = { reference, n, partner, type, at }
+    const event = { reference, n, provider, type, at }
     const none = { kind: 'unreached', cause: 'refused' } as const
     return recordAttempt(owed(event, { attemptsMax: 1 }), none, MADE, 0)
   })
@@ -41,8 +41,8 @@ export const leaveOutage = async (world: World, debits: number): Promise<void> =
   )
   for (const { facts, history } of failed) {
     const entries = history.map((_, n) => ({ reference: facts.reference, n }))
-    await appendToFeed(world.partner, entries, NOON)
+    await appendToFeed(world.provider, entries, NOON)
   }
-  await changeHealth(world.partner, () => ({ failingSince: NOON, exhaustedSince: NOON }))
+  await changeHealth(world.provider, () => ({ failingSince: NOON, exhaustedSince: NOON }))
   await world.forget()
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Workers } from './workers.ts'
 
-/** A partner's receiver on this machine, which answers as the test tells it. */
+/** A provider's receiver on this machine, which answers as the test tells it. */
 
 export type Post = {
   /** By the clock of the test, in epoch milliseconds. */

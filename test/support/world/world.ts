@@ -7,7 +7,7 @@ import type { Runtime } from '../../../shared/runtime.ts'
 import { GRACE_SECONDS } from '../../../shared/store/work-index.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import { draws } from '../../../simulation/engine/random.ts'
-import { demoPartner, NOON } from '../examples.ts'
+import { demoProvider, NOON } from '../examples.ts'
 import { callersOf } from './callers.ts'
 import { streamFeed, visible, work } from './feed.ts'
 import { type FunctionName, functionsOf, type Run } from './functions.ts'
@@ -79,7 +79,7 @@ export const openWorld = async (
     chance,
   }
   return {
-    partner: demoPartner.id,
+    provider: demoProvider.id,
     webhook,
     receiver,
     queues,

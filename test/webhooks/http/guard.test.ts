@@ -26,13 +26,13 @@ const refused = { outcome: { kind: 'unreached', cause: 'address' }, address: nul
 const anyUrl = { ...strict, urlOf: (text: string) => text }
 const sendByName = sender(anyUrl, { bodySeconds: 1 })
 
-/** As above, and this machine counts as public: what a partner's own server is in production. */
+/** As above, and this machine counts as public: what a provider's own server is in production. */
 const sendHere = sender(
   { ...anyUrl, isAllowed: (address) => address === '127.0.0.1' },
   { bodySeconds: 1 },
 )
 
-const named = (url: string, host = 'partner.example'): string => url.replace('127.0.0.1', host)
+const named = (url: string, host = 'provider.example'): string => url.replace('127.0.0.1', host)
 
 const listener = () => receiver((_, response) => response.end('thanks'))
 
@@ -82,7 +82,7 @@ describe('the sandbox on this machine speaks to it by its address, and to nothin
     expect(await sent(await listener(), { local: true })).toEqual({ outcome, address: '127.0.0.1' })
   })
 
-  test.each(['localhost', 'partner.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0'])(
+  test.each(['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0'])(
     'not http://%s',
     async (host) => {
       const url = await listener()
@@ -94,7 +94,7 @@ describe('the sandbox on this machine speaks to it by its address, and to nothin
 
   test('and not by a name that leads there', async () => {
     const resolve = async () => ['127.0.0.1']
-    expect(await sent('https://partner.example:8443/', { local: true, resolve })).toEqual(refused)
+    expect(await sent('https://provider.example:8443/', { local: true, resolve })).toEqual(refused)
   })
 })
 
@@ -121,9 +121,9 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
     const { asked, resolve } = answering(['127.0.0.1'], ['10.0.0.1'])
     const first = await sendHere(parcelTo(named(url)), networkOf({ resolve }))
     expect(first).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
-    expect(asked).toEqual(['partner.example'])
+    expect(asked).toEqual(['provider.example'])
     expect(await sendHere(parcelTo(named(url)), networkOf({ resolve }))).toEqual(refused)
-    expect(asked).toEqual(['partner.example', 'partner.example'])
+    expect(asked).toEqual(['provider.example', 'provider.example'])
     expect(connectionsTo(url)).toHaveLength(1)
     expect(connectionsTo(other)).toEqual([])
   })
@@ -172,7 +172,7 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
       response.end()
     })
     await sendHere(parcelTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
-    expect(hosts).toEqual([`partner.example:${new URL(url).port}`])
+    expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
   })
 })
 
@@ -203,7 +203,7 @@ describe('a name that leads nowhere is an outcome', () => {
   const unreached = (cause: string) => ({ outcome: { kind: 'unreached', cause }, address: null })
 
   test('it has no addresses', async () => {
-    expect(await sent('https://partner.example/')).toEqual(unreached('dns'))
+    expect(await sent('https://provider.example/')).toEqual(unreached('dns'))
   })
 
   test('it is not known, to the name system of this machine', async () => {
@@ -219,7 +219,7 @@ describe('a name that leads nowhere is an outcome', () => {
   ])(
     'nobody answers for it, until the %s',
     async (_which, parcel) => {
-      const sentTo = await sent('https://partner.example/', { resolve: () => never }, parcel)
+      const sentTo = await sent('https://provider.example/', { resolve: () => never }, parcel)
       expect(sentTo).toEqual(unreached('connect_timeout'))
     },
     2_000,

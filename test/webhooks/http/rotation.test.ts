@@ -5,7 +5,7 @@ import { previousAt, rotated } from '../../../shared/webhooks/http/rotation.ts'
 import { NOON } from '../../support/examples.ts'
 
 const webhook: Webhook = {
-  url: 'https://partner.test/webhooks',
+  url: 'https://provider.test/webhooks',
   secret: 'whsec_first',
   timeoutSeconds: 30,
   connectionTimeoutSeconds: 10,

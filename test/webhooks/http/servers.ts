@@ -49,7 +49,7 @@ export const rawReceiver = (answer: (socket: Socket) => void): Promise<string> =
 
 /** From the certificates of the tests, which no other machine trusts. */
 export const pem = (name: string): string =>
-  readFileSync(`test/webhooks/certificates/${name}.pem`, 'utf8')
+  readFileSync(`test/webhooks/http/certificates/${name}.pem`, 'utf8')
 
 /** A receiver with the certificate of that name. */
 export const tlsReceiver = (

@@ -82,7 +82,7 @@ describe('X-SVC-Signature', () => {
   })
 })
 
-test('sha256= stands in front of X-SVC-Signature for a partner that wants it there', () => {
+test('sha256= stands in front of X-SVC-Signature for a provider that wants it there', () => {
   const prefixed = signatureHeaders({ secret: SECRET, signaturePrefix: 'sha256' }, signed)
   const plain = signatureHeaders({ secret: SECRET }, signed)
   expect(prefixed).toEqual({

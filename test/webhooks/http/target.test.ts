@@ -4,7 +4,7 @@ import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
 import { answering, networkOf } from './one-parcel.ts'
 
-const URL_OF_PARTNER = 'https://partner.example/hooks'
+const URL_OF_PROVIDER = 'https://provider.example/hooks'
 
 const judged = (text: string, changes: Partial<Network> = {}, milliseconds = 5_000) =>
   targetOf(text, {
@@ -27,9 +27,9 @@ describe('a name leads to all of its addresses, and is resolved once', () => {
     [['2606:4700:4700::1111']],
   ])('%j', async (addresses) => {
     const { asked, resolve } = answering(addresses, ['127.0.0.1'])
-    const target = await judged(URL_OF_PARTNER, { resolve })
-    expect(target).toEqual({ url: new URL(URL_OF_PARTNER), addresses })
-    expect(asked).toEqual(['partner.example'])
+    const target = await judged(URL_OF_PROVIDER, { resolve })
+    expect(target).toEqual({ url: new URL(URL_OF_PROVIDER), addresses })
+    expect(asked).toEqual(['provider.example'])
   })
 })
 
@@ -49,11 +49,11 @@ describe('one address that is not public is enough to refuse a name', () => {
     ['10.0.0.1', '8.8.8.8'],
     ['8.8.8.8', '1.1.1.1', '::1'],
     ['2606:4700:4700::1111', '127.0.0.1'],
-    ['alias.partner.example'],
+    ['alias.provider.example'],
     [''],
   ])('%s %s %s', async (...addresses) => {
     for (const local of [false, true]) {
-      const target = judged(URL_OF_PARTNER, { local, resolve: async () => addresses })
+      const target = judged(URL_OF_PROVIDER, { local, resolve: async () => addresses })
       expect(await hindered(target)).toEqual(['address', 'must lead to public addresses alone'])
     }
   })
@@ -61,19 +61,19 @@ describe('one address that is not public is enough to refuse a name', () => {
 
 describe('a name that leads nowhere', () => {
   test('has no addresses', async () => {
-    const target = judged(URL_OF_PARTNER, { resolve: async () => [] })
+    const target = judged(URL_OF_PROVIDER, { resolve: async () => [] })
     expect(await hindered(target)).toEqual(['dns', 'does not resolve'])
   })
 
   test('is not known', async () => {
-    const target = judged(URL_OF_PARTNER, {
+    const target = judged(URL_OF_PROVIDER, {
       resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     })
     expect(await hindered(target)).toEqual(['dns', 'does not resolve'])
   })
 
   test('cannot even be asked for', async () => {
-    const target = judged(URL_OF_PARTNER, {
+    const target = judged(URL_OF_PROVIDER, {
       resolve: () => {
         throw new Error('no')
       },
@@ -83,7 +83,7 @@ describe('a name that leads nowhere', () => {
 
   test('is waited for no longer than a connection is', async () => {
     const never = Promise.withResolvers<string[]>()
-    const target = judged(URL_OF_PARTNER, { resolve: () => never.promise }, 50)
+    const target = judged(URL_OF_PROVIDER, { resolve: () => never.promise }, 50)
     expect(await hindered(target)).toEqual(['connect_timeout', 'does not resolve'])
   })
 })
@@ -114,7 +114,7 @@ describe('an address in the URL is never looked up', () => {
 
 test('a URL that is refused is never looked up', async () => {
   const { asked, resolve } = answering()
-  const target = judged('http://partner.example/hooks', { resolve })
+  const target = judged('http://provider.example/hooks', { resolve })
   expect(await hindered(target)).toEqual(['address', 'must use https'])
   expect(asked).toEqual([])
 })

@@ -39,30 +39,30 @@ afterEach(async () => {
 
 test('TLS and the receiver are told the name, and the certificate is held against it', async () => {
   const told: unknown[] = []
-  const url = await tlsReceiver('partner', (request, response) => {
+  const url = await tlsReceiver('provider', (request, response) => {
     const { servername, alpnProtocol } = request.socket as TLSSocket
     told.push({ servername, alpnProtocol, host: request.headers.host })
     response.end('thanks')
   })
   const outcome = { kind: 'answered', code: 200, body: 'thanks' }
-  expect(await sendTo(url, 'partner.example')).toEqual({ outcome, address: '127.0.0.1' })
-  const host = `partner.example:${new URL(url).port}`
-  expect(told).toEqual([{ servername: 'partner.example', alpnProtocol: 'http/1.1', host }])
+  expect(await sendTo(url, 'provider.example')).toEqual({ outcome, address: '127.0.0.1' })
+  const host = `provider.example:${new URL(url).port}`
+  expect(told).toEqual([{ servername: 'provider.example', alpnProtocol: 'http/1.1', host }])
 })
 
 test('a connection with TLS is kept as well', async () => {
-  const url = await tlsReceiver('partner', (_, response) => response.end())
-  for (let n = 0; n < 3; n += 1) await sendTo(url, 'partner.example')
+  const url = await tlsReceiver('provider', (_, response) => response.end())
+  for (let n = 0; n < 3; n += 1) await sendTo(url, 'provider.example')
   expect(connectionsTo(url)).toHaveLength(1)
 })
 
 describe('what a certificate does not vouch for gets nothing', () => {
   const strangers: [string, string, string][] = [
-    ['self-signed', 'self-signed', 'partner.example'],
-    ['expired', 'expired', 'partner.example'],
-    ['for another name', 'partner', 'other.example'],
-    ['for a name above', 'partner', 'hooks.partner.example'],
-    ['for no address', 'partner', '127.0.0.1'],
+    ['self-signed', 'self-signed', 'provider.example'],
+    ['expired', 'expired', 'provider.example'],
+    ['for another name', 'provider', 'other.example'],
+    ['for a name above', 'provider', 'hooks.provider.example'],
+    ['for no address', 'provider', '127.0.0.1'],
   ]
 
   test.each(strangers)('%s', async (_what, certificate, host) => {
@@ -81,32 +81,32 @@ describe('what a certificate does not vouch for gets nothing', () => {
 describe('TLS before 1.2 is none', () => {
   test.each(['TLSv1', 'TLSv1.1'] as const)('%s', async (version) => {
     const settings = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
-    const url = await tlsReceiver('partner', (_, response) => response.end(), settings)
-    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+    const url = await tlsReceiver('provider', (_, response) => response.end(), settings)
+    expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is some', async (version) => {
     const settings = { minVersion: version, maxVersion: version }
-    const url = await tlsReceiver('partner', (_, response) => response.end(), settings)
-    expect(await sendTo(url, 'partner.example')).toMatchObject({ outcome: { code: 200 } })
+    const url = await tlsReceiver('provider', (_, response) => response.end(), settings)
+    expect(await sendTo(url, 'provider.example')).toMatchObject({ outcome: { code: 200 } })
   })
 })
 
 describe('a receiver with which TLS comes to nothing', () => {
   test('speaks HTTP alone', async () => {
     const url = await receiver((_, response) => response.end())
-    expect(await sendTo(url.replace('http:', 'https:'), 'partner.example')).toEqual(failed('tls'))
+    expect(await sendTo(url.replace('http:', 'https:'), 'provider.example')).toEqual(failed('tls'))
   })
 
   test('has no certificate', async () => {
-    const url = await tlsReceiver('partner', () => undefined, { cert: '', key: '' })
-    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+    const url = await tlsReceiver('provider', () => undefined, { cert: '', key: '' })
+    expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
   test.each(['end', 'resetAndDestroy'] as const)('leaves with %s', async (leave) => {
     const server = createNetServer((socket) => socket.once('data', () => socket[leave]()))
     const url = await listening(server, 'https')
-    expect(await sendTo(url, 'partner.example')).toEqual(failed('tls'))
+    expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
   test.each([
@@ -116,7 +116,7 @@ describe('a receiver with which TLS comes to nothing', () => {
     'says nothing until the %s: no connection stood',
     async (_which, parcel) => {
       const url = await listening(createNetServer(), 'https')
-      const sent = await sendTo(url, 'partner.example', parcel)
+      const sent = await sendTo(url, 'provider.example', parcel)
       expect(sent).toEqual(failed('connect_timeout'))
       await ended(connectionsTo(url)[0]?.resume())
     },

@@ -10,17 +10,17 @@ const onThisMachine = { local: true, ownHosts: [] }
 const refusal = (reason: string | undefined) => ({ code: '400/4400', details: { url: [reason] } })
 
 const accepted = rowsOf(`
-  https://partner.example               https://partner.example/
-  https://partner.example/hooks?a=1     https://partner.example/hooks?a=1
-  https://partner.example:443/hooks     https://partner.example/hooks
-  https://partner.example:8443/hooks    https://partner.example:8443/hooks
-  HTTPS://Partner.Example/Hooks         https://partner.example/Hooks
-  https://partner.example/a/../b        https://partner.example/b
-  https://partner.example./hooks        https://partner.example/hooks
+  https://provider.example               https://provider.example/
+  https://provider.example/hooks?a=1     https://provider.example/hooks?a=1
+  https://provider.example:443/hooks     https://provider.example/hooks
+  https://provider.example:8443/hooks    https://provider.example:8443/hooks
+  HTTPS://Provider.Example/Hooks         https://provider.example/Hooks
+  https://provider.example/a/../b        https://provider.example/b
+  https://provider.example./hooks        https://provider.example/hooks
   https://b\u00fccher.example/          https://xn--bcher-kva.example/
   https://localhost.example/            https://localhost.example/
-  https://internal.partner.example/     https://internal.partner.example/
-  https://127.0.0.1.partner.example/    https://127.0.0.1.partner.example/
+  https://internal.provider.example/     https://internal.provider.example/
+  https://127.0.0.1.provider.example/    https://127.0.0.1.provider.example/
   https://8.8.8.8/hooks                 https://8.8.8.8/hooks
   https://134744072/hooks               https://8.8.8.8/hooks
   https://[2606:4700:4700::1111]/       https://[2606:4700:4700::1111]/
@@ -34,43 +34,43 @@ test('what was accepted is accepted again, as it stands', () => {
   const letters = fc.constantFrom('a', '\u00fc', '.', '-', '%', '/', '?', '#', ' ', '\u{1F600}')
   fc.assert(
     fc.property(fc.string({ unit: letters, maxLength: 2_048 }), (text) => {
-      const url = webhookUrl(`https://partner.example${text}`, anywhere)
+      const url = webhookUrl(`https://provider.example${text}`, anywhere)
       if (typeof url === 'string') expect(webhookUrl(url, anywhere)).toBe(url)
     }),
   )
 })
 
 const refusals = rowsOf(`
-  partner.example/hooks                 is not a URL
+  provider.example/hooks                 is not a URL
   /hooks                                is not a URL
   https://                              is not a URL
-  https://partner.example:port/         is not a URL
-  https://partner.example:65536/        is not a URL
-  https://partner .example/             is not a URL
+  https://provider.example:port/         is not a URL
+  https://provider.example:65536/        is not a URL
+  https://provider .example/             is not a URL
   https://127.0.0.1.256/                is not a URL
   https://[::1%25lo]/                   is not a URL
-  https://user@partner.example/         must not carry credentials
-  https://user:pass@partner.example/    must not carry credentials
-  https://:pass@partner.example/        must not carry credentials
-  https://partner.example@10.0.0.1/     must not carry credentials
-  http://partner.example/hooks          must use https
-  http://partner.example:443/hooks      must use https
+  https://user@provider.example/         must not carry credentials
+  https://user:pass@provider.example/    must not carry credentials
+  https://:pass@provider.example/        must not carry credentials
+  https://provider.example@10.0.0.1/     must not carry credentials
+  http://provider.example/hooks          must use https
+  http://provider.example:443/hooks      must use https
   http://localhost:3000/hooks           must use https
   http://127.0.0.2:3000/hooks           must use https
   http://[::1]:3000/hooks               must use https
   http://169.254.169.254/               must use https
-  ftp://partner.example/hooks           must use https
-  gopher://partner.example/hooks        must use https
+  ftp://provider.example/hooks           must use https
+  gopher://provider.example/hooks        must use https
   file:///etc/passwd                    must use https
   javascript:alert(1)                   must use https
   data:text/plain,hooks                 must use https
   ftp://127.0.0.1/hooks                 must use https
   http://user@127.0.0.1:3000/hooks      must not carry credentials
   https://127.0.0.1:9001/hooks          must use port 443 or 8443
-  https://partner.example:80/hooks      must use port 443 or 8443
-  https://partner.example:22/hooks      must use port 443 or 8443
-  https://partner.example:9001/hooks    must use port 443 or 8443
-  https://partner.example:0/hooks       must use port 443 or 8443
+  https://provider.example:80/hooks      must use port 443 or 8443
+  https://provider.example:22/hooks      must use port 443 or 8443
+  https://provider.example:9001/hooks    must use port 443 or 8443
+  https://provider.example:0/hooks       must use port 443 or 8443
   https://localhost/hooks               must give the full name of a host
   https://localhost./hooks              must give the full name of a host
   https://LOCALHOST/hooks               must give the full name of a host
@@ -79,7 +79,7 @@ const refusals = rowsOf(`
   https://com./hooks                    must give the full name of a host
   https://com../hooks                   must give the full name of a host
   https://./hooks                       must give the full name of a host
-  https://partner.localhost/            must not name a host of a private network
+  https://provider.localhost/            must not name a host of a private network
   https://printer.local/                must not name a host of a private network
   https://printer.LOCAL./               must not name a host of a private network
   https://metadata.google.internal/     must not name a host of a private network
@@ -187,7 +187,7 @@ describe('a host of this service is refused, by its host and port', () => {
 
 describe('a URL has at most 2048 characters', () => {
   const tooLong = refusal('must have at most 2048 characters')
-  const base = 'https://partner.example/'
+  const base = 'https://provider.example/'
   const longest = base.padEnd(2_048, 'a')
 
   test('and may have as many', () => {

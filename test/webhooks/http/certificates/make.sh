@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the certificates of the tests anew; no other machine trusts them. They hold until 2099, but
-# for the one that ended in 2001. The keys are made to be read by everybody.
+# Writes the certificates of the tests, which no machine trusts. They are valid until 2099, except the
+# one that expired in 2001. The keys are public.
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -22,7 +22,7 @@ commonName = supplied
 basicConstraints = critical, CA:true
 [leaf]
 basicConstraints = critical, CA:false
-subjectAltName = DNS:partner.example
+subjectAltName = DNS:provider.example
 CONF
 
 key() { openssl ecparam -genkey -name prime256v1 -noout -out "$1.key.pem"; }
@@ -33,9 +33,9 @@ signed() { # name, extensions, first day, last day, issuer
 }
 by_authority=(-cert authority.pem -keyfile authority.key.pem)
 
-for name in authority partner expired self-signed; do key "$name"; asked "$name"; done
+for name in authority provider expired self-signed; do key "$name"; asked "$name"; done
 signed authority authority 20000101000000Z 20991231235959Z -selfsign -keyfile authority.key.pem
-signed partner leaf 20000101000000Z 20991231235959Z "${by_authority[@]}"
+signed provider leaf 20000101000000Z 20991231235959Z "${by_authority[@]}"
 signed expired leaf 20000101000000Z 20010101000000Z "${by_authority[@]}"
 signed self-signed leaf 20000101000000Z 20991231235959Z -selfsign -keyfile self-signed.key.pem
 rm authority.key.pem
