@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { readEvent } from './listener/event.ts'
 import { line } from './listener/line.ts'
-import { newJournal } from './listener/sequence-tracker.ts'
-import { forgeryIn } from './listener/verify.ts'
+import { newSequenceTracker } from './listener/sequence-tracker.ts'
+import { verify } from './listener/verify.ts'
 
 /**
  * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: a receiver on this
@@ -71,7 +71,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => 
 }
 
 const { port, secret, failure, failures } = readArguments()
-const journal = newJournal()
+const journal = newSequenceTracker()
 let failuresLeft = failures
 
 /** Prints what came, and says what to answer. */
@@ -82,7 +82,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   const now = new Date()
   const arrival = { headers: request.headers, raw }
   const event = readEvent(arrival)
-  const forgery = secret === undefined ? undefined : forgeryIn(arrival, secret, now)
+  const forgery = secret === undefined ? undefined : verify(arrival, secret, now)
   // A forger's words are not remembered.
   const known = event && !forgery ? journal(event) : { notes: [] }
   const answer = failuresLeft-- > 0 ? failure : forgery ? 401 : 204

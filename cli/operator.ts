@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Day } from '../shared/domain/settlement/batch.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
-import { judgeCall, secretsOf } from '../shared/operator/verbs.ts'
+import { parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import {
   actorOf,
   fail,
@@ -114,7 +114,7 @@ const { port, stage, ...written } = readOptions(given)
 const target = readTarget(port, stage)
 const options = await readSecrets(written, secretsOf(wanted))
 // As the function will judge it, and sooner.
-const judged = judgeCall(known, { verb, options })
+const judged = parseCall(known, { verb, options })
 if ('error' in judged) fail(judged.error)
 
 const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {

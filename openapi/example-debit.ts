@@ -27,8 +27,8 @@ import {
 } from '../shared/domain/settlement/batch.ts'
 import { debitLine } from '../shared/domain/settlement/line.ts'
 import { endPayment } from '../shared/domain/settlement/payment.ts'
-import { ATTEMPT_ID_BYTES, attemptId, firstTry } from '../shared/domain/webhooks/attempt.ts'
-import { owed, recordAttempt, redeliver } from '../shared/domain/webhooks/delivery.ts'
+import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../shared/domain/webhooks/attempt.ts'
+import { newDelivery, recordAttempt, redeliver } from '../shared/domain/webhooks/delivery.ts'
 import { webhookPayload } from '../shared/domain/webhooks/event.ts'
 import { bankItemView, bankListView, bankUpdateView, callbackView } from '../shared/views/bank.ts'
 import { batchView, lineView, totalsView } from '../shared/views/batch.ts'
@@ -125,7 +125,7 @@ const made = {
   sentAs: 'transaction.completed',
 }
 
-const untried = owed(
+const untried = newDelivery(
   { reference, n: 3, provider: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
@@ -226,6 +226,6 @@ export const exampleReplies: Record<OperationName, Success> = {
     },
   },
   'test-webhook': {
-    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', firstTry(answered, made)),
+    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(answered, made)),
   },
 }

@@ -1,5 +1,5 @@
 /** What a field of this name means, wherever it stands. */
-export const meanings: Record<string, string> = {
+export const fieldDescriptions: Record<string, string> = {
   account_number: "The customer's account at the bank",
   address: 'The IP address that the attempt went to; null when no connection stood',
   amount: 'In GHS, with exactly two decimals',

@@ -4,7 +4,7 @@ import { type Operation, type OperationName, operations } from '../shared/api/op
 import { replies } from '../shared/views/replies.ts'
 import { descriptionOf } from './descriptions.ts'
 import { exampleReplies, NOON } from './example-debit.ts'
-import { meanings } from './field-descriptions.ts'
+import { fieldDescriptions } from './field-descriptions.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
@@ -84,7 +84,7 @@ export const parameterComponents: Json = Object.fromEntries(
 )
 
 const described = (name: OperationName, parameter: string): Json => {
-  const { description = meanings[parameter], ...rest } =
+  const { description = fieldDescriptions[parameter], ...rest } =
     descriptionOf(name).parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }

@@ -2,7 +2,7 @@ import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
 import { BankShape } from '../shared/views/transaction-shape.ts'
-import { meanings } from './field-descriptions.ts'
+import { fieldDescriptions } from './field-descriptions.ts'
 
 /** JSON Schemas of what goes over the wire, from the schemas that judge it. */
 
@@ -43,7 +43,7 @@ export const componentRef = (kind: string, name: string): string => `#/component
 const explained = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
-      const description = meanings[name]
+      const description = fieldDescriptions[name]
       return [name, description ? { ...(schema as Json), description } : schema]
     }),
   )

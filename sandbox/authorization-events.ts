@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { FunctionName } from '../infra/definitions/functions.ts'
 
 /** A call of a function that was held against its role, for whoever listens. */
-export type Judgement = {
+export type AuthorizationEvent = {
   name: FunctionName
   /** An action on a resource: what the call needs of the role. */
   needed: string
@@ -10,4 +10,4 @@ export type Judgement = {
   allowedBy: string | undefined
 }
 
-export const judgements = channel('debit-collection.judgements')
+export const authorizationEvents = channel('debit-collection.judgements')

@@ -3,12 +3,12 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../infra/definitions/functions.ts'
 import {
   calledBy,
+  formatPermission,
   type Permission,
   permissionsIn,
-  spelled,
 } from '../infra/definitions/iam-statements.ts'
-import { type Judgement, judgements } from './authorization-events.ts'
-import { needsOf } from './required-permissions.ts'
+import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
+import { requiredPermissions } from './required-permissions.ts'
 
 /**
  * Holds every AWS call of a function against its row in permissions.ts, as IAM does by its role.
@@ -56,13 +56,13 @@ const allowedTo = (name: FunctionName): Permission[] => {
 /** @returns an error for who is not allowed */
 const judge = (name: FunctionName, command: Command): Error | undefined => {
   let denied: Error | undefined
-  for (const needed of needsOf(command)) {
+  for (const needed of requiredPermissions(command)) {
     const allowedBy = narrowest(allowedTo(name), needed)
-    judgements.publish({
+    authorizationEvents.publish({
       name,
-      needed: spelled(needed),
-      allowedBy: allowedBy && spelled(allowedBy),
-    } satisfies Judgement)
+      needed: formatPermission(needed),
+      allowedBy: allowedBy && formatPermission(allowedBy),
+    } satisfies AuthorizationEvent)
     if (!allowedBy) denied ??= refusal(name, needed)
   }
   return denied
@@ -71,17 +71,17 @@ const judge = (name: FunctionName, command: Command): Error | undefined => {
 const refusal = (name: FunctionName, needed: Permission): Error =>
   Object.assign(
     new Error(
-      `${name} is not allowed ${spelled(needed)}: its row is in infra/definitions/function-permissions.ts`,
+      `${name} is not allowed ${formatPermission(needed)}: its row is in infra/definitions/function-permissions.ts`,
     ),
     { name: 'AccessDeniedException', $fault: 'client', $metadata: { httpStatusCode: 400 } },
   )
 
-type Command = Parameters<typeof needsOf>[0]
+type Command = Parameters<typeof requiredPermissions>[0]
 // biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
 type Client = { send: (command: any, ...rest: any[]) => any }
 
 /** Has the calls of a client judged, or of all clients that have this prototype. */
-export const judgeCallsOf = (client: Client): void => {
+export const authorizeCallsOf = (client: Client): void => {
   const { send } = client
   client.send = function (this: Client, command, ...rest) {
     const name = actor()
@@ -91,4 +91,4 @@ export const judgeCallsOf = (client: Client): void => {
 }
 
 // All clients of the SDK are of one kind, so none escapes, wherever it is made.
-judgeCallsOf(Object.getPrototypeOf(SQSClient.prototype))
+authorizeCallsOf(Object.getPrototypeOf(SQSClient.prototype))

@@ -20,7 +20,7 @@ type Given = {
 }
 
 /** What the stacks have, and where. */
-export type Furnished = {
+export type Backends = {
   endpoints: Endpoints
   table: string
   streamArn: string
@@ -29,10 +29,10 @@ export type Furnished = {
 }
 
 /** On parts of its own, which go when it goes. */
-export const furnishHere = async (
+export const startLocalBackends = async (
   { dynamoDbEndpoint, tableName: table = NAME }: Given,
   stops: Stops,
-): Promise<Furnished> => {
+): Promise<Backends> => {
   const fauxqs = await startFauxqs(REGION)
   stops.push(fauxqs.stop)
   const local = dynamoDbEndpoint ? undefined : await startDynamoDbLocal()
@@ -52,11 +52,11 @@ export const furnishHere = async (
 }
 
 /** Under names of its own in what runs already and will go on. */
-export const furnishElsewhere = async (
+export const connectBackends = async (
   endpoints: Endpoints,
   print: Print,
   stops: Stops,
-): Promise<Furnished> => {
+): Promise<Backends> => {
   await assertAnswers(endpoints, REGION)
   const table = `${NAME}-${randomBytes(3).toString('hex')}`
   const bucket = `${table}-reports`

@@ -7,7 +7,7 @@ import { decodedParameter } from '../shared/api/resources.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { route } from './gateway-event.ts'
 import { answerInvocation, refuseForeignInvocation } from './lambda-api.ts'
-import { answer, answerAndClose, bareReply, ownReply } from './own-reply.ts'
+import { bareReply, ownReply, sendReply, sendReplyAndClose } from './own-reply.ts'
 import { referencePage } from './reference-page.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import { StartFailure } from './start-failure.ts'
@@ -46,7 +46,7 @@ export const openGateway = async (
   { arrivalMs = ARRIVAL_MS }: { arrivalMs?: number } = {},
 ): Promise<Gateway> => {
   let serving: Serve = async (_request, response) => {
-    answer(response, ownReply('INTEGRATION_FAILURE'))
+    sendReply(response, ownReply('INTEGRATION_FAILURE'))
   }
   const server = createServer(
     {
@@ -60,7 +60,7 @@ export const openGateway = async (
       serving(request, response).catch(() => {
         // The gateway itself failed, or the caller has gone.
         if (response.headersSent) response.destroy()
-        else answer(response, ownReply('DEFAULT_5XX'))
+        else sendReply(response, ownReply('DEFAULT_5XX'))
       })
     },
   )
@@ -98,7 +98,7 @@ const refuseUnreadable = (server: ReturnType<typeof createServer>): void => {
     socket.end(bareReply('BAD_REQUEST_PARAMETERS'))
   })
   server.on('checkExpectation', (_request, response) => {
-    answerAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
+    sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
   })
 }
 
@@ -109,27 +109,27 @@ const serveWith =
     const target = targetOf(request)
     const { pathname, search } = target
     const invoked = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
-    if (!target.host) return answerAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
+    if (!target.host) return sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
     if (!isLocal(target, request.headers)) {
       if (invoked) return refuseForeignInvocation(response)
-      return answerAndClose(response, ownReply('ACCESS_DENIED'))
+      return sendReplyAndClose(response, ownReply('ACCESS_DENIED'))
     }
     const body = await readBody(request, arrivalMs)
-    if (body === 'late') return answerAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
+    if (body === 'late') return sendReplyAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
     const page = request.method === 'GET' ? referencePage(pathname) : undefined
     if (page) {
       response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return
     }
     if (invoked) return answerInvocation(functions, decodedParameter(invoked), body, response)
-    if (body === 'too large') return answer(response, ownReply('REQUEST_TOO_LARGE'))
+    if (body === 'too large') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
     const { name, event } = route(request, pathname, new URLSearchParams(search), body)
     const reply = await functions.invoke(name, event).then(
       (result) => result as APIGatewayProxyResult,
       (error) =>
         ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
     )
-    answer(response, reply)
+    sendReply(response, reply)
     onAnswered({
       method: request.method ?? '',
       path: pathname,

@@ -40,17 +40,17 @@ const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeader
   'Content-Length': Buffer.byteLength(body),
 })
 
-export const answer = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
+export const sendReply = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
   // The function leaves out the body of HEAD, so its length is not known.
   const headers = response.req.method === 'HEAD' ? reply.headers : headersOf(reply)
   response.writeHead(reply.statusCode, headers as OutgoingHttpHeaders).end(reply.body)
 }
 
 /** Answers a request whose body does not arrive, and closes its connection. */
-export const answerAndClose = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
+export const sendReplyAndClose = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
   response.setHeader('Connection', 'close')
   response.once('finish', () => response.req.destroy())
-  answer(response, reply)
+  sendReply(response, reply)
 }
 
 /** A reply in bytes, for a connection on which no request could be read. */

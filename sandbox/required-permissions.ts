@@ -86,7 +86,7 @@ const needs: Record<string, (input: Input) => Permission[]> = {
 type Command = { constructor: { name: string }; input: Input }
 
 /** A command that is not known here needs what no row can give. */
-export const needsOf = (command: Command): Permission[] => {
+export const requiredPermissions = (command: Command): Permission[] => {
   const { name } = command.constructor
   return needs[name]?.(command.input) ?? [{ action: name, resource: 'anything' }]
 }

@@ -4,8 +4,8 @@ import { type Addresses, environmentOf } from '../infra/definitions/environment.
 import { functionRows } from '../infra/definitions/functions.ts'
 import { jobNames, jobRow, recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
-import { type Judgement, judgements } from './authorization-events.ts'
-import { furnishElsewhere, furnishHere, NAME, REGION } from './backends.ts'
+import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
+import { connectBackends, NAME, REGION, startLocalBackends } from './backends.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
@@ -72,8 +72,8 @@ const start = async (
   const gateway = await openGateway(options.port)
   stops.push(gateway.stop)
   const { table, streamArn, bucket, queues, endpoints } = await (options.endpoints
-    ? furnishElsewhere(options.endpoints, print, stops)
-    : furnishHere(options, stops))
+    ? connectBackends(options.endpoints, print, stops)
+    : startLocalBackends(options, stops))
   const scheduler = await startScheduler(async (arn, body) => {
     const [, , , , account, name] = arn.split(':')
     const QueueUrl = `${endpoints.sqs}/${account}/${name}`
@@ -162,12 +162,12 @@ const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
 /** Also those that a function bears, such as of a message that it could not send. */
 const tellRefusals = (print: Print): (() => Promise<void>) => {
   const tell = (message: unknown) => {
-    const { name, needed, allowedBy } = message as Judgement
+    const { name, needed, allowedBy } = message as AuthorizationEvent
     if (!allowedBy) print(faultLine(name, `is not allowed ${needed}`))
   }
-  judgements.subscribe(tell)
+  authorizationEvents.subscribe(tell)
   return async () => {
-    judgements.unsubscribe(tell)
+    authorizationEvents.unsubscribe(tell)
   }
 }
 

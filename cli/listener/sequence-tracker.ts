@@ -1,7 +1,7 @@
 import type { ShownEvent } from './event.ts'
 
 /** Counts the attempts at an event, and notes those that come after a later event of their debit. */
-export type Journal = (event: ShownEvent) => { attempt: number; notes: string[] }
+export type SequenceTracker = (event: ShownEvent) => { attempt: number; notes: string[] }
 
 // A listener that runs for days forgets its oldest events rather than fill the memory.
 const REMEMBERED_MAX = 10_000
@@ -19,7 +19,7 @@ const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
 /** After a restore the table's events have another tens digit, and their numbers may come twice. */
 const generationOf = (eventId: string): string => eventId.slice(-2, -1)
 
-export const newJournal = (): Journal => {
+export const newSequenceTracker = (): SequenceTracker => {
   const attempts = new Map<string, number>()
   const latest = new Map<string, number>()
   return ({ eventId, reference, sequence }) => {

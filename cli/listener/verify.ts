@@ -43,7 +43,7 @@ const isRecent = ({ headers }: Arrival, now: Date): boolean =>
   TOLERANCE_SECONDS
 
 /** @returns what is wrong with it; undefined for a genuine one */
-export const forgeryIn = (arrival: Arrival, secret: string, now: Date): string | undefined => {
+export const verify = (arrival: Arrival, secret: string, now: Date): string | undefined => {
   if (!signsBody(arrival, secret)) return 'X-SVC-Signature is wrong'
   if (!signsAll(arrival, secret)) return 'webhook-signature is wrong'
   if (!isRecent(arrival, now)) return 'not signed within the last five minutes'

@@ -1,5 +1,5 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { namedDebit, recordRejectedBody, takeReport } from '../../shared/api/bank-report.ts'
+import { applyReport, namedDebit, recordRejectedBody } from '../../shared/api/bank-report.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { applyBankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -13,7 +13,7 @@ export const updateDebitTransaction = (runtime: Runtime) =>
     async ({ caller, input, body, at, requestId }, { debit, generation }) => {
       if (!debit) return notFound('update-debit-transaction')
       const cause = { at, by: `bank:${caller.bank}`, requestId, generation }
-      const taken = await takeReport(
+      const taken = await applyReport(
         debit,
         { report: input, body, cause, apply: applyBankUpdate },
         runtime,

@@ -7,7 +7,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { log } from '../../shared/log.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { sha256 } from '../../shared/store/keys.ts'
-import { countRequest, untouched } from '../../shared/store/rate-limit.ts'
+import { countRequest, unused } from '../../shared/store/rate-limit.ts'
 
 /** Requests per minute of one address that no operation matches (specification, Limits, General). */
 const GENERAL_LIMIT = { production: 60, sandbox: 30 }
@@ -28,7 +28,7 @@ export const answerUnmatched =
     // The answer needs no table, so an outage must not make it a 5xx.
     const rate = await countRequest(scope, limit, at).catch((error) => {
       log.error('fault', { operation: 'answer-unmatched', request_id: requestId, error })
-      return untouched(limit, at)
+      return unused(limit, at)
     })
     const refusal = rate.exceeded ? rateRefusal(1453, { rate, at }) : refusalOf(path)
     return refusalReply(refusal, { requestId, at, rate })

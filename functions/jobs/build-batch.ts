@@ -1,6 +1,6 @@
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { buildInTurn } from '../../shared/settlement/lease.ts'
+import { buildWithLease } from '../../shared/settlement/lease.ts'
 
 /** Of the function's own time, what a run may use before it leaves the rest to another. */
 const RUN_MS = 600_000
@@ -12,7 +12,7 @@ const RUN_MS = 600_000
 export const buildBatches = (runtime: Runtime) =>
   consumer('settlements', async (wanted) => {
     const end = runtime.now().getTime() + RUN_MS
-    await buildInTurn(wanted, runtime, () => runtime.now().getTime() >= end)
+    await buildWithLease(wanted, runtime, () => runtime.now().getTime() >= end)
   })
 
 export const handler = buildBatches(real)

@@ -1,7 +1,7 @@
 import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { consumer } from '../../shared/queues/consume.ts'
-import { building, payment } from '../../shared/queues/outbox.ts'
-import { sendEvery } from '../../shared/queues/send.ts'
+import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listProviders } from '../../shared/store/providers/providers.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -16,9 +16,9 @@ export const openSettlement = (runtime: Pick<Runtime, 'now'>) =>
     const date = dayOf(runtime.now())
     const [providers, payable] = await Promise.all([listProviders(), listPayable(startOf(date))])
     const batches = await findBatches(payable)
-    await sendEvery([
-      ...providers.map((provider) => building(provider, date)),
-      ...batches.map(({ id, provider }) => payment(id, provider)),
+    await sendAllOrThrow([
+      ...providers.map((provider) => buildBatchMessage(provider, date)),
+      ...batches.map(({ id, provider }) => payBatchMessage(id, provider)),
     ])
   })
 

@@ -4,7 +4,7 @@ import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
-import { worldOf } from '../../shared/settlement/payment-deps.ts'
+import { paymentDeps } from '../../shared/settlement/payment-deps.ts'
 
 /**
  * Pays a batch on the day after it was built (specification, What the service does, 6). One that
@@ -12,7 +12,7 @@ import { worldOf } from '../../shared/settlement/payment-deps.ts'
  */
 export const processBatch = (runtime: Runtime) =>
   consumer('payments', async ({ batch }) => {
-    const paid = await payBatch(batch, worldOf(runtime))
+    const paid = await payBatch(batch, paymentDeps(runtime))
     if (!(paid instanceof Refusal)) return
     const { code, message } = paid.error
     log.warn('batch not paid', { batch, code, message, details: paid.details })

@@ -3,7 +3,7 @@ import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { tellReconciled } from '../../shared/reconciliation/telemetry.ts'
+import { logReconciliation } from '../../shared/reconciliation/telemetry.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 
@@ -18,7 +18,7 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
     if (unfinished.length > 0) log.error('settlement unfinished', { date: today, unfinished })
     measure({ SettlementUnfinished: unfinished.length })
     const yesterday = dayAfter(today, -1)
-    tellReconciled(await reconcile(yesterday, runtime))
+    logReconciliation(await reconcile(yesterday, runtime))
   })
 
 export const handler = reconcileDay(real)

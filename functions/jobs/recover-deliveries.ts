@@ -1,4 +1,4 @@
-import { type Delivery, redeliver, revive } from '../../shared/domain/webhooks/delivery.ts'
+import { autoRetry, type Delivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import {
   afterPage,
   dueInPage,
@@ -45,7 +45,7 @@ export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
 
 /** On somebody's word all that was not received; of its own accord what was abandoned. */
 const takenUp = ({ kind, until }: Recovery, delivery: Delivery, at: Date): Delivery | undefined => {
-  if (kind === 'automatic') return revive(delivery, at)
+  if (kind === 'automatic') return autoRetry(delivery, at)
   // Pending: this page was begun before, or somebody asked for it already.
   const isToBe = delivery.status === 'failed' || delivery.status === 'abandoned'
   const isAfter = delivery.last && delivery.last.at > until

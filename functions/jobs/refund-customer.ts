@@ -6,7 +6,7 @@ import {
   type Refund,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy } from '../../shared/domain/operator/restore.ts'
-import type { InstructionResult } from '../../shared/domain/settlement/payout.ts'
+import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -52,7 +52,7 @@ const operationOf = async ({ bank }: Refund, { now }: Runtime) => {
   return refundOperations({
     settingsOf: findConnectorSettings,
     now,
-    exchangeSeconds: EXCHANGE_SECONDS,
+    timeoutSeconds: EXCHANGE_SECONDS,
     localPeers: environment.localPeers,
   })[current.connector]
 }
@@ -67,7 +67,7 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
 
 const recordResult = async (
   refund: Refund,
-  result: InstructionResult,
+  result: PayoutResult,
   runtime: Runtime,
 ): Promise<void> => {
   switch (result.kind) {

@@ -14,17 +14,17 @@ import {
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
-  type AboutEvent,
-  announce,
-  building,
-  clock,
+  buildBatchMessage,
+  type EventMessage,
+  firstAttempts,
   nextAttempt,
   nextPage,
-  refunding,
-  sidelined,
+  refundMessages,
+  startTimeout,
   submission,
+  toSidelined,
 } from '../../shared/queues/outbox.ts'
-import { sendEvery } from '../../shared/queues/send.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { fromDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
@@ -53,7 +53,7 @@ export const relay = (runtime: Pick<Runtime, 'now'>) =>
         case 'delivery':
           return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), turn)
         case 'recovery':
-          return sendEvery(nextPage(fromRecoveryItem(item), turn.now))
+          return sendAllOrThrow(nextPage(fromRecoveryItem(item), turn.now))
         case 'batch':
           return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
         case 'build':
@@ -76,12 +76,12 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
   const added = debitEvents(debit).slice(before?.history.length ?? 0)
   await Promise.all([
     tell(added, turn),
-    sendEvery(
+    sendAllOrThrow(
       added.flatMap(({ type }) => {
         if (type === 'pending') {
-          return [submission(debit, { again: false }), clock(debit, 'processing')]
+          return [submission(debit, { resubmission: false }), startTimeout(debit, 'processing')]
         }
-        return type === 'processing' ? [clock(debit, 'approval')] : []
+        return type === 'processing' ? [startTimeout(debit, 'approval')] : []
       }),
     ),
   ])
@@ -119,7 +119,7 @@ const tell = async (events: readonly ProviderEvent[], { now, append }: Turn): Pr
   const { provider } = first
   await Promise.all([
     append(provider, events, now),
-    inTheirLane(provider, [announce([first, ...others])], now).then(sendEvery),
+    inTheirLane(provider, [firstAttempts([first, ...others])], now).then(sendAllOrThrow),
   ])
 }
 
@@ -133,13 +133,13 @@ const followDelivery = async (
     before?.attemptCount === delivery.attemptCount &&
     before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
   if (isKnown) return
-  await sendEvery(await inTheirLane(delivery.provider, nextAttempt(delivery, now), now))
+  await sendAllOrThrow(await inTheirLane(delivery.provider, nextAttempt(delivery, now), now))
 }
 
 /** A builder that ran out of time leaves the rest to another. */
 const followBuild = async (build: BuildRecord, before: BuildRecord | undefined): Promise<void> => {
   const isLeft = build.continuations > (before?.continuations ?? 0)
-  if (isLeft) await sendEvery([building(build.provider, build.date)])
+  if (isLeft) await sendAllOrThrow([buildBatchMessage(build.provider, build.date)])
 }
 
 /** A payment that is through. */
@@ -159,7 +159,7 @@ const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn):
 
 /** A new refund, or a retry of a failed one. The job and the sweep do the rest. */
 const followRefund = async (refund: Refund, before: Refund | undefined): Promise<void> => {
-  if (refund.uuid !== before?.uuid) await sendEvery(refunding(refund))
+  if (refund.uuid !== before?.uuid) await sendAllOrThrow(refundMessages(refund))
   if (refund.status === 'completed' && before?.status !== 'completed') {
     measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
   }
@@ -167,9 +167,9 @@ const followRefund = async (refund: Refund, before: Refund | undefined): Promise
 
 const inTheirLane = async (
   provider: ProviderId,
-  about: AboutEvent[],
+  about: EventMessage[],
   now: Date,
-): Promise<AboutEvent[]> =>
-  about.length > 0 && (await isSlow(provider, now)) ? about.map(sidelined) : about
+): Promise<EventMessage[]> =>
+  about.length > 0 && (await isSlow(provider, now)) ? about.map(toSidelined) : about
 
 export const handler = relay(real)

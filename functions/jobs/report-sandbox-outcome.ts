@@ -6,7 +6,7 @@ import { isHeldBy } from '../../shared/domain/operator/restore.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
 
 /** The sandbox bank reports, half a minute after it took a debit, what became of it. */
@@ -27,7 +27,7 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
       generation: restore?.generation,
     }
     // A bank or a clock that was first is right; then the refusal is no news to anyone.
-    await moveDebit(
+    await transition(
       debit,
       (now) =>
         outcome === 'timeout'

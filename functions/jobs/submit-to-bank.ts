@@ -4,8 +4,8 @@ import {
   advance,
   type Debit,
   deadline,
-  type Move,
   stateAt,
+  type Transition,
 } from '../../shared/domain/debits/debit.ts'
 import { clocks } from '../../shared/domain/debits/lifecycle.ts'
 import { applyOutcome, type SubmissionResult } from '../../shared/domain/debits/submission.ts'
@@ -15,7 +15,7 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findAccount, findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { expire } from '../../shared/sweep/expire.ts'
 
@@ -34,7 +34,7 @@ const connected = (runtime: Runtime) =>
       }),
     settingsOf: findConnectorSettings,
     now: runtime.now,
-    exchangeSeconds: EXCHANGE_SECONDS,
+    timeoutSeconds: EXCHANGE_SECONDS,
     localPeers: environment.localPeers,
   })
 
@@ -43,7 +43,7 @@ const connected = (runtime: Runtime) =>
  * uuid; a result that is not known is a fault, and the message comes again.
  */
 export const submitToBank = (runtime: Runtime) =>
-  consumer('submissions', async ({ reference, again }, messageId, received) => {
+  consumer('submissions', async ({ reference, resubmission }, messageId, received) => {
     const debit = await findDebit(reference)
     if (debit?.status !== 'pending') return
     const { bank, phone } = debit.facts
@@ -69,12 +69,12 @@ export const submitToBank = (runtime: Runtime) =>
       createdAt: stateAt(debit).createdAt,
       account,
       // A restore may have undone the record of a submission that the bank has taken.
-      repeated: received.repeated || again === true || isOfLostTime(debit, generation),
+      repeated: received.repeated || resubmission === true || isOfLostTime(debit, generation),
     })
     const known = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
       : {}
-    await moveDebit(
+    await transition(
       debit,
       (now) =>
         afterSubmission(now, result, {
@@ -93,7 +93,7 @@ const isOfLostTime = ({ history: [created] }: Debit, generation = 1): boolean =>
   (created?.generation ?? 1) < generation
 
 /** Only a debit that is still pending moves: a clock or the bank may have been first. */
-const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Move, 'to'>) => {
+const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
   if (debit.status !== 'pending') return debit
   switch (result.kind) {
     case 'silent':

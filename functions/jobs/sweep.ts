@@ -1,8 +1,8 @@
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { lookAfterCompleted } from '../../shared/sweep/completed.ts'
-import { lookAfterOverdue } from '../../shared/sweep/overdue.ts'
+import { sweepCompleted } from '../../shared/sweep/completed.ts'
+import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 
 /** Of the function's own time, what a run may use; the next minute brings another. */
 const RUN_MS = 40_000
@@ -15,8 +15,8 @@ export const sweep = (runtime: Runtime) =>
   consumer('sweeps', async () => {
     const end = runtime.now().getTime() + RUN_MS
     const isOver = () => runtime.now().getTime() >= end
-    await lookAfterOverdue(runtime, isOver)
-    await lookAfterCompleted(runtime, isOver)
+    await sweepOverdue(runtime, isOver)
+    await sweepCompleted(runtime, isOver)
     // That there is none of these is the alarm.
     measure({ SweepRuns: 1 })
   })

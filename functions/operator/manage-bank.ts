@@ -5,7 +5,7 @@ import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
-import { kept, present } from '../../shared/operator/options.ts'
+import { defined, updatedOr } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
@@ -18,10 +18,10 @@ const changed = (bank: Bank, settings: Settings): Bank => ({
   connector: settings.connector ?? bank.connector,
   status: settings.status ?? bank.status,
   connectorType: settings['connector-type'] ?? bank.connectorType,
-  ...present({
-    maximum: kept(bank.maximum, settings.maximum),
-    ussdCode: kept(bank.ussdCode, settings['ussd-code']),
-    packageName: kept(bank.packageName, settings['package-name']),
+  ...defined({
+    maximum: updatedOr(bank.maximum, settings.maximum),
+    ussdCode: updatedOr(bank.ussdCode, settings['ussd-code']),
+    packageName: updatedOr(bank.packageName, settings['package-name']),
     requestLimits: bank.requestLimits,
   }),
 })

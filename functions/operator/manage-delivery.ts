@@ -1,7 +1,7 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
-import { askedRecovery, RECOVERY_DAYS_MAX } from '../../shared/domain/webhooks/recovery.ts'
+import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
 import { environment, real } from '../../shared/runtime.ts'
@@ -13,7 +13,7 @@ import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
 import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
-import { askRedelivery } from '../../shared/webhooks/redeliver.ts'
+import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
 const listOfProvider = async (
   provider: ProviderId,
@@ -39,7 +39,7 @@ export const handler = operatorHandler(noun, {
     const event = wanted && (await findEvent(wanted))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
     await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })
-    const asked = await askRedelivery(event, real)
+    const asked = await requestRedelivery(event, real)
     return asked instanceof Refusal ? asked : deliveryView(asked)
   },
   recover: async ({ provider, since }, author) => {
@@ -50,7 +50,7 @@ export const handler = operatorHandler(noun, {
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
-    const recovery = askedRecovery({ provider, id: real.newId(), since, now })
+    const recovery = requestedRecovery({ provider, id: real.newId(), since, now })
     await openRecovery(recovery)
     return {
       recovery: recovery.id,

@@ -4,8 +4,8 @@ import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/funding.ts'
-import { payment } from '../../shared/queues/outbox.ts'
-import { sendEvery } from '../../shared/queues/send.ts'
+import { payBatchMessage } from '../../shared/queues/outbox.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
@@ -26,7 +26,7 @@ const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding
 const payWaiting = async (): Promise<void> => {
   if (!environment.payoutsWaitForFunding) return
   const due = await findBatches(await listPayable(startOf(dayOf(real.now()))))
-  await sendEvery(due.map(({ id, provider }) => payment(id, provider)))
+  await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
 const newestFirst = (one: Funding, other: Funding): number =>

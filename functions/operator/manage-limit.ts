@@ -21,7 +21,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
-import { present } from '../../shared/operator/options.ts'
+import { defined } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
@@ -43,7 +43,7 @@ const perMinute = (name: OperationName, overrides: RequestLimits) => {
   const { per }: Operation['limit'] = operations[name].limit
   const { perMinute: own, total } = effectiveLimit(name, overrides)
   const scope = per === 'caller' ? 'provider' : per
-  return { [`per_${scope}`]: own, ...present({ per_provider: total }) }
+  return { [`per_${scope}`]: own, ...defined({ per_provider: total }) }
 }
 
 /** The overrides, and the limits in effect by operation. */

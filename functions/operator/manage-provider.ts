@@ -13,7 +13,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
-import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
+import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
   settlementAccountAfter,
@@ -47,11 +47,11 @@ const changed = async (provider: Provider, settings: Settings): Promise<Provider
     status: settings.status ?? provider.status,
     ...dailyLimitAfter(
       provider,
-      kept(provider.dailyLimit, settings['daily-limit']),
+      updatedOr(provider.dailyLimit, settings['daily-limit']),
       dayOf(real.now()),
     ),
-    ...present({
-      allowedAddresses: kept(provider.allowedAddresses, settings['allow-list']),
+    ...defined({
+      allowedAddresses: updatedOr(provider.allowedAddresses, settings['allow-list']),
       requestSigning: await signingAfter(provider, settings['request-secret']),
       feeSchedule,
       settlementAccount,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { BookRequest, reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
-import { readBooks, readByUuid } from '../../shared/reconciliation/bank-books.ts'
+import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-books.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real } from '../../shared/runtime.ts'
@@ -37,6 +37,6 @@ export const handler = operatorHandler(reconciliation, {
     if ('uuids' in request.output) {
       return { debits: await readByUuid(bank, request.output.uuids), next: null }
     }
-    return readBooks({ bank, date, cursor: request.output.cursor })
+    return readBankDebits({ bank, date, cursor: request.output.cursor })
   },
 })

@@ -3,7 +3,7 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore } from '../../shared/operator/nouns/restore.ts'
-import { present } from '../../shared/operator/options.ts'
+import { defined } from '../../shared/operator/options.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
@@ -35,7 +35,7 @@ const change = (
 ) =>
   changeRestore(after, (before, written) =>
     changeWrites(
-      { ...author, target: `generation ${written.generation}`, ...present({ provider }) },
+      { ...author, target: `generation ${written.generation}`, ...defined({ provider }) },
       fields(before),
       fields(written),
     ),

@@ -3,13 +3,13 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/settlement.ts'
-import { present } from '../../shared/operator/options.ts'
-import { building, payment } from '../../shared/queues/outbox.ts'
-import { sendEvery } from '../../shared/queues/send.ts'
+import { defined } from '../../shared/operator/options.ts'
+import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
+import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
-import { worldOf } from '../../shared/settlement/payment-deps.ts'
+import { paymentDeps } from '../../shared/settlement/payment-deps.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
@@ -44,18 +44,18 @@ export const handler = operatorHandler(settlement, {
       return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
     }
     if (provider && !(await findProvider(provider))) return noSuchProvider()
-    await putChange({ ...author, target: date, ...present({ provider }) }, { date })
+    await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
     const end = real.now().getTime() + RUN_MS
     const providers = provider ? [provider] : await listProviders()
     const { built, paid, unpaid, left, due } = await runSettlement(
       date,
       providers,
-      worldOf(real),
+      paymentDeps(real),
       () => real.now().getTime() >= end,
     )
-    await sendEvery([
-      ...left.map((provider) => building(provider, date)),
-      ...due.map((batch) => payment(batch.id, batch.provider)),
+    await sendAllOrThrow([
+      ...left.map((provider) => buildBatchMessage(provider, date)),
+      ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
     ])
     if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
     return {
@@ -90,7 +90,7 @@ export const handler = operatorHandler(settlement, {
   },
   process: async ({ batch }, author) => {
     await recordPayment(batch, author)
-    return shown(await payBatch(batch, worldOf(real)))
+    return shown(await payBatch(batch, paymentDeps(real)))
   },
   complete: async ({ batch, 'bank-reference': bankReference, reason }, author) =>
     shown(
@@ -104,6 +104,6 @@ export const handler = operatorHandler(settlement, {
     ),
   retry: async ({ batch }, author) => {
     await recordPayment(batch, author)
-    return shown(await retryBatch(batch, worldOf(real)))
+    return shown(await retryBatch(batch, paymentDeps(real)))
   },
 })

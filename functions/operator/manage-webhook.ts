@@ -10,7 +10,7 @@ import {
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { kept, present, SECRET_OVERLAP_SECONDS } from '../../shared/operator/options.ts'
+import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
@@ -41,13 +41,13 @@ const changed = (before: Webhook | undefined, wanted: Settings, secret: string):
     wanted['connection-timeout'] ??
     before?.connectionTimeoutSeconds ??
     CONNECTION_TIMEOUT_SECONDS.otherwise,
-  ...present({
+  ...defined({
     previous: before && previousAt(before, real.now()),
-    events: kept(before?.events, wanted.events),
-    attemptsMax: kept(before?.attemptsMax, wanted['max-attempts']),
-    signaturePrefix: kept(before?.signaturePrefix, wanted['signature-prefix']),
-    payload: kept(before?.payload, wanted.payload),
-    eventNames: kept(before?.eventNames, wanted['event-names']),
+    events: updatedOr(before?.events, wanted.events),
+    attemptsMax: updatedOr(before?.attemptsMax, wanted['max-attempts']),
+    signaturePrefix: updatedOr(before?.signaturePrefix, wanted['signature-prefix']),
+    payload: updatedOr(before?.payload, wanted.payload),
+    eventNames: updatedOr(before?.eventNames, wanted['event-names']),
   }),
 })
 

@@ -5,7 +5,7 @@ import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
-import { findByPartnerReference, openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { chargeView } from '../../shared/views/debit.ts'
@@ -38,7 +38,7 @@ const open = async (
     generation,
   })
   if (debit instanceof Refusal) return repeatedOr(debit, call)
-  const opened = await openDebit(
+  const opened = await createDebit(
     { debit, fingerprint: fingerprint(input), dailyLimit: caller.provider.dailyLimit },
     runtime,
   )
@@ -68,7 +68,7 @@ const repeatedOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Succe
 }
 
 type Existing = Pick<
-  Extract<Awaited<ReturnType<typeof openDebit>>, { kind: 'existing' }>,
+  Extract<Awaited<ReturnType<typeof createDebit>>, { kind: 'existing' }>,
   'reference' | 'sameRequest'
 >
 

@@ -5,7 +5,7 @@ import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { deliveryView } from '../../shared/views/delivery.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
-import { askRedelivery } from '../../shared/webhooks/redeliver.ts'
+import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
 /** One more attempt at an event, whatever became of those before. */
 export const redeliverEvent = (runtime: Runtime) =>
@@ -13,7 +13,7 @@ export const redeliverEvent = (runtime: Runtime) =>
     const wanted = readDeliveryId(environment.referencePrefix, path.id)
     const event = wanted && (await findEvent(wanted))
     if (event?.provider !== caller.provider.id) return notFound('redeliver-event')
-    const asked = await askRedelivery(event, runtime)
+    const asked = await requestRedelivery(event, runtime)
     return asked instanceof Refusal ? asked : { data: deliveryView(asked) }
   })
 

@@ -1,12 +1,12 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { firstTry, succeeded } from '../../shared/domain/webhooks/attempt.ts'
+import { pingAttempt, succeeded } from '../../shared/domain/webhooks/attempt.ts'
 import { PING } from '../../shared/domain/webhooks/event.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findHealth } from '../../shared/store/webhooks/health.ts'
 import { findWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { pingView } from '../../shared/views/delivery.ts'
-import { noteOutcome } from '../../shared/webhooks/health.ts'
+import { recordOutcome } from '../../shared/webhooks/health.ts'
 import { ping } from '../../shared/webhooks/send.ts'
 
 /**
@@ -25,9 +25,9 @@ export const testWebhook = (runtime: Runtime) =>
     const milliseconds = runtime.now().getTime() - at.getTime()
     const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
     if (succeeded(outcome)) {
-      await noteOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
+      await recordOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
     }
-    return { data: pingView(id, firstTry(outcome, made)) }
+    return { data: pingView(id, pingAttempt(outcome, made)) }
   })
 
 export const handler = testWebhook(real)

@@ -5,15 +5,15 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { AlarmRow } from '../definitions/alarms.ts'
-import type { Figures } from '../definitions/metrics.ts'
+import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 /** One topic for all alarms, mailed to where the stage says, if it does; and the alarms. */
-export const defineAlarms = (
+export const defineAlarmTopic = (
   stack: Stack,
   stage: Stage,
   rows: readonly AlarmRow[],
-  figures: Figures,
+  figures: Metrics,
 ): void => {
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
@@ -37,7 +37,7 @@ export const defineAlarms = (
   }
 }
 
-const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, figures: Figures): Alarm =>
+const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, figures: Metrics): Alarm =>
   new Alarm(stack, `${row.name}-alarm`, {
     alarmName: `debit-collection-${stage.name}-${row.name}`,
     alarmDescription: row.description,

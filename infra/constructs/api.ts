@@ -24,7 +24,7 @@ import {
 } from '../definitions/gateway-responses.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { defineLog } from './log-group.ts'
-import { accept } from './nag-suppressions.ts'
+import { suppressNag } from './nag-suppressions.ts'
 
 /** The REST API as its functions may know it, before it has a way to them. */
 export const defineApi = (stack: Stack, stage: Stage): RestApi => {
@@ -94,7 +94,7 @@ const accessLine = {
 }
 
 const acceptFindings = (api: RestApi, stage: Stage): void => {
-  accept(api, {
+  suppressNag(api, {
     APIG2: 'Each function judges its request, whose refusals are published code by code',
     APIG4: 'Credentials are judged in each function, where a revocation takes effect in 30 s',
     COG4: 'Providers and banks have credentials of their own; nobody signs in',

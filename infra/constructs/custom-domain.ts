@@ -12,7 +12,7 @@ import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets'
 import type { Domain } from '../definitions/stages.ts'
 
 /** The name that the API has, and its entry where the zone is ours. */
-export const defineDomain = (stack: Stack, domain: Domain, api: RestApi): void => {
+export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): void => {
   const named = new DomainName(stack, 'Domain', {
     domainName: domain.name,
     certificate: Certificate.fromCertificateArn(stack, 'Certificate', domain.certificateArn),

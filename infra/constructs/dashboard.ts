@@ -8,7 +8,7 @@ import {
   SingleValueWidget,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { MetricName } from '../../shared/metrics.ts'
-import type { Figures } from '../definitions/metrics.ts'
+import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 /** How the service does, on one page: debits, the API, queues, webhooks, settlement. */
@@ -16,7 +16,7 @@ export const defineDashboard = (
   stack: Stack,
   stage: Stage,
   queues: readonly string[],
-  figures: Figures,
+  figures: Metrics,
 ): void => {
   new Dashboard(stack, 'Dashboard', {
     dashboardName: `debit-collection-${stage.name}`,
@@ -40,7 +40,7 @@ const percent = (label: string, expression: string, usingMetrics: Record<string,
   new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
 /** Pesewas as they are counted, shown as cedis. */
-const cedis = (figures: Figures, label: string, name: MetricName): MathExpression => {
+const cedis = (figures: Metrics, label: string, name: MetricName): MathExpression => {
   const pesewas = `of${label}`
   return new MathExpression({
     label: `${label} (GHS)`,
@@ -50,7 +50,7 @@ const cedis = (figures: Figures, label: string, name: MetricName): MathExpressio
   })
 }
 
-const debits = (figures: Figures): IWidget[] => {
+const debits = (figures: Metrics): IWidget[] => {
   const completed = figures.own('DebitsCompleted', COUNTED)
   const failed = figures.own('DebitsFailed', COUNTED)
   return [
@@ -69,7 +69,7 @@ const debits = (figures: Figures): IWidget[] => {
   ]
 }
 
-const api = (figures: Figures): IWidget[] => [
+const api = (figures: Metrics): IWidget[] => [
   graph('Latency of charges (ms)', [
     figures.chargeLatency({ statistic: 'p50' }),
     figures.chargeLatency({ statistic: 'p99' }),
@@ -81,7 +81,7 @@ const api = (figures: Figures): IWidget[] => [
   ),
 ]
 
-const waiting = (queues: readonly string[], figures: Figures): IWidget[] => [
+const waiting = (queues: readonly string[], figures: Metrics): IWidget[] => [
   graph(
     'The oldest message of each queue (s)',
     queues.map((name) => figures.age(name, { statistic: 'Maximum' })),
@@ -89,7 +89,7 @@ const waiting = (queues: readonly string[], figures: Figures): IWidget[] => [
   ),
 ]
 
-const webhooks = (figures: Figures): IWidget[] => {
+const webhooks = (figures: Metrics): IWidget[] => {
   const delivered = figures.own('WebhookDelivered', COUNTED)
   const failed = figures.own('WebhookAttemptFailed', COUNTED)
   return [
@@ -106,7 +106,7 @@ const webhooks = (figures: Figures): IWidget[] => {
   ]
 }
 
-const settlement = (figures: Figures): IWidget[] => [
+const settlement = (figures: Metrics): IWidget[] => [
   new SingleValueWidget({
     title: 'Settled',
     width: 12,

@@ -15,7 +15,7 @@ import {
 } from '../definitions/iam-statements.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
-import { accept } from './nag-suppressions.ts'
+import { suppressNag } from './nag-suppressions.ts'
 
 /** What functions reach, as it is defined. */
 type Reached = {
@@ -78,7 +78,9 @@ const acceptWildcards = (role: Role, { data }: Reached): void => {
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
   } as const satisfies Partial<Record<Resource, string>>
   for (const [resource, name] of Object.entries(spelled)) {
-    accept(role, { [`IAM5[Resource::${name}]`]: wildcards[resource as keyof typeof spelled] ?? '' })
+    suppressNag(role, {
+      [`IAM5[Resource::${name}]`]: wildcards[resource as keyof typeof spelled] ?? '',
+    })
   }
 }
 

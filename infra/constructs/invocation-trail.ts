@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib'
 import { ReadWriteType, Trail } from 'aws-cdk-lib/aws-cloudtrail'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
-import { accept } from './nag-suppressions.ts'
+import { suppressNag } from './nag-suppressions.ts'
 
 const TRAIL_DAYS = 400
 
@@ -23,7 +23,9 @@ export const defineInvocationTrail = (
     lifecycleRules: [{ expiration: Duration.days(TRAIL_DAYS) }],
     removalPolicy: RemovalPolicy.RETAIN,
   })
-  accept(bucket, { S1: 'The bucket holds a log; a log of its readers would need another bucket' })
+  suppressNag(bucket, {
+    S1: 'The bucket holds a log; a log of its readers would need another bucket',
+  })
   const trail = new Trail(stack, 'InvocationTrail', {
     trailName: `debit-collection-${stageName}-operators`,
     bucket: bucket as IBucket,

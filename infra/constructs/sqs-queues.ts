@@ -2,7 +2,7 @@ import { Duration, type Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { deadLetters, type QueueRow } from '../definitions/queues.ts'
-import { accept } from './nag-suppressions.ts'
+import { suppressNag } from './nag-suppressions.ts'
 
 /** Every queue of a stage with its dead letters. */
 export type Queues = {
@@ -46,7 +46,9 @@ export const defineLostRecords = (stack: Stack, reader: string): Queue => {
     ...sealed,
     retentionPeriod: Duration.days(14),
   })
-  accept(lost, { SQS3: 'Nothing consumes it: it is where failures end, as a dead-letter queue is' })
+  suppressNag(lost, {
+    SQS3: 'Nothing consumes it: it is where failures end, as a dead-letter queue is',
+  })
   return lost
 }
 

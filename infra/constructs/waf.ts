@@ -104,7 +104,7 @@ const visible = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
   sampledRequestsEnabled: false,
 })
 
-export const defineFirewall = (stack: Stack, stage: Stage, api: RestApi): void => {
+export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
   const limit = addressLimit(stage)
   const details = { limit, period: 'minute', retry_after: WINDOW_SECONDS }
   const firewall = new CfnWebACL(stack, 'Firewall', {

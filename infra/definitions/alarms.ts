@@ -1,12 +1,12 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Figures } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 
 /** What somebody should look at: a figure, from where on it is too much, and what to do then. */
 export type AlarmRow = {
   name: string
   /** What has happened, and after the colon what to do about it. */
   description: string
-  figure: (figures: Figures) => IMetric
+  figure: (figures: Metrics) => IMetric
   /** It rings from here on; with `below`, when the figure is less. */
   threshold: number
   below?: true

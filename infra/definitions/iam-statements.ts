@@ -193,5 +193,5 @@ export const permissionsIn = (statements: readonly Statement[]): Permission[] =>
     ),
   )
 
-export const spelled = ({ action, resource, key }: Permission): string =>
+export const formatPermission = ({ action, resource, key }: Permission): string =>
   [action, 'on', resource, ...(key === undefined ? [] : [key])].join(' ')

@@ -27,9 +27,9 @@ export type Deployed = {
 type Over = { statistic: string; minutes?: number }
 
 /** Where each figure comes from, for alarms and for the dashboard. */
-export type Figures = ReturnType<typeof figuresOf>
+export type Metrics = ReturnType<typeof metricsOf>
 
-export const figuresOf = (deployed: Deployed) => {
+export const metricsOf = (deployed: Deployed) => {
   const { stage, api, functions, work, dead, mayBeDropped } = deployed
   const over = ({ statistic, minutes = 5 }: Over): MetricOptions => ({
     statistic,

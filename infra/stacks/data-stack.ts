@@ -13,7 +13,7 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
-import { accept } from '../constructs/nag-suppressions.ts'
+import { suppressNag } from '../constructs/nag-suppressions.ts'
 import type { RestoredTable, Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
@@ -51,7 +51,7 @@ export class DataStack extends Stack {
     })
     // Given to the construct, the key would name its readers in its policy, and they are not here.
     ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
-    accept(this.sealingKey, {
+    suppressNag(this.sealingKey, {
       SMG4: 'Another key would leave unreadable what is sealed under this one',
     })
     this.reports = this.#defineReports(removalPolicy)

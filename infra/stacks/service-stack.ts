@@ -18,9 +18,9 @@ import type { Construct } from 'constructs'
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { bundleFolder } from '../bundles/build.ts'
-import { defineAlarms } from '../constructs/alarm-topic.ts'
+import { defineAlarmTopic } from '../constructs/alarm-topic.ts'
 import { defineApi, defineRoutes } from '../constructs/api.ts'
-import { defineDomain, ownHost } from '../constructs/custom-domain.ts'
+import { defineCustomDomain, ownHost } from '../constructs/custom-domain.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
 import { defineRole } from '../constructs/execution-role.ts'
 import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
@@ -32,13 +32,13 @@ import {
   type Queues,
   queueNamed,
 } from '../constructs/sqs-queues.ts'
-import { defineFirewall } from '../constructs/waf.ts'
+import { defineWaf } from '../constructs/waf.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { environmentOf } from '../definitions/environment.ts'
 import { functionName } from '../definitions/function-name.ts'
 import { type FunctionRow, UNMATCHED } from '../definitions/functions.ts'
 import { jobRow } from '../definitions/jobs.ts'
-import { figuresOf } from '../definitions/metrics.ts'
+import { metricsOf } from '../definitions/metrics.ts'
 import { deadLetters } from '../definitions/queues.ts'
 import { functionsOf, jobsOf, queuesOf } from '../definitions/stage-resources.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -68,8 +68,8 @@ export class ServiceStack extends Stack {
     )
     const lost = this.#feed(functions, parts)
     defineRoutes(api, functions)
-    if (stage.hasFirewall) defineFirewall(this, stage, api)
-    if (stage.domain) defineDomain(this, stage.domain, api)
+    if (stage.hasFirewall) defineWaf(this, stage, api)
+    if (stage.domain) defineCustomDomain(this, stage.domain, api)
     if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
     this.#watch(stage, { api, functions, queues, lost })
   }
@@ -80,8 +80,8 @@ export class ServiceStack extends Stack {
       ...lost,
     ])
     const mayBeDropped = jobsOf(stage).filter((name) => !LONG_CHAINS.has(name))
-    const figures = figuresOf({ stage, api, functions, work: queues.work, dead, mayBeDropped })
-    defineAlarms(this, stage, alarmRows(dead.keys()), figures)
+    const figures = metricsOf({ stage, api, functions, work: queues.work, dead, mayBeDropped })
+    defineAlarmTopic(this, stage, alarmRows(dead.keys()), figures)
     defineDashboard(this, stage, [...queues.work.keys()], figures)
   }
 

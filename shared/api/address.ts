@@ -56,7 +56,7 @@ export const isRange = (text: string): boolean => {
  * @param address the peer that the gateway reports; what a header says of it is the caller's word
  * @returns 403/1451 for an address outside, 403/1452 for one that cannot be judged
  */
-export const judgeAddress = (
+export const checkAddress = (
   address: string | null | undefined,
   ranges: readonly string[],
 ): Refusal | undefined => {

@@ -1,12 +1,12 @@
 import { measure } from '../metrics.ts'
-import type { Exchange } from './context.ts'
+import type { RequestContext } from './context.ts'
 import { endpoint } from './endpoint.ts'
 
 /**
  * Counts a bank's request that is answered 4xx, once and in one metric: a refused report can cost a
  * customer's money. Other replies write no line.
  */
-const countRefused = ({ credentialRefused }: Exchange, status: number): void => {
+const countRefused = ({ credentialRefused }: RequestContext, status: number): void => {
   if (status < 400 || status >= 500) return
   if (credentialRefused) measure({ BankCredentialsRefused: 1 })
   else if (status === 429) measure({ BankRequestsLimited: 1 })

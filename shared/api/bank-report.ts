@@ -7,9 +7,9 @@ import { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import { presumeBankDebit } from '../store/debits/debits.ts'
+import { findBankDebitByUuid } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
-import { movePresumed, moveRead } from '../store/debits/transitions.ts'
+import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import type { Rejected } from './endpoint.ts'
 
@@ -31,7 +31,7 @@ export const namedDebit = async ({
 }): Promise<Named> => {
   const uuid = v.safeParse(Uuid, path.uuid)
   const [debit, generation] = await Promise.all([
-    uuid.success ? presumeBankDebit(caller.bank, uuid.output) : undefined,
+    uuid.success ? findBankDebitByUuid(caller.bank, uuid.output) : undefined,
     currentGeneration(at),
   ])
   return { debit, generation }
@@ -49,7 +49,7 @@ type Report<R> = {
  * Applies a bank's report to its debit. A report that the debit rejects becomes an exception before
  * the bank gets its answer: the bank may have moved a customer's money.
  */
-export const takeReport = async <R extends BankCallback>(
+export const applyReport = async <R extends BankCallback>(
   presumed: Debit,
   { report, body, cause, apply }: Report<R>,
   runtime: Pick<Runtime, 'random' | 'pause'>,
@@ -60,7 +60,7 @@ export const takeReport = async <R extends BankCallback>(
     return apply(now, report, cause)
   }
   // Metadata merges into the stored metadata, which an assumed state does not have.
-  const move = report.metadata ? moveRead : movePresumed
+  const move = report.metadata ? transitionFresh : transitionAssumed
   const taken = await move(presumed, judge, runtime)
   if (taken instanceof Refusal) {
     const kind = exceptionKind(current.status, report.status)

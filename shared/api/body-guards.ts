@@ -1,8 +1,8 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser'
 import type { Refusal } from '../domain/refusal.ts'
-import { judgeInput } from '../domain/validation.ts'
+import { parseInput } from '../domain/validation.ts'
 import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
-import { bodyText, fieldsOf, judgeReserved, malformed, originalBody, scan } from './json-body.ts'
+import { bodyText, checkReserved, fieldsOf, malformed, originalBody, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?(?<charset>[^";]*)"?\s*)?$/i
@@ -23,12 +23,12 @@ const judgeHeaders = (event: ApiEvent): Refusal | undefined => {
 const textGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     const { body, isBase64Encoded } = event
-    event.exchange.body = () => originalBody(body, isBase64Encoded)
+    event.context.body = () => originalBody(body, isBase64Encoded)
     orThrow(judgeHeaders(event))
     const text = orThrow(bodyText(event.body, event.isBase64Encoded))
     const scanned = orThrow(scan(text))
-    orThrow(judgeReserved(text, scanned, operation))
-    event.exchange.numbers = scanned.numbers
+    orThrow(checkReserved(text, scanned, operation))
+    event.context.numbers = scanned.numbers
     event.body = text
     event.isBase64Encoded = false
   },
@@ -37,9 +37,9 @@ const textGuard = (operation: Operation): Guard => ({
 /** Holds the parsed body against the operation's schema: 422/1007, or a field's own code. */
 const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
   before: ({ event }) => {
-    const { exchange } = event
-    const fields = orThrow(fieldsOf(event.body, exchange.numbers ?? [], operation))
-    exchange.input = orThrow(judgeInput(schema, fields, operation.fieldCodes))
+    const { context } = event
+    const fields = orThrow(fieldsOf(event.body, context.numbers ?? [], operation))
+    context.input = orThrow(parseInput(schema, fields, operation.fieldCodes))
   },
 })
 

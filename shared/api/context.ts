@@ -2,21 +2,21 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { Refusal } from '../domain/refusal.ts'
 import type { Caller } from '../store/providers/credentials.ts'
-import type { Rate } from '../store/rate-limit.ts'
+import type { RateStanding } from '../store/rate-limit.ts'
 import type { NumberTexts } from './json-body.ts'
 
 /** What is known of a request so far; each guard adds its part. */
-export type Exchange = {
+export type RequestContext = {
   requestId: string
   at: Date
-  rate: Rate
+  rate: RateStanding
   caller?: Caller
   /** The credential was rejected, or its use: 401, 403, or 429/1453 above the limit of these. */
   credentialRefused?: true
   /** The read that runs while the request is counted. */
   prefetched?: Promise<unknown> | undefined
   /** The count of this request, under way or done. */
-  counting?: Promise<Rate>
+  counting?: Promise<RateStanding>
   /** Returns the body as the caller sent it. */
   body?: () => string
   numbers?: NumberTexts
@@ -24,7 +24,7 @@ export type Exchange = {
   query?: unknown
 }
 
-export type ApiEvent = APIGatewayProxyEvent & { exchange: Exchange }
+export type ApiEvent = APIGatewayProxyEvent & { context: RequestContext }
 
 /**
  * What may refuse a request before its function sees it. Guards throw their refusal: a value that

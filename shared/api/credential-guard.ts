@@ -21,14 +21,14 @@ const presentedToken = (values: readonly string[]): string | Refusal => {
 /** 401/1401 unless the request carries one credential of the operation's kind of caller. */
 export const credentialGuard = (operation: Operation): Guard => ({
   before: async ({ event }) => {
-    const { exchange } = event
+    const { context } = event
     const token = presentedToken(headerValues(event, 'authorization'))
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
-    const caller = isMistyped(token) ? undefined : await findCaller(token, exchange.at)
+    const caller = isMistyped(token) ? undefined : await findCaller(token, context.at)
     if (caller?.kind !== operation.caller)
       throw await countFailure(unauthorized(problems.unknown), event)
-    exchange.caller = caller
+    context.caller = caller
     if (caller.suspended) throw await countFailure(new Refusal(1403), event)
   },
 })

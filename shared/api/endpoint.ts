@@ -5,9 +5,9 @@ import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import type { Caller } from '../store/providers/credentials.ts'
-import { untouched } from '../store/rate-limit.ts'
+import { unused } from '../store/rate-limit.ts'
 import { bodyGuards } from './body-guards.ts'
-import type { ApiEvent, Exchange } from './context.ts'
+import type { ApiEvent, RequestContext } from './context.ts'
 import { credentialGuard } from './credential-guard.ts'
 import { refusalReply, type Success, successReply, type TextReply, textReply } from './envelope.ts'
 import { countingFailures } from './failed-credentials.ts'
@@ -55,7 +55,7 @@ type Options<N extends OperationName, P> = {
   /** Runs before the caller gets the refusal; when it throws, the caller gets a fault and retries. */
   onRejectedBody?: (rejected: Rejected<N>, prefetched: P) => Promise<void>
   /** Called once per request, with the status of its reply. */
-  onReply?: (exchange: Exchange, status: number) => void
+  onReply?: (exchange: RequestContext, status: number) => void
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
@@ -81,24 +81,24 @@ export const endpoint = <N extends OperationName, P = undefined>(
   const operation: Operation = operations[name]
 
   const answer = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
-    const { exchange, pathParameters } = event
+    const { context, pathParameters } = event
     // The guards have made of the exchange what the row promises of a call.
-    const call = { ...exchange, path: pathParameters ?? {} } as unknown as Call<N>
-    const prefetched = (await exchange.prefetched) as P
-    const [result] = await Promise.all([handle(call, prefetched), settleRate(operation, exchange)])
-    if (result instanceof Refusal) return refusalReply(result, exchange)
+    const call = { ...context, path: pathParameters ?? {} } as unknown as Call<N>
+    const prefetched = (await context.prefetched) as P
+    const [result] = await Promise.all([handle(call, prefetched), settleRate(operation, context)])
+    if (result instanceof Refusal) return refusalReply(result, context)
     return 'text' in result
-      ? textReply(result, operation.status, exchange)
-      : successReply(result, operation.status, exchange)
+      ? textReply(result, operation.status, context)
+      : successReply(result, operation.status, context)
   }
 
   return middy<ApiEvent, APIGatewayProxyResult>(answer, {
     timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
     timeoutEarlyResponse: deadlinePassed,
     requestEnd: ({ event, response }) => {
-      const { exchange } = event as ApiEvent
-      logOutcome(name, exchange, response)
-      if (response) onReply?.(exchange, response.statusCode)
+      const { context } = event as ApiEvent
+      logOutcome(name, context, response)
+      if (response) onReply?.(context, response.statusCode)
     },
   })
     .use(head)
@@ -126,28 +126,28 @@ const exchanges = <N extends OperationName>(
 ): MiddlewareObj<ApiEvent, APIGatewayProxyResult> => ({
   before: ({ event }) => {
     const at = runtime.now()
-    const rate = untouched(operations[name].limit[environment.limits], at)
-    event.exchange = { requestId: runtime.newId(), at, rate }
+    const rate = unused(operations[name].limit[environment.limits], at)
+    event.context = { requestId: runtime.newId(), at, rate }
     event.pathParameters = decoded(event.pathParameters)
   },
   onError: async (request) => {
-    const { exchange, pathParameters } = request.event
-    const ids = { operation: name, request_id: exchange.requestId }
+    const { context, pathParameters } = request.event
+    const ids = { operation: name, request_id: context.requestId }
     let refusal = refusalFor(request.error, ids)
-    if (onRejectedBody && isBodyRejected(exchange)) {
+    if (onRejectedBody && isBodyRejected(context)) {
       try {
-        const rejected = { ...exchange, path: pathParameters ?? {}, refusal }
-        await onRejectedBody(rejected as unknown as Rejected<N>, await exchange.prefetched)
+        const rejected = { ...context, path: pathParameters ?? {}, refusal }
+        await onRejectedBody(rejected as unknown as Rejected<N>, await context.prefetched)
       } catch (fault) {
         refusal = refusalFor(fault, ids)
       }
     }
-    request.response = refusalReply(refusal, exchange)
+    request.response = refusalReply(refusal, context)
   },
 })
 
 /** The body guards have read the body and not accepted it. */
-const isBodyRejected = ({ body, input }: Exchange): boolean =>
+const isBodyRejected = ({ body, input }: RequestContext): boolean =>
   body !== undefined && input === undefined
 
 /** API Gateway passes the parameters of a path as they were sent, so each is decoded here, once. */
@@ -159,18 +159,18 @@ const decoded = (raw: ApiEvent['pathParameters']): Record<string, string> =>
 const startPrefetch = <N extends OperationName>(
   prefetch: Options<N, unknown>['prefetch'],
 ): MiddlewareObj<ApiEvent> => ({
-  before: ({ event: { exchange, pathParameters } }) => {
-    const { caller, at } = exchange
+  before: ({ event: { context, pathParameters } }) => {
+    const { caller, at } = context
     const call = { caller, at, path: pathParameters ?? {} }
-    exchange.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path' | 'at'>)
+    context.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path' | 'at'>)
     // The handler sees a failure when it awaits the read; a refusal before that must not end the process.
-    exchange.prefetched?.catch(() => undefined)
+    context.prefetched?.catch(() => undefined)
   },
 })
 
 const logOutcome = (
   operation: string,
-  { caller, requestId }: Exchange,
+  { caller, requestId }: RequestContext,
   reply: APIGatewayProxyResult | undefined,
 ): void => {
   log.info('request', {

@@ -1,13 +1,13 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
-import type { Rate } from '../store/rate-limit.ts'
+import type { RateStanding } from '../store/rate-limit.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
 
 export const API_VERSION = 'v1'
 
-type Frame = { requestId: string; at: Date; rate: Rate }
+type Frame = { requestId: string; at: Date; rate: RateStanding }
 
 /** A reply that is no envelope: a file, as it stands. */
 export type TextReply = { text: string; type: string; filename: string }

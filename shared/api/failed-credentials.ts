@@ -15,14 +15,14 @@ const FAILURES_PER_MINUTE = 30
  */
 export const countFailure = async (
   refusal: Refusal,
-  { exchange, requestContext }: ApiEvent,
+  { context, requestContext }: ApiEvent,
 ): Promise<Refusal> => {
-  const key = exchange.caller?.credential ?? ''
+  const key = context.caller?.credential ?? ''
   const address = addressScope(requestContext?.identity?.sourceIp)
   const scope = `address#${sha256(`${key}#${address}`)}`
-  exchange.credentialRefused = true
-  exchange.rate = await countRequest(scope, FAILURES_PER_MINUTE, exchange.at)
-  return exchange.rate.exceeded ? rateRefusal(1453, exchange) : refusal
+  context.credentialRefused = true
+  context.rate = await countRequest(scope, FAILURES_PER_MINUTE, context.at)
+  return context.rate.exceeded ? rateRefusal(1453, context) : refusal
 }
 
 /** The same guard, with each refusal counted as a failed credential. */

@@ -105,7 +105,7 @@ const decodedKey = (text: string): string | undefined => {
 }
 
 /** 422/1007 under the field that a reserved key stands in, if the text is an object at all. */
-export const judgeReserved = (
+export const checkReserved = (
   text: string,
   { reserved }: Scanned,
   { wrapper }: { wrapper?: string },

@@ -1,21 +1,21 @@
 import { openRequestSecrets } from '../store/providers/request-secrets.ts'
-import { judgeAddress } from './address.ts'
+import { checkAddress } from './address.ts'
 import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
-import { judgeSignature, type SignedRequest } from './request-signature.ts'
+import { checkSignature, type SignedRequest } from './request-signature.ts'
 import { signedTargets } from './signed-targets.ts'
 
 /** Checks the address (403) and the request signature (401) of providers whose settings ask for it. */
 export const providerGuard: Guard = {
   before: async ({ event }) => {
-    const { caller, at } = event.exchange
+    const { caller, at } = event.context
     if (caller?.kind !== 'provider') return
     const { id, allowedAddresses, requestSigning } = caller.provider
     if (allowedAddresses) {
-      orThrow(judgeAddress(event.requestContext?.identity?.sourceIp, allowedAddresses))
+      orThrow(checkAddress(event.requestContext?.identity?.sourceIp, allowedAddresses))
     }
     if (requestSigning) {
       const secrets = await openRequestSecrets(id, requestSigning, at)
-      orThrow(judgeSignature(signedRequest(event), secrets, at))
+      orThrow(checkSignature(signedRequest(event), secrets, at))
     }
   },
 }

@@ -1,5 +1,5 @@
 import { type FieldMessages, invalid, Refusal } from '../domain/refusal.ts'
-import { judgeInput } from '../domain/validation.ts'
+import { parseInput } from '../domain/validation.ts'
 import { type ApiEvent, type Guard, orThrow } from './context.ts'
 import type { Operation } from './operations.ts'
 
@@ -24,8 +24,8 @@ export const queryGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     if (!operation.query) return
     const parameters = parametersOf(event, operation.queryNames ?? {})
-    const query = judgeInput(operation.query, parameters)
-    event.exchange.query = orThrow(query instanceof Refusal ? withLists(query, parameters) : query)
+    const query = parseInput(operation.query, parameters)
+    event.context.query = orThrow(query instanceof Refusal ? withLists(query, parameters) : query)
   },
 })
 

@@ -23,7 +23,7 @@ const unauthorized = (message: string): Refusal => new Refusal(1401, { message }
  * @param secrets that of the provider, and while a rotation overlaps the one before it
  * @returns 401/1401 with the published message, 400/1400 for a timestamp that is none
  */
-export const judgeSignature = (
+export const checkSignature = (
   request: SignedRequest,
   secrets: readonly string[],
   now: Date,

@@ -6,7 +6,7 @@ import type {
   Submission,
   SubmissionResult,
 } from '../domain/debits/submission.ts'
-import type { InstructionResult, RefundInstruction } from '../domain/settlement/payout.ts'
+import type { PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
 
 /**
  * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then
@@ -24,21 +24,21 @@ export type Connector = {
    * Returns a debited amount to the customer, once for a uuid. Absent when the bank takes no refunds.
    * @throws ConnectorFault when the bank gives no usable reply: it is asked again later
    */
-  refund?: (refund: RefundInstruction) => Promise<InstructionResult>
+  refund?: (refund: RefundPayment) => Promise<PayoutResult>
 }
 
 /** What it takes to reach a bank that has an endpoint of its own. */
-export type Reach = {
+export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date
   /** How long one exchange with a bank may take, from the connection to the answer's last byte. */
-  exchangeSeconds: number
+  timeoutSeconds: number
   /** Whether a bank may be on this machine itself, without TLS: only in the sandbox on it. */
   localPeers: boolean
 }
 
 /** What connectors need of the world around them. */
-export type Wiring = Reach & {
+export type ConnectorConfig = ConnectionConfig & {
   /** Has the sandbox bank report an outcome later. */
   reportLater: (report: SandboxReport) => Promise<void>
 }

@@ -13,28 +13,32 @@ import type {
   SubmissionResult,
 } from '../domain/debits/submission.ts'
 import { CURRENCY, Fee, formatAmount } from '../domain/money.ts'
-import type { Connector, Reach } from './connector.ts'
+import type { ConnectionConfig, Connector } from './connector.ts'
 import { httpRefund } from './http-payouts.ts'
-import { ask, handOver, NEVER_CAME } from './idempotent-post.ts'
-import type { Answer } from './request.ts'
-import { echo, rejected, rejection, saidIn } from './response.ts'
+import { NOT_RECEIVED, postIdempotently, queryBank } from './idempotent-post.ts'
+import type { BankResponse } from './request.ts'
+import { echo, parseResponse, rejected, rejection } from './response.ts'
 
 /**
  * A bank with an endpoint of its own that speaks our protocol (docs/bank-protocol.md). Only a
  * well-formed answer says that a debit was accepted or rejected. Everything else is not known: it
  * is asked for when the message comes again, until an answer or the ten-minute clock decides.
  */
-export const httpConnector = (reach: Reach): Required<Connector> => ({
+export const httpConnector = (reach: ConnectionConfig): Required<Connector> => ({
   submit: async (submission) => {
     const { bank, uuid, repeated } = submission
     const body = bodyOf(submission)
-    const answer = await handOver(bank, { path: '/submissions', uuid, repeated, body }, reach)
+    const answer = await postIdempotently(
+      bank,
+      { path: '/submissions', uuid, repeated, body },
+      reach,
+    )
     return resultOf(answer, submission)
   },
   queryOutcome: async (debit) => {
-    const answer = await ask(debit.bank, `/submissions/${debit.uuid}`, reach)
-    if (answer.status === NEVER_CAME) return undefined
-    const said = saidIn(answer, answersTo(debit))
+    const answer = await queryBank(debit.bank, `/submissions/${debit.uuid}`, reach)
+    if (answer.status === NOT_RECEIVED) return undefined
+    const said = parseResponse(answer, answersTo(debit))
     return said.status === 'completed' || said.status === 'failed' ? outcomeOf(said) : undefined
   },
   refund: httpRefund(reach),
@@ -99,8 +103,8 @@ const answersTo = (debit: DebitAtBank) => ({
   statuses: { accepted: [200, 202], rejected: [200, 422], completed: [200], failed: [200] },
 })
 
-const resultOf = (answer: Answer, submission: Submission): SubmissionResult => {
-  const said = saidIn(answer, answersTo(submission))
+const resultOf = (answer: BankResponse, submission: Submission): SubmissionResult => {
+  const said = parseResponse(answer, answersTo(submission))
   switch (said.status) {
     case 'accepted':
       return { kind: 'accepted', bankReference: said.bank_reference }

@@ -2,12 +2,12 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { bankUrl } from './bank-url.ts'
-import type { Reach } from './connector.ts'
+import type { ConnectionConfig } from './connector.ts'
 import { ConnectorFault } from './connector-fault.ts'
-import { type Answer, exchange } from './request.ts'
+import { type BankResponse, sendBankRequest } from './request.ts'
 
 /** A request to a bank with an endpoint of its own: a debit, a payment or a refund. */
-export type HandOver = {
+export type IdempotentPost = {
   path: '/submissions' | '/settlements' | '/refunds'
   uuid: Uuid
   /** The bank may have it already. */
@@ -20,15 +20,15 @@ export type HandOver = {
  * @returns what the bank answers, to an earlier time if there was one
  * @throws ConnectorFault when no whole answer came
  */
-export const handOver = async (
+export const postIdempotently = async (
   bank: BankIdentifier,
-  { path, uuid, repeated, body }: HandOver,
-  reach: Reach,
-): Promise<Answer> => {
-  const send = await sending(bank, reach)
+  { path, uuid, repeated, body }: IdempotentPost,
+  reach: ConnectionConfig,
+): Promise<BankResponse> => {
+  const send = await bankClient(bank, reach)
   // Unlike a second hand-over, a question can have no effect, whatever became of the first.
   const earlier = repeated ? await send('GET', `${path}/${uuid}`) : undefined
-  if (earlier && earlier.status !== NEVER_CAME) return earlier
+  if (earlier && earlier.status !== NOT_RECEIVED) return earlier
   return send('POST', path, {
     headers: { 'x-idempotency-key': uuid },
     body: JSON.stringify(body),
@@ -39,32 +39,36 @@ export const handOver = async (
  * Asks the bank about something that it may have.
  * @throws ConnectorFault when no whole answer came
  */
-export const ask = async (bank: BankIdentifier, path: string, reach: Reach): Promise<Answer> => {
-  const send = await sending(bank, reach)
+export const queryBank = async (
+  bank: BankIdentifier,
+  path: string,
+  reach: ConnectionConfig,
+): Promise<BankResponse> => {
+  const send = await bankClient(bank, reach)
   return send('GET', path)
 }
 
-export const NEVER_CAME = 404
+export const NOT_RECEIVED = 404
 
 type Send = (
   method: 'GET' | 'POST',
   path: string,
   more?: { headers: Record<string, string>; body: string },
-) => Promise<Answer>
+) => Promise<BankResponse>
 
 /** Returns a function that sends to a bank with its current settings. */
-const sending = async (bank: BankIdentifier, reach: Reach): Promise<Send> => {
+const bankClient = async (bank: BankIdentifier, reach: ConnectionConfig): Promise<Send> => {
   const settings = await reach.settingsOf(bank)
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
   const url = bankUrl(settings.url, reach)
   if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
   return (method, path, more) =>
-    exchange({
+    sendBankRequest({
       method,
       url: `${url}${path}`,
       ...more,
       secret: settings.secret,
       at: reach.now(),
-      timeoutSeconds: reach.exchangeSeconds,
+      timeoutSeconds: reach.timeoutSeconds,
     })
 }

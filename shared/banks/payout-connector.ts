@@ -1,9 +1,9 @@
-import type { Instruction, InstructionResult } from '../domain/settlement/payout.ts'
+import type { Payout, PayoutResult } from '../domain/settlement/payout.ts'
 
 /**
  * What has one kind of bank pay providers. An instruction may be repeated with the same uuid, and is
  * paid once. A result that is not known is thrown: the queue comes again.
  */
-export type SettlementConnector = {
-  pay: (instruction: Instruction) => Promise<InstructionResult>
+export type PayoutConnector = {
+  pay: (instruction: Payout) => Promise<PayoutResult>
 }

@@ -10,7 +10,7 @@ import { ConnectorFault } from './connector-fault.ts'
 const CONNECT_SECONDS = 5
 const BODY_MAX_BYTES = 16 * 1024
 
-export type Question = {
+export type BankRequest = {
   method: 'GET' | 'POST'
   url: string
   headers?: Record<string, string>
@@ -20,7 +20,7 @@ export type Question = {
   timeoutSeconds: number
 }
 
-export type Answer = { status: number; body: Buffer }
+export type BankResponse = { status: number; body: Buffer }
 
 const agent = new Agent({
   connect: {
@@ -34,7 +34,7 @@ const agent = new Agent({
 })
 
 /** @throws ConnectorFault when no whole answer came, or one too long */
-export const exchange = async (question: Question): Promise<Answer> => {
+export const sendBankRequest = async (question: BankRequest): Promise<BankResponse> => {
   const { method, url, headers = {}, body } = question
   // Over the whole exchange: a body that drips would outlive every timeout between two bytes.
   const signal = AbortSignal.timeout(question.timeoutSeconds * 1000)
@@ -61,7 +61,7 @@ export const exchange = async (question: Question): Promise<Answer> => {
 }
 
 /** The scheme of signed requests to the API (specification, Authentication, 6), here the other way. */
-const signatureHeaders = ({ method, url, body = '', secret, at }: Question) => {
+const signatureHeaders = ({ method, url, body = '', secret, at }: BankRequest) => {
   const timestamp = String(Math.floor(at.getTime() / 1000))
   const path = new URL(url).pathname
   return {

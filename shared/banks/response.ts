@@ -3,7 +3,7 @@ import { BankReference, ErrorMessage } from '../domain/debits/bank-update.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { formatAmount, type Pesewas } from '../domain/money.ts'
 import { ConnectorFault } from './connector-fault.ts'
-import type { Answer } from './request.ts'
+import type { BankResponse } from './request.ts'
 
 /** What is read from the answers of a bank in our protocol (docs/bank-protocol.md). */
 
@@ -39,8 +39,8 @@ type Answers<Said extends { status: string }> = {
 }
 
 /** @throws ConnectorFault for whatever is not one of the answers */
-export const saidIn = <Said extends { status: string }>(
-  { status, body }: Answer,
+export const parseResponse = <Said extends { status: string }>(
+  { status, body }: BankResponse,
   { bodies, statuses }: Answers<Said>,
 ): Said => {
   if (status >= 500) throw new ConnectorFault(2500, `HTTP ${status}`)

@@ -1,8 +1,8 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Uuid } from '../domain/ids.ts'
-import type { InstructionResult } from '../domain/settlement/payout.ts'
+import type { PayoutResult } from '../domain/settlement/payout.ts'
 import type { Connector } from './connector.ts'
-import type { SettlementConnector } from './payout-connector.ts'
+import type { PayoutConnector } from './payout-connector.ts'
 import { bankReference } from './sandbox.ts'
 
 /**
@@ -17,7 +17,7 @@ const SLOW = '9999'
 
 type Payment = { bank: BankIdentifier; uuid: Uuid; accountNumber: string; repeated: boolean }
 
-const pay = ({ bank, uuid, accountNumber, repeated }: Payment): InstructionResult => {
+const pay = ({ bank, uuid, accountNumber, repeated }: Payment): PayoutResult => {
   if (accountNumber.endsWith(REJECTED)) {
     return { kind: 'rejected', message: 'The account cannot be paid' }
   }
@@ -25,7 +25,7 @@ const pay = ({ bank, uuid, accountNumber, repeated }: Payment): InstructionResul
   return { kind: 'paid', bankReference: bankReference({ bank, uuid }) }
 }
 
-export const sandboxSettlement: SettlementConnector = {
+export const sandboxPayouts: PayoutConnector = {
   pay: async ({ account, ...instruction }) => pay({ ...instruction, ...account }),
 }
 

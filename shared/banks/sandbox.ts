@@ -2,7 +2,7 @@ import type { SandboxOutcome } from '../domain/banks/sandbox-outcome.ts'
 import type { BankUpdate } from '../domain/debits/bank-update.ts'
 import type { Submission, SubmissionResult } from '../domain/debits/submission.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
-import type { Connector, Wiring } from './connector.ts'
+import type { Connector, ConnectorConfig } from './connector.ts'
 
 /**
  * The bank of every sandbox (specification, Sandbox outcomes by phone number): it accepts, and
@@ -33,7 +33,7 @@ const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>,
 export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
   `${bank}-${uuid.slice(0, 8).toUpperCase()}`
 
-export const sandboxConnector = ({ reportLater }: Wiring): Connector => ({
+export const sandboxConnector = ({ reportLater }: ConnectorConfig): Connector => ({
   submit: async (submission): Promise<SubmissionResult> => {
     const outcome = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
     if (outcome === 'invalid_account') {

@@ -19,7 +19,7 @@ type Given = {
   'connector-secret'?: string | undefined
 }
 
-export type Saved = {
+export type SavedBank = {
   bank: Bank
   url?: string
   /** Made just now, and not to be seen again. */
@@ -29,7 +29,7 @@ export type Saved = {
 type Connection = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
 
 /** Writes in the same transaction, such as the record of the change. */
-export type Alongside = (before: Connection, after: Connection) => readonly Write[]
+export type OtherWrites = (before: Connection, after: Connection) => readonly Write[]
 
 /**
  * Both in one write, so that no debit finds a connector without its settings, and no operator's
@@ -40,8 +40,8 @@ export const saveBank = async (
   identifier: BankIdentifier,
   change: Change,
   given: Given,
-  alongside: Alongside = () => [],
-): Promise<Saved | Refusal> => {
+  alongside: OtherWrites = () => [],
+): Promise<SavedBank | Refusal> => {
   // Made once, however often the bank is changed by others meanwhile.
   const newSecret = connectorSecret(real.randomBytes(32))
   let known: ConnectorSettings | undefined
@@ -126,7 +126,7 @@ const connectorSecret = (random: Uint8Array): string =>
 /** @returns undefined where there is no such bank */
 export const disconnect = async (
   identifier: BankIdentifier,
-  alongside: Alongside = () => [],
+  alongside: OtherWrites = () => [],
 ): Promise<Bank | undefined> => {
   let known: ConnectorSettings | undefined
   return changeBank(
@@ -144,7 +144,7 @@ export const disconnect = async (
 
 /** The fields of a bank and its connector in the record of a change. */
 export const recordsConnection =
-  (recording: Recording, fieldsOf: (bank: Bank) => Fields): Alongside =>
+  (recording: Recording, fieldsOf: (bank: Bank) => Fields): OtherWrites =>
   (before, after) => {
     const secret = secretField(before.connector?.secret, after.connector?.secret)
     return changeWrites(

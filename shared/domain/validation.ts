@@ -10,7 +10,7 @@ export type FieldCodes = Record<string, ErrorCode>
  * Holds input against a schema: the parsed value, or one refusal with every refused field in it.
  * A field of the wrong type is 1007; a wrong value of the only refused field may have its own code.
  */
-export const judgeInput = <S extends AnySchema>(
+export const parseInput = <S extends AnySchema>(
   schema: S,
   input: unknown,
   codes: FieldCodes = {},

@@ -7,11 +7,11 @@ import { environment, type Runtime, real } from '../runtime.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
 import {
   explain,
-  judgeCall,
   type Noun,
   needsApproval,
   type OperatorCall,
   type OperatorReply,
+  parseCall,
 } from './verbs.ts'
 
 /** The operators, the verb and the call: the beginning of the record of a change. */
@@ -66,7 +66,7 @@ export const operatorHandler = <N extends Noun>(
   const checkOf = (verb: string) => (checks as Record<string, Deed>)[verb] ?? deedOf('show')
 
   const perform = async (call: OperatorCall, author: Author): Promise<Outcome> => {
-    const judged = judgeCall(noun, call)
+    const judged = parseCall(noun, call)
     if ('error' in judged) return refused(judged.error)
     const result = await deedOf(call.verb)?.(judged.options, author)
     return result instanceof Refusal
@@ -76,7 +76,7 @@ export const operatorHandler = <N extends Noun>(
 
   /** A call that is certain to be refused is refused at once: no operator has to approve it. */
   const request = async (call: OperatorCall, author: Author): Promise<Outcome> => {
-    const judged = judgeCall(noun, call)
+    const judged = parseCall(noun, call)
     if ('error' in judged) return refused(judged.error)
     const checked = await checkOf(call.verb)?.(judged.options, author)
     const requested =

@@ -21,7 +21,7 @@ export const option = <const S extends TextSchema>(value: string, meaning: strin
   v.pipe(schema, v.title(value), v.description(meaning))
 
 /** One of a few words. */
-export const choice = <const T extends readonly [string, ...string[]]>(
+export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },
 ) => option(words.join('|'), meaning, oneOf(words))
@@ -53,7 +53,7 @@ const or = <const W extends string>(word: W) => {
 }
 
 /** `none` removes a setting. The schema parses any other text. */
-export const orNone = or('none')
+export const orNothing = or('none')
 /** `default` removes an override. The schema parses any other text. */
 export const orDefault = or('default')
 
@@ -69,13 +69,13 @@ export const addressList = v.pipe(
 )
 
 /** A setting after an update: what was given, nothing for `none`, else what it was. */
-export const kept = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
+export const updatedOr = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
   given === undefined ? before : (given ?? undefined)
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
 /** Without the members that are undefined. */
-export const present = <T extends object>(members: T): Present<T> =>
+export const defined = <T extends object>(members: T): Present<T> =>
   Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Present<T>

@@ -4,7 +4,7 @@ import { pesewas } from '../domain/money.ts'
 import { type Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { kept, money, option, orNone, present, wholeNumber } from './options.ts'
+import { defined, money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
 
 /** What a provider pays, and where it is paid to, as options of the operator command. */
 
@@ -13,12 +13,12 @@ export const feeOptions = {
     option(
       'N|none',
       'its fee in hundredths of a percent',
-      orNone(wholeNumber({ min: 0, max: 10_000 })),
+      orNothing(wholeNumber({ min: 0, max: 10_000 })),
     ),
   ),
-  'fee-fixed': v.optional(option('AMOUNT|none', 'what is added to each fee', orNone(money))),
-  'fee-minimum': v.optional(option('AMOUNT|none', 'the least fee of a debit', orNone(money))),
-  'fee-maximum': v.optional(option('AMOUNT|none', 'the highest fee of a debit', orNone(money))),
+  'fee-fixed': v.optional(option('AMOUNT|none', 'what is added to each fee', orNothing(money))),
+  'fee-minimum': v.optional(option('AMOUNT|none', 'the least fee of a debit', orNothing(money))),
+  'fee-maximum': v.optional(option('AMOUNT|none', 'the highest fee of a debit', orNothing(money))),
 }
 
 export const settlementOptions = {
@@ -27,7 +27,7 @@ export const settlementOptions = {
     option(
       'DIGITS|none',
       'the account that it is paid to; bank, account and name are given together',
-      orNone(SettlementAccount.entries.accountNumber),
+      orNothing(SettlementAccount.entries.accountNumber),
     ),
   ),
   'settlement-name': v.optional(
@@ -42,11 +42,11 @@ export const feeScheduleAfter = (
   before: FeeSchedule | undefined,
   given: Given<typeof feeOptions>,
 ): FeeSchedule | undefined | Refusal => {
-  const parts = present({
-    basisPoints: kept(before?.basisPoints, given['fee-basis-points']),
-    fixed: kept(before?.fixed, given['fee-fixed']),
-    minimum: kept(before?.minimum, given['fee-minimum']),
-    maximum: kept(before?.maximum, given['fee-maximum']),
+  const parts = defined({
+    basisPoints: updatedOr(before?.basisPoints, given['fee-basis-points']),
+    fixed: updatedOr(before?.fixed, given['fee-fixed']),
+    minimum: updatedOr(before?.minimum, given['fee-minimum']),
+    maximum: updatedOr(before?.maximum, given['fee-maximum']),
   })
   if (Object.keys(parts).length === 0) return undefined
   const schedule = v.safeParse(FeeSchedule, { basisPoints: 0, fixed: pesewas(0), ...parts })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
-import { judgeInput } from '../domain/validation.ts'
+import { parseInput } from '../domain/validation.ts'
 
 /**
  * What the operator command sends to a function: a verb and its options, all text, as typed.
@@ -49,13 +49,13 @@ export const secretsOf = ({ options }: Verb): string[] =>
     .map(([name]) => name)
 
 /** The parsed options of a call, or why it is refused, in one line. */
-export const judgeCall = (
+export const parseCall = (
   { verbs }: Noun,
   { verb, options }: OperatorCall,
 ): { options: unknown } | { error: string } => {
   const wanted = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
   if (!wanted) return { error: `unknown verb; there are: ${Object.keys(verbs).join(', ')}` }
-  const judged = judgeInput(wanted.options, options)
+  const judged = parseInput(wanted.options, options)
   return judged instanceof Refusal ? { error: explain(judged) } : { options: judged }
 }
 

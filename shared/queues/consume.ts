@@ -11,7 +11,7 @@ import type {
 import * as v from 'valibot'
 import { log } from '../log.ts'
 import { type Message, messages, type QueueName } from './messages.ts'
-import { hideFor } from './send.ts'
+import { setVisibility } from './send.ts'
 
 /**
  * The two ways a function is fed in batches. A record whose work throws is reported as failed and
@@ -38,11 +38,11 @@ const loggingFaults =
  * Left alone, a message that failed is seen again only after six times its function's timeout,
  * which is long in the ten minutes of a debit. It comes after 2, 4, 8 ... 60 seconds instead.
  */
-const comeAgainSoon = async (record: SQSRecord) => {
+const retrySoon = async (record: SQSRecord) => {
   const { attributes, eventSourceARN, messageId, receiptHandle } = record
   const seconds = Math.min(2 ** Number(attributes.ApproximateReceiveCount), 60)
   try {
-    await hideFor(eventSourceARN, receiptHandle, seconds)
+    await setVisibility(eventSourceARN, receiptHandle, seconds)
   } catch (error) {
     // Then it comes late, but it comes.
     log.warn('visibility unchanged', { message_id: messageId, error: error as Error })
@@ -91,7 +91,7 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
       handle(parse(schema, record.body), record.messageId, {
         repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
       }),
-    comeAgainSoon,
+    retrySoon,
   )
   return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {

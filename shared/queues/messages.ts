@@ -9,17 +9,20 @@ import { BatchId, Day } from '../domain/settlement/batch.ts'
  * says how it stands: whoever takes it reads the item.
  */
 
-const Submission = v.object({
+const SubmissionMessage = v.object({
   reference: Reference,
   /** It may have been handed over before: the bank is asked first. */
-  again: v.optional(v.literal(true)),
+  resubmission: v.optional(v.literal(true)),
 })
 
-const AboutClock = v.object({ reference: Reference, phase: v.picklist(['approval', 'processing']) })
+const TimeoutMessage = v.object({
+  reference: Reference,
+  phase: v.picklist(['approval', 'processing']),
+})
 
 const EventNumber = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-const AboutEvent = v.object({
+const EventMessage = v.object({
   reference: Reference,
   /** The number of the event within its debit. */
   n: EventNumber,
@@ -29,7 +32,7 @@ const AboutEvent = v.object({
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
 })
 
-const AboutRecovery = v.object({
+const RecoveryMessage = v.object({
   provider: ProviderId,
   id: v.string(),
   /** The page this message asks for, from 0. */
@@ -38,18 +41,18 @@ const AboutRecovery = v.object({
 
 export const messages = {
   /** Pending debits, to be handed to their bank. */
-  submissions: Submission,
+  submissions: SubmissionMessage,
   /** Clocks to be set. */
-  timeouts: AboutClock,
+  timeouts: TimeoutMessage,
   /** Clocks that ran out. */
-  expiries: AboutClock,
-  'webhooks-high': AboutEvent,
-  'webhooks-medium': AboutEvent,
-  'webhooks-low': AboutEvent,
+  expiries: TimeoutMessage,
+  'webhooks-high': EventMessage,
+  'webhooks-medium': EventMessage,
+  'webhooks-low': EventMessage,
   /** Events for receivers that are slow to answer: they wait apart from those of others. */
-  'webhooks-sidelined': AboutEvent,
+  'webhooks-sidelined': EventMessage,
   /** Pages of deliveries to be taken up again. */
-  recoveries: AboutRecovery,
+  recoveries: RecoveryMessage,
   /** It is time for the settlement of the days before today. */
   'settlement-runs': v.object({}),
   /** Providers whose batch of a day is to be built. */

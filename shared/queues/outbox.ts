@@ -14,16 +14,16 @@ import type { Outgoing } from './send.ts'
  */
 
 /** A message about an event, in the queue of its priority. */
-export type AboutEvent = Extract<Outgoing, { queue: `webhooks-${string}` }>
+export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>
 
 /**
  * Asks for the first attempts at events of a debit that follow each other, in one message, so that
  * they keep their order.
  */
-export const announce = ([first, ...others]: readonly [
+export const firstAttempts = ([first, ...others]: readonly [
   ProviderEvent,
   ...ProviderEvent[],
-]): AboutEvent => {
+]): EventMessage => {
   const { reference, n, provider } = first
   const last = others.at(-1) ?? first
   const message = { reference, n, attempt: 1, ...(last.n > n ? { through: last.n } : {}) }
@@ -31,14 +31,17 @@ export const announce = ([first, ...others]: readonly [
 }
 
 /** Submits a pending debit. In a group of its bank and provider, a busy provider delays no other. */
-export const submission = ({ facts }: Debit, { again }: { again: boolean }): Outgoing => ({
+export const submission = (
+  { facts }: Debit,
+  { resubmission }: { resubmission: boolean },
+): Outgoing => ({
   queue: 'submissions',
-  message: { reference: facts.reference, ...(again ? { again } : {}) },
+  message: { reference: facts.reference, ...(resubmission ? { resubmission } : {}) },
   group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
 /** A clock to be set. */
-export const clock = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
+export const startTimeout = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
   queue: 'timeouts',
   message: { reference: facts.reference, phase },
   group: facts.provider,
@@ -48,7 +51,7 @@ const secondsUntil = (at: Date, now: Date): number =>
   Math.max(0, (at.getTime() - now.getTime()) / 1000)
 
 /** The next attempt of a delivery that has one to come. */
-export const nextAttempt = (delivery: Delivery, now: Date): AboutEvent[] => {
+export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
   // SQS takes whole seconds: a clock some ms behind that of the attempt must not add one.
@@ -73,34 +76,34 @@ export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
 }
 
 /** What a batch waits for that somebody was at work on. */
-export const nextOfBatch = (batch: Batch): Outgoing[] => {
+export const resumeBatch = (batch: Batch): Outgoing[] => {
   const { id, provider, date, status, reportedAt } = batch
-  if (status === 'pending' && !reportedAt) return [building(provider, date)]
-  return status === 'processing' ? [payment(id, provider)] : []
+  if (status === 'pending' && !reportedAt) return [buildBatchMessage(provider, date)]
+  return status === 'processing' ? [payBatchMessage(id, provider)] : []
 }
 
 /** A batch of a provider and a day to be built. */
-export const building = (provider: ProviderId, date: Day): Outgoing => ({
+export const buildBatchMessage = (provider: ProviderId, date: Day): Outgoing => ({
   queue: 'settlements',
   message: { provider, date },
   group: provider,
 })
 
 /** A batch to be paid. */
-export const payment = (batch: BatchId, provider: ProviderId): Outgoing => ({
+export const payBatchMessage = (batch: BatchId, provider: ProviderId): Outgoing => ({
   queue: 'payments',
   message: { batch },
   group: provider,
 })
 
 /** A refund to be sent to its bank, in a group of its bank: a bank that is down delays no other. */
-export const refunding = ({ reference, bank, status }: Refund): Outgoing[] =>
+export const refundMessages = ({ reference, bank, status }: Refund): Outgoing[] =>
   status === 'pending' || status === 'processing'
     ? [{ queue: 'refunds', message: { reference }, group: bank }]
     : []
 
 /** The same message for the queue where slow receivers wait apart. */
-export const sidelined = (about: AboutEvent): AboutEvent => ({
+export const toSidelined = (about: EventMessage): EventMessage => ({
   ...about,
   queue: 'webhooks-sidelined',
 })

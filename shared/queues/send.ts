@@ -17,7 +17,7 @@ export const sqs = new SQSClient({
 })
 
 /** Has a message in work seen again after so many seconds. */
-export const hideFor = async (
+export const setVisibility = async (
   queueArn: string,
   ReceiptHandle: string,
   VisibilityTimeout: number,
@@ -63,7 +63,7 @@ export const sendAll = async (outgoing: readonly Outgoing[]): Promise<Outgoing[]
 }
 
 /** @throws Error when SQS did not take all of them: whoever sends comes again */
-export const sendEvery = async (outgoing: readonly Outgoing[]): Promise<void> => {
+export const sendAllOrThrow = async (outgoing: readonly Outgoing[]): Promise<void> => {
   const refused = await sendAll(outgoing)
   if (refused.length > 0) throw new Error(`SQS refused ${refused.length} messages`)
 }

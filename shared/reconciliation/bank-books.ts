@@ -23,9 +23,9 @@ const SHOWN_MAX = 10_000
 const EXAMINED_MAX = 50_000
 
 /** Where a part begins: a list of a provider, and a position in it. */
-export type BookCursor = { provider: string; status: string; after: string | null }
+export type BankDebitsCursor = { provider: string; status: string; after: string | null }
 
-export type BookPart = { debits: StatementDebit[]; next: BookCursor | null }
+export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
 
 const view = (debit: Debit): StatementDebit => {
   const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
@@ -40,16 +40,16 @@ const view = (debit: Debit): StatementDebit => {
   }
 }
 
-type Request = { bank: BankIdentifier; date: Day; cursor: BookCursor | null }
+type Request = { bank: BankIdentifier; date: Day; cursor: BankDebitsCursor | null }
 
 /**
  * Returns a part of the debits of a bank that were charged on a day or the three days before,
  * in any status. A debit that changes between two parts is in both.
  */
-export const readBooks = async (
+export const readBankDebits = async (
   { bank, date, cursor }: Request,
   { examinedMax = EXAMINED_MAX } = {},
-): Promise<BookPart> => {
+): Promise<BankDebitsPage> => {
   const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
   const debits: StatementDebit[] = []
   let examined = 0
@@ -72,7 +72,7 @@ export const readBooks = async (
 }
 
 /** The lists from a cursor on, in an order that a debit which moves on cannot escape. */
-const listsFrom = async (cursor: BookCursor | null) => {
+const listsFrom = async (cursor: BankDebitsCursor | null) => {
   const lists = (await listProviders())
     .sort()
     .flatMap((provider) => statuses.map((status) => ({ provider, status })))

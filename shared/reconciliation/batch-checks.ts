@@ -1,16 +1,16 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
-import { nothing, type Verdict, verdict } from './invariants.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
 import { inGhs, type Sums, whole } from './sums.ts'
-import { isLongAgo, isTooOld, type Terms } from './window.ts'
+import { isLongAgo, isTooOld, type Window } from './window.ts'
 
 /** Batches and their lines, as they stand. */
 
 /** A line with the debit that it names, and for an adjustment the line that it takes back. */
-export type SeenLine = {
+export type LineRecord = {
   batch: Batch
   line: Line
   debit: Debit
@@ -21,26 +21,26 @@ export type SeenLine = {
 const SKEW_MS = 60_000
 
 /** When its line was written is not known, but not before the batch came to be. */
-const wasReversedBefore = ({ batch, debit }: SeenLine): boolean => {
+const wasReversedBefore = ({ batch, debit }: LineRecord): boolean => {
   const reversedAt = timeOf(debit, 'reversed')
   return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
 }
 
-export const isOfCompleted = (seen: SeenLine): Verdict => {
+export const isOfCompleted = (seen: LineRecord): CheckResult => {
   const { batch, line, debit } = seen
-  if (line.type !== 'debit') return nothing
-  return verdict({
+  if (line.type !== 'debit') return notApplicable
+  return checkResult({
     [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
     [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversedBefore(seen),
   })
 }
 
 /** A line of what never was completed, or was reversed before, is for invariant 23. */
-export const isOfItsBatch = (seen: SeenLine): Verdict => {
+export const isOfItsBatch = (seen: LineRecord): CheckResult => {
   const { batch, line, debit } = seen
-  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return nothing
-  if (wasReversedBefore(seen)) return nothing
-  return verdict({
+  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
+  if (wasReversedBefore(seen)) return notApplicable
+  return checkResult({
     [`${batch.id} has a line of it, but it is settled in ${debit.settledIn ?? 'none'}`]:
       debit.settledIn !== batch.id,
     [`${batch.id} of ${batch.provider} has a line of it`]: batch.provider !== debit.facts.provider,
@@ -49,10 +49,10 @@ export const isOfItsBatch = (seen: SeenLine): Verdict => {
 }
 
 /** Lines are whole pesewas; an adjustment's net is what counts, so it must be as right. */
-export const addsUp = ({ batch, line }: SeenLine): Verdict => {
+export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
   const { type, gross, fee, net } = line
   const sign = type === 'debit' ? 1 : -1
-  return verdict(
+  return checkResult(
     {
       [`its line in ${batch.id} is not in whole pesewas`]: ![gross, fee, net].every(
         Number.isSafeInteger,
@@ -68,9 +68,9 @@ export const addsUp = ({ batch, line }: SeenLine): Verdict => {
   )
 }
 
-export const takesBackOnce = ({ batch, line, debit, original }: SeenLine): Verdict => {
-  if (line.type !== 'adjustment') return nothing
-  return verdict({
+export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): CheckResult => {
+  if (line.type !== 'adjustment') return notApplicable
+  return checkResult({
     [`is ${debit.status}, but ${batch.id} takes it back`]: debit.status !== 'reversed',
     [`${batch.id} takes it back, but it says ${debit.adjustedIn ?? 'none'}`]:
       debit.adjustedIn !== batch.id,
@@ -81,13 +81,13 @@ export const takesBackOnce = ({ batch, line, debit, original }: SeenLine): Verdi
 }
 
 /** Lines that came or went are for invariant 26; until it is sealed it has no sums. */
-export const isSummed = ({ totals }: Batch, sums: Sums): Verdict => {
-  if (!totals) return nothing
-  if (BigInt(totals.count) !== sums.count) return { ...nothing, checked: 1 }
+export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
+  if (!totals) return notApplicable
+  if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
   const says = (what: keyof Sums) =>
     `its ${what} is ${inGhs(whole(totals[what]))}, but its lines come to ${inGhs(sums[what])}`
-  return verdict({
+  return checkResult({
     [says('gross')]: whole(gross) !== sums.gross,
     [says('fee')]: whole(fee) !== sums.fee,
     [says('adjustments')]: whole(adjustments) !== sums.adjustments,
@@ -99,8 +99,8 @@ export const isSummed = ({ totals }: Batch, sums: Sums): Verdict => {
 }
 
 /** Compares its lines with its sums, which were taken when it was sealed. */
-export const keepsItsLines = ({ totals }: Batch, sums: Sums): Verdict =>
-  verdict(
+export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
+  checkResult(
     {
       [`it was sealed with ${totals?.count} lines and has ${sums.count}`]:
         totals !== null && BigInt(totals.count) !== sums.count,
@@ -114,11 +114,11 @@ const BEGUN_DAYS = 7
 const DAY_MS = 86_400_000
 
 /** Checks the state of a batch, as far as its header shows it. A restore may hold its payment. */
-export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
+export const reachesFinalStatus = (batch: Batch, terms: Window): CheckResult => {
   const { status, createdAt, sealedAt, totals, reportedAt, processedAt } = batch
   const isFinished = sealedAt !== null && totals !== null && reportedAt !== null
   if (!totals || !isFinished) {
-    return verdict({
+    return checkResult({
       // Being built is right for the runs of one night.
       'it was never finished': isLongAgo(createdAt, terms),
       [`it is ${status}, but was never finished`]: status !== 'pending',
@@ -128,7 +128,7 @@ export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
   const due = payableFrom(batch)
   const isDue = terms.now.getTime() - due.getTime() > BEGUN_DAYS * DAY_MS
   const isHeld = isHeldBy(terms.restore, batch.provider)
-  return verdict({
+  return checkResult({
     ...isPaidOnce(batch, totals.net),
     'its payment failed, and nobody has retried it': status === 'failed',
     [`its payment is in progress since ${since.toISOString()}`]:
@@ -139,8 +139,8 @@ export const comesToItsEnd = (batch: Batch, terms: Terms): Verdict => {
 }
 
 const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
-  const { status, paid, makesGood, outstanding, bankReference, completedAt, processedAt } = batch
-  const made = makesGood.reduce((sum, { amount }) => sum + whole(amount), 0n)
+  const { status, paid, offsets, outstanding, bankReference, completedAt, processedAt } = batch
+  const made = offsets.reduce((sum, { amount }) => sum + whole(amount), 0n)
   const isBegun = net >= 0 && (status === 'processing' || status === 'completed')
   const isCompleted = status === 'completed'
   return {

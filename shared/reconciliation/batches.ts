@@ -3,20 +3,20 @@ import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
   addsUp,
-  comesToItsEnd,
+  adjustsOnce,
   isOfCompleted,
   isOfItsBatch,
   isSummed,
   keepsItsLines,
-  takesBackOnce,
+  reachesFinalStatus,
 } from './batch-checks.ts'
 import { hasItsFee } from './fees.ts'
-import type { Tally } from './findings.ts'
-import { judged, verdict } from './invariants.ts'
+import type { Findings } from './findings.ts'
+import { checkResult, judged } from './invariants.ts'
 import { type Batches, isOffsetRightly } from './offsets.ts'
-import { linePages, seeLines } from './read.ts'
+import { linePages, loadLineRecords } from './read.ts'
 import { noSums, withLine } from './sums.ts'
-import type { Terms } from './window.ts'
+import type { Window } from './window.ts'
 
 /**
  * Checks the batches of a provider: those of the last 35 days by their list, and older ones that
@@ -31,8 +31,8 @@ const LINE_DAYS = 2
 export const checkBatches = async (
   provider: ProviderId,
   unpaid: readonly Batch[],
-  terms: Terms,
-  tally: Tally,
+  terms: Window,
+  tally: Findings,
 ): Promise<void> => {
   const { date } = terms
   let batches = await readBatches(provider, unpaid, terms)
@@ -45,7 +45,7 @@ export const checkBatches = async (
     tally.add(
       26,
       of,
-      judged(() => comesToItsEnd(batch, terms)),
+      judged(() => reachesFinalStatus(batch, terms)),
     )
     tally.add(
       26,
@@ -67,16 +67,16 @@ const agree = (batches: Batches): boolean =>
 const readBatches = async (
   provider: ProviderId,
   unpaid: readonly Batch[],
-  { date, now }: Terms,
+  { date, now }: Window,
 ): Promise<Batches> => {
   const belowZero = await listBelowZero(provider, now)
   const days = [dayAfter(date, -HEADER_DAYS), ...belowZero.map((batch) => batch.date)]
   const since = days.sort()[0] ?? date
   const listed = await listBatchesFrom(provider, since)
   const known = new Map([...unpaid, ...belowZero, ...listed].map((batch) => [batch.id, batch]))
-  const named = [...known.values()].flatMap(({ makesGood, madeGoodBy }) => [
-    ...makesGood.map(({ batch }) => batch),
-    ...(madeGoodBy ? [madeGoodBy] : []),
+  const named = [...known.values()].flatMap(({ offsets, offsetBy }) => [
+    ...offsets.map(({ batch }) => batch),
+    ...(offsetBy ? [offsetBy] : []),
   ])
   const others = await findBatches(named.filter((id) => !known.has(id)))
   for (const batch of others) known.set(batch.id, batch)
@@ -87,15 +87,15 @@ const lineChecks = [
   [22, isOfItsBatch],
   [23, isOfCompleted],
   [24, addsUp],
-  [27, takesBackOnce],
+  [27, adjustsOnce],
   [29, hasItsFee],
 ] as const
 
-const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
+const checkLines = async (batch: Batch, tally: Findings): Promise<void> => {
   let sums = noSums
   for await (const lines of linePages(batch)) {
     sums = lines.reduce(withLine, sums)
-    const { seen, orphans } = await seeLines(batch, lines)
+    const { seen, orphans } = await loadLineRecords(batch, lines)
     for (const one of seen) {
       const of = { provider: batch.provider, subject: one.line.reference }
       for (const [number, check] of lineChecks)
@@ -106,7 +106,7 @@ const checkLines = async (batch: Batch, tally: Tally): Promise<void> => {
         )
     }
     for (const { reference: subject } of orphans) {
-      const gone = verdict({ [`has a line in ${batch.id}, and is not there`]: true })
+      const gone = checkResult({ [`has a line in ${batch.id}, and is not there`]: true })
       tally.add(1, { provider: batch.provider, subject }, gone)
     }
   }

@@ -1,13 +1,19 @@
-import { isOfItsEvent, isTold } from './events.ts'
-import { endsInTime, followsTheLifecycle, hasOneOutcome, isWhole, saysWho } from './history.ts'
+import { isOfItsEvent, isPublished } from './events.ts'
+import {
+  endsInTime,
+  followsTheLifecycle,
+  hasActor,
+  hasOneOutcome,
+  versionMatches,
+} from './history.ts'
 import { existsAsAccepted, isClaimed, isNamed } from './identity.ts'
-import type { Invariant, Verdict } from './invariants.ts'
+import type { CheckResult, Invariant } from './invariants.ts'
 import { hasRefund } from './refunds.ts'
-import type { SeenDebit, Subscription } from './related.ts'
-import { isSettledOnce, isSettledRightly, isTakenBackOnce, keepsItsAmount } from './settled.ts'
-import type { Terms } from './window.ts'
+import type { DebitRecord, Subscription } from './related.ts'
+import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
+import type { Window } from './window.ts'
 
-type Check = (seen: SeenDebit, terms: Terms, subscription: Subscription) => Verdict
+type Check = (seen: DebitRecord, terms: Window, subscription: Subscription) => CheckResult
 
 /** Everything that one debit is held against. */
 export const debitChecks: readonly [Invariant, Check][] = [
@@ -17,13 +23,13 @@ export const debitChecks: readonly [Invariant, Check][] = [
   [6, hasOneOutcome],
   [9, isNamed],
   [10, isClaimed],
-  [12, isWhole],
+  [12, versionMatches],
   [13, isOfItsEvent],
-  [15, isTold],
+  [15, isPublished],
   [22, isSettledOnce],
   [23, isSettledRightly],
   [25, keepsItsAmount],
-  [27, isTakenBackOnce],
-  [33, saysWho],
+  [27, isAdjustedOnce],
+  [33, hasActor],
   [39, hasRefund],
 ]

@@ -1,8 +1,8 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { type Delivery, isSubscribed } from '../domain/webhooks/delivery.ts'
-import { nothing, together, type Verdict, verdict } from './invariants.ts'
-import type { SeenDebit, Subscription } from './related.ts'
-import type { Terms } from './window.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './invariants.ts'
+import type { DebitRecord, Subscription } from './related.ts'
+import type { Window } from './window.ts'
 
 /** The records of what providers were told. */
 
@@ -10,16 +10,16 @@ import type { Terms } from './window.ts'
  * An event's id follows from debit and number, an attempt's from these and its own number: so a
  * record must be of the event that its place says, and count each attempt once.
  */
-export const isOfItsEvent = ({ debit, deliveries }: SeenDebit): Verdict =>
-  together(
+export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>
+  combine(
     debit.history.map((entry, n) => {
       const record = deliveries[n]
-      return record ? isOf(debit, entry, n, record) : nothing
+      return record ? isOf(debit, entry, n, record) : notApplicable
     }),
   )
 
-const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): Verdict =>
-  verdict({
+const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): CheckResult =>
+  checkResult({
     [`the record of event ${n} is about another`]:
       record.reference !== facts.reference || record.n !== n || record.provider !== facts.provider,
     [`the record of event ${n} is of ${record.event}, not of ${type}`]: record.event !== type,
@@ -31,18 +31,18 @@ const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery
 /** The longest way of attempts that end by themselves, each with the delay a receiver asks for. */
 const TO_COME_MS = 3_600_000
 
-export const isTold = (
-  { debit, deliveries }: SeenDebit,
-  { now }: Terms,
+export const isPublished = (
+  { debit, deliveries }: DebitRecord,
+  { now }: Window,
   subscription: Subscription,
-): Verdict =>
-  together(
+): CheckResult =>
+  combine(
     debit.history.map((entry, n) => {
       const record = deliveries[n]
       if (record) return hasEnded(record, now)
       return isOwed(entry, subscription)
-        ? verdict({ [`event ${n} was never tried`]: isPast(entry.at, now) })
-        : nothing
+        ? checkResult({ [`event ${n} was never tried`]: isPast(entry.at, now) })
+        : notApplicable
     }),
   )
 
@@ -56,10 +56,10 @@ const isPast = (due: Date, now: Date): boolean => now.getTime() - due.getTime() 
 const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>
   subscription?.since !== undefined && at >= subscription.since && isSubscribed(subscription, type)
 
-const hasEnded = (record: Delivery, now: Date): Verdict => {
+const hasEnded = (record: Delivery, now: Date): CheckResult => {
   const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = record
   const isOver = status === 'delivered' || status === 'abandoned'
-  return verdict({
+  return checkResult({
     [`event ${n} was tried ${attemptCount} times, of ${attemptsMax}`]: attemptCount > attemptsMax,
     [`event ${n} is delivered, but no attempt says so`]:
       status === 'delivered' && (deliveredAt === null || attemptCount === 0),

@@ -1,13 +1,13 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import { exceptionKind, type ReportException } from '../domain/debits/exception.ts'
-import { type Verdict, verdict } from './invariants.ts'
+import { type CheckResult, checkResult } from './invariants.ts'
 
 /**
  * Checks the record of a rejected bank report against its debit. The table does not tell how many
  * reports a bank sent; the metrics and the log do.
  */
-export const isOfItsDebit = (record: ReportException, debit: Debit | undefined): Verdict =>
-  verdict({
+export const isOfItsDebit = (record: ReportException, debit: Debit | undefined): CheckResult =>
+  checkResult({
     'has an exception, and does not exist': debit === undefined,
     [`has a late completion, and is ${debit?.status}`]:
       debit !== undefined &&

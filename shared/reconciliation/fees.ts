@@ -1,7 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import type { SeenLine } from './batch-checks.ts'
-import { nothing, type Verdict, verdict } from './invariants.ts'
+import type { LineRecord } from './batch-checks.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
@@ -34,10 +34,10 @@ const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint 
 }
 
 /** An adjustment is compared with its line. */
-export const hasItsFee = ({ batch, line, debit }: SeenLine): Verdict => {
-  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return nothing
+export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
+  if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)
-  return verdict({
+  return checkResult({
     [`its line in ${batch.id} takes ${inGhs(whole(line.fee))}, but its fee is ${inGhs(fee)}`]:
       whole(line.fee) !== fee,
   })

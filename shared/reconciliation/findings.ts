@@ -1,5 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Invariant, invariants, type Verdict } from './invariants.ts'
+import { type CheckResult, type Invariant, invariants } from './invariants.ts'
 
 /** Collects what the looks came to; however much is wrong, it stays small. */
 
@@ -19,12 +19,12 @@ export type Finding = {
 
 const EXAMPLES_MAX = 100
 
-export type Tally = {
-  add: (number: Invariant, of: Of, verdict: Verdict) => void
+export type Findings = {
+  add: (number: Invariant, of: Of, verdict: CheckResult) => void
   findings: () => Finding[]
 }
 
-export const newTally = (): Tally => {
+export const newFindings = (): Findings => {
   const findings = new Map<Invariant, Finding>(
     Object.entries(invariants).map(([key, title]) => {
       const number = Number(key) as Invariant

@@ -1,8 +1,8 @@
 import type { Debit, Entry } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
-import { nothing, together, type Verdict, verdict } from './invariants.ts'
-import { type SeenDebit, timesOf } from './related.ts'
-import type { Terms } from './window.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './invariants.ts'
+import { type DebitRecord, timesOf } from './related.ts'
+import type { Window } from './window.ts'
 
 /** A debit's history, walked by a table of its own. */
 
@@ -17,13 +17,17 @@ const LATE_MS = 120_000
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
 /** Open debits are right as long as their clock runs, or a restore holds their timeouts. */
-export const endsInTime = ({ debit }: SeenDebit, { now, clocks, restore }: Terms): Verdict => {
+export const endsInTime = (
+  { debit }: DebitRecord,
+  { now, clocks, restore }: Window,
+): CheckResult => {
   const times = timesOf(debit)
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
-  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider))) return nothing
+  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))
+    return notApplicable
   const took = (times[end] ?? now.getTime()) - (times[0] ?? 0)
   const isLate = took > clocks.processingSeconds * 1000 + LATE_MS
-  return verdict({
+  return checkResult({
     [end < 0 ? `has no outcome after ${seconds(took)}` : `took ${seconds(took)}`]: isLate,
   })
 }
@@ -45,7 +49,7 @@ const pairsOf = ({ history }: Debit): [string, string][] =>
   history.slice(1).map(({ type }, n) => [history[n]?.type ?? '', type])
 
 /** A second outcome is for invariant 6. */
-export const followsTheLifecycle = ({ debit }: SeenDebit): Verdict => ({
+export const followsTheLifecycle = ({ debit }: DebitRecord): CheckResult => ({
   checked: 1,
   wrong: pairsOf(debit)
     .filter(([from, to]) => !(OUTCOMES.has(from) && OUTCOMES.has(to)))
@@ -53,20 +57,20 @@ export const followsTheLifecycle = ({ debit }: SeenDebit): Verdict => ({
     .map(([from, to]) => `${to} follows ${from}`),
 })
 
-export const hasOneOutcome = ({ debit: { history } }: SeenDebit): Verdict => {
+export const hasOneOutcome = ({ debit: { history } }: DebitRecord): CheckResult => {
   const outcomes = history.map(({ type }) => type).filter((type) => OUTCOMES.has(type))
-  return verdict({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
+  return checkResult({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
 }
 
 /**
  * Every write counts in the version: the charge is the first, and each one after it has left an
  * event, the customer's approval, or the mark of a settlement.
  */
-export const isWhole = ({ debit }: SeenDebit): Verdict => {
+export const versionMatches = ({ debit }: DebitRecord): CheckResult => {
   const { history, status, version, approval, settledIn, adjustedIn } = debit
   const [created, pending] = history
   const marks = [approval, settledIn, adjustedIn].filter((mark) => mark !== undefined).length
-  return verdict({
+  return checkResult({
     'does not begin with created and pending':
       created?.type !== 'created' || pending?.type !== 'pending',
     [`is ${status}, but its last event is ${history.at(-1)?.type}`]:
@@ -83,15 +87,15 @@ const isStranger = (by: string, { facts }: Debit): boolean =>
   (by.startsWith('bank:') && by !== `bank:${facts.bank.identifier}`)
 
 const isTold = (entry: Pick<Entry, 'at' | 'by' | 'requestId'>, what: string, debit: Debit) =>
-  verdict({
+  checkResult({
     [`${what} says not who did it`]: !KNOWN.test(entry.by),
     [`${what} was done by ${entry.by}, whose debit it is not`]: isStranger(entry.by, debit),
     [`${what} says not when it was done`]: !(entry.at.getTime() > 0),
     [`${what} names no request`]: entry.requestId === '',
   })
 
-export const saysWho = ({ debit }: SeenDebit): Verdict =>
-  together([
+export const hasActor = ({ debit }: DebitRecord): CheckResult =>
+  combine([
     ...debit.history.map((entry) => isTold(entry, entry.type, debit)),
     ...(debit.approval ? [isTold(debit.approval, 'approval', debit)] : []),
   ])

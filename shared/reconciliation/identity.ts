@@ -1,13 +1,13 @@
-import { nothing, type Verdict, verdict } from './invariants.ts'
-import type { SeenDebit } from './related.ts'
-import type { Terms } from './window.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
+import type { DebitRecord } from './related.ts'
+import type { Window } from './window.ts'
 
 /** What a charge fixes for ever, told three times: by the debit, its uuid and its claim. */
 
 /** The pointer is a copy of the facts that no move touches; one that is not there is for 9. */
-export const existsAsAccepted = ({ debit: { facts }, pointer }: SeenDebit): Verdict => {
-  if (pointer?.reference !== facts.reference) return { ...nothing, checked: 1 }
-  return verdict({
+export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
+  if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
+  return checkResult({
     'its amount is not the one that was accepted': pointer.amount !== facts.amount,
     'its provider is not the one that was answered': pointer.provider !== facts.provider,
     'its uuid is not the one that was answered': pointer.uuid !== facts.uuid,
@@ -18,11 +18,14 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const REST_OF_REFERENCE = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
 /** Two debits with one uuid: it points to one of them alone. */
-export const isNamed = ({ debit: { facts }, pointer }: SeenDebit, { prefix }: Terms): Verdict => {
+export const isNamed = (
+  { debit: { facts }, pointer }: DebitRecord,
+  { prefix }: Window,
+): CheckResult => {
   const { reference, uuid } = facts
   const isReference =
     reference.startsWith(prefix) && REST_OF_REFERENCE.test(reference.slice(prefix.length))
-  return verdict({
+  return checkResult({
     'its reference is not well formed': !isReference,
     'its uuid is no uuid of version 4': !UUID.test(uuid),
     'its uuid points nowhere': pointer === undefined,
@@ -31,8 +34,8 @@ export const isNamed = ({ debit: { facts }, pointer }: SeenDebit, { prefix }: Te
   })
 }
 
-export const isClaimed = ({ debit: { facts }, claimedBy }: SeenDebit): Verdict =>
-  verdict({
+export const isClaimed = ({ debit: { facts }, claimedBy }: DebitRecord): CheckResult =>
+  checkResult({
     "its provider's reference is not claimed": claimedBy === undefined,
     [`its provider's reference is claimed by ${claimedBy}`]:
       claimedBy !== undefined && claimedBy !== facts.reference,

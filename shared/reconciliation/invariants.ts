@@ -26,19 +26,22 @@ export const invariants = {
 export type Invariant = keyof typeof invariants
 
 /** What one look came to: how many things were looked at, and what was wrong with them. */
-export type Verdict = { checked: number; wrong: readonly string[] }
+export type CheckResult = { checked: number; wrong: readonly string[] }
 
 /** Nothing here for this invariant to say anything about. */
-export const nothing: Verdict = { checked: 0, wrong: [] }
+export const notApplicable: CheckResult = { checked: 0, wrong: [] }
 
 /** @param claims what is wrong, each with whether it is */
-export const verdict = (claims: Readonly<Record<string, boolean>>, checked = 1): Verdict => ({
+export const checkResult = (
+  claims: Readonly<Record<string, boolean>>,
+  checked = 1,
+): CheckResult => ({
   checked,
   wrong: Object.entries(claims).flatMap(([what, is]) => (is ? [what] : [])),
 })
 
 /** Makes a check; an item that no check can read is a difference, and hides no other item. */
-export const judged = (check: () => Verdict): Verdict => {
+export const judged = (check: () => CheckResult): CheckResult => {
   try {
     return check()
   } catch (error) {
@@ -46,7 +49,7 @@ export const judged = (check: () => Verdict): Verdict => {
   }
 }
 
-export const together = (verdicts: readonly Verdict[]): Verdict => ({
+export const combine = (verdicts: readonly CheckResult[]): CheckResult => ({
   checked: verdicts.reduce((sum, { checked }) => sum + checked, 0),
   wrong: verdicts.flatMap(({ wrong }) => wrong),
 })

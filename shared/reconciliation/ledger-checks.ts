@@ -14,17 +14,17 @@ import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
-import type { Tally } from './findings.ts'
-import { type Verdict, verdict } from './invariants.ts'
+import type { Findings } from './findings.ts'
+import { type CheckResult, checkResult } from './invariants.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
 import { inGhs, whole } from './sums.ts'
-import type { Terms } from './window.ts'
+import type { Window } from './window.ts'
 
 /**
  * Compares the ledger of a day that is over with what debits, batches, refunds and the cash counter
  * say by themselves. A ledger that cannot be derived is a difference, and hides no other.
  */
-export const checkLedger = async (terms: Terms, tally: Tally): Promise<void> => {
+export const checkLedger = async (terms: Window, tally: Findings): Promise<void> => {
   if (terms.now < terms.before) return
   try {
     await compare(terms, tally)
@@ -34,15 +34,15 @@ export const checkLedger = async (terms: Terms, tally: Tally): Promise<void> => 
     tally.add(
       40,
       { subject: terms.date },
-      verdict({ [`cannot be derived: ${error.message}`]: true }),
+      checkResult({ [`cannot be derived: ${error.message}`]: true }),
     )
   }
 }
 
-const compare = async (terms: Terms, tally: Tally): Promise<void> => {
+const compare = async (terms: Window, tally: Findings): Promise<void> => {
   const { date, before: end, now } = terms
   let isRight = true
-  const add = (of: Parameters<Tally['add']>[1], found: Verdict) => {
+  const add = (of: Parameters<Findings['add']>[1], found: CheckResult) => {
     isRight &&= found.wrong.length === 0
     tally.add(40, of, found)
   }
@@ -87,31 +87,36 @@ const compare = async (terms: Terms, tally: Tally): Promise<void> => {
   if (isRight) await close()
 }
 
-const isEntry = ({ amount, debit, credit }: LedgerEntry): Verdict =>
-  verdict({
+const isEntry = ({ amount, debit, credit }: LedgerEntry): CheckResult =>
+  checkResult({
     'has an entry that is not in whole pesewas above zero': !(
       Number.isSafeInteger(amount) && amount > 0
     ),
     'has an entry that debits and credits one account': debit === credit,
   })
 
-const isBalanced = (balances: Balances, when: string): Verdict =>
-  verdict({
+const isBalanced = (balances: Balances, when: string): CheckResult =>
+  checkResult({
     [`the ${when} trial balance is ${inGhs(whole(trialBalance(balances)))}`]:
       trialBalance(balances) !== 0,
   })
 
-const agrees = (account: Account, balances: Balances, expected: bigint, says = 'is'): Verdict => {
+const agrees = (
+  account: Account,
+  balances: Balances,
+  expected: bigint,
+  says = 'is',
+): CheckResult => {
   const balance = whole(balanceOf(balances, account))
-  return verdict({
+  return checkResult({
     [`${account} ${says} ${inGhs(balance)} in the ledger, and ${inGhs(expected)} in the table`]:
       balance !== expected,
   })
 }
 
-const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): Verdict => {
+const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): CheckResult => {
   const paid = whole(balanceOf(paidOut, payable(provider)))
-  return verdict({
+  return checkResult({
     [`payouts are ${inGhs(paid)} in the ledger, and the nets of their batches leave ${inGhs(expected)}`]:
       paid !== expected,
   })
@@ -120,7 +125,7 @@ const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): V
 /** From other members of the headers than those that the entries follow from. */
 const batchesOfDay = async (
   provider: ProviderId,
-  { date }: Terms,
+  { date }: Window,
 ): Promise<{ fees: bigint; paid: bigint }> => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
   const times = await listBatchTimes(provider)
@@ -129,7 +134,7 @@ const batchesOfDay = async (
   )
   const sums = { fees: 0n, paid: 0n }
   for (const batch of await findBatches(named.map(({ id }) => id))) {
-    const { totals, makesGood, sealedAt, completedAt } = batch
+    const { totals, offsets, sealedAt, completedAt } = batch
     if (!totals) continue
     const net = whole(totals.net)
     if (isOfDay(sealedAt)) {
@@ -140,7 +145,7 @@ const batchesOfDay = async (
       )
     }
     if (isOfDay(completedAt) && net > 0n) {
-      sums.paid += makesGood.reduce((rest, { amount }) => rest - whole(amount), net)
+      sums.paid += offsets.reduce((rest, { amount }) => rest - whole(amount), net)
     }
   }
   return sums

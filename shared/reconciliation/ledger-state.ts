@@ -144,8 +144,8 @@ const batchesAt = (open: readonly Batch[], later: readonly Batch[]): bigint => {
   const [opened, sealedLater] = [open, later].map((some) => new Set(some.map(({ id }) => id)))
   const madeGood = (batches: readonly Batch[], of: ReadonlySet<BatchId> | undefined) =>
     sum(
-      batches.flatMap(({ makesGood }) =>
-        makesGood.flatMap(({ batch, amount }) => (of?.has(batch) ? [whole(amount)] : [])),
+      batches.flatMap(({ offsets }) =>
+        offsets.flatMap(({ batch, amount }) => (of?.has(batch) ? [whole(amount)] : [])),
       ),
     )
   return sum(open.map(restOf)) + madeGood(open, sealedLater) - madeGood(later, opened)

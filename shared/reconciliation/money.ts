@@ -1,4 +1,4 @@
-import { type SeenDebit, timeOf } from './related.ts'
+import { type DebitRecord, timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
 /** Where the money of the day's completed debits is; nothing is made or lost on the way. */
@@ -7,7 +7,7 @@ export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', b
 export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }
 
 /** `reversed` is what was given back before it was settled. */
-export const withMoneyOf = (money: Money, { debit, line }: SeenDebit): Money => {
+export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money => {
   if (timeOf(debit, 'completed') === undefined) return money
   const amount = whole(debit.facts.amount)
   const where =

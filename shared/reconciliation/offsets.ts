@@ -1,5 +1,5 @@
 import type { Batch, BatchId, Day } from '../domain/settlement/batch.ts'
-import { nothing, type Verdict, verdict } from './invariants.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { inGhs, whole } from './sums.ts'
 
 /** Batches below zero, and the batches that make them good: each side is compared with the other. */
@@ -13,8 +13,8 @@ export type Batches = {
 /** Returns what the batches of a provider have made good of one of them. */
 const madeGoodOf = (id: BatchId, { known }: Batches): bigint => {
   let sum = 0n
-  for (const { makesGood } of known.values()) {
-    for (const { batch, amount } of makesGood) if (batch === id) sum += whole(amount)
+  for (const { offsets } of known.values()) {
+    for (const { batch, amount } of offsets) if (batch === id) sum += whole(amount)
   }
   return sum
 }
@@ -22,11 +22,11 @@ const madeGoodOf = (id: BatchId, { known }: Batches): bigint => {
 const isBelowZero = ({ totals }: Batch): boolean => totals !== null && totals.net < 0
 
 /** Checks what a batch makes good, by what it names. */
-const makesGoodRightly = ({ provider, makesGood }: Batch, { known }: Batches): Verdict =>
-  verdict(
+const offsetsRightly = ({ provider, offsets }: Batch, { known }: Batches): CheckResult =>
+  checkResult(
     Object.assign(
       {},
-      ...makesGood.map(({ batch: id, amount }) => {
+      ...offsets.map(({ batch: id, amount }) => {
         const named = known.get(id)
         return {
           [`it makes good ${id}, which does not exist`]: named === undefined,
@@ -43,29 +43,29 @@ const makesGoodRightly = ({ provider, makesGood }: Batch, { known }: Batches): V
   )
 
 /** Checks what a batch below zero has got, by those that name it. */
-const isMadeGoodRightly = (batch: Batch, batches: Batches): Verdict => {
-  const { id, status, totals, outstanding, madeGoodBy } = batch
+const isMadeGoodRightly = (batch: Batch, batches: Batches): CheckResult => {
+  const { id, status, totals, outstanding, offsetBy } = batch
   const made = madeGoodOf(id, batches)
   const lacks = whole(totals?.net ?? 0) + made
-  const last = madeGoodBy === null ? undefined : batches.known.get(madeGoodBy)
-  const isSaid = last?.makesGood.some((one) => one.batch === id) === true
-  return verdict(
+  const last = offsetBy === null ? undefined : batches.known.get(offsetBy)
+  const isSaid = last?.offsets.some((one) => one.batch === id) === true
+  return checkResult(
     {
       [`it lacks ${inGhs(-lacks)}, but ${inGhs(-whole(outstanding))} is outstanding`]:
         isBelowZero(batch) && whole(outstanding) !== lacks,
       [`${inGhs(made)} of it is made good, but it is not below zero`]:
         !isBelowZero(batch) && made !== 0n,
-      [`it is ${status}, and made good by ${madeGoodBy}`]:
-        isBelowZero(batch) && (status === 'completed') !== (madeGoodBy !== null),
-      [`it is made good by ${madeGoodBy}, which does not say so`]: madeGoodBy !== null && !isSaid,
+      [`it is ${status}, and made good by ${offsetBy}`]:
+        isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null),
+      [`it is made good by ${offsetBy}, which does not say so`]: offsetBy !== null && !isSaid,
     },
     0,
   )
 }
 
 /** Checks the offsets of a batch in both directions. Only later batches make one good. */
-export const isOffsetRightly = (batch: Batch, batches: Batches): Verdict => {
-  const given = makesGoodRightly(batch, batches)
-  const got = batch.date < batches.since ? nothing : isMadeGoodRightly(batch, batches)
+export const isOffsetRightly = (batch: Batch, batches: Batches): CheckResult => {
+  const given = offsetsRightly(batch, batches)
+  const got = batch.date < batches.since ? notApplicable : isMadeGoodRightly(batch, batches)
   return { checked: 0, wrong: [...given.wrong, ...got.wrong] }
 }

@@ -12,9 +12,9 @@ import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { readMany } from '../store/table.ts'
 import { fromDeliveryItem } from '../store/webhooks/deliveries.ts'
 import { feedPages } from '../store/webhooks/feed.ts'
-import type { SeenLine } from './batch-checks.ts'
-import type { SeenDebit, SettledDebit } from './related.ts'
-import type { Terms } from './window.ts'
+import type { LineRecord } from './batch-checks.ts'
+import type { DebitRecord, SettledRecord } from './related.ts'
+import type { Window } from './window.ts'
 
 /** Reads what is to be looked at, a page at a time, so that a day of any length fits. */
 
@@ -23,7 +23,7 @@ const PAGE_SIZE = 100
 /** The debits of a provider that were created on the day, each once. */
 export const createdOnDay = (
   provider: ProviderId,
-  { from, before }: Terms,
+  { from, before }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> =>
   createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
@@ -39,7 +39,7 @@ const REVERSED_DAYS = 90
  */
 export async function* endedEarlier(
   provider: ProviderId,
-  { date, from }: Terms,
+  { date, from }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const recent = startOf(dayAfter(date, -ENDED_DAYS))
@@ -51,9 +51,9 @@ export async function* endedEarlier(
 }
 
 /** The debits of the day that the feed of events tells of, and the lists did not. */
-export async function* toldOnDay(
+export async function* debitsInFeed(
   provider: ProviderId,
-  { from, date }: Terms,
+  { from, date }: Window,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const day = date.replaceAll('-', '')
@@ -110,7 +110,7 @@ const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
 })
 
 /** Debits with all that is kept beside them, strongly consistent. */
-export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> => {
+export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
   const wanted = debits.flatMap((debit) => {
     const { line, adjustment } = lineKeys(debit)
     const { reference, uuid } = debit.facts
@@ -127,7 +127,7 @@ export const seeDebits = async (debits: readonly Debit[]): Promise<SeenDebit[]> 
 }
 
 /** Debits with their lines alone. */
-export const seeSettled = async (debits: readonly Debit[]): Promise<SettledDebit[]> => {
+export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
   const wanted = debits.flatMap((debit) => Object.values(lineKeys(debit)))
   const items = await found(wanted.flatMap((key) => key || []))
   return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
@@ -150,7 +150,7 @@ const linesIn = (debit: Debit, items: Found) => {
   return { line: lineAt(line), adjustment: lineAt(adjustment) }
 }
 
-const seen = (debit: Debit, items: Found): SeenDebit => {
+const seen = (debit: Debit, items: Found): DebitRecord => {
   return {
     debit,
     ...linesIn(debit, items),
@@ -178,10 +178,10 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
 }
 
 /** Lines with their debits, and those whose debit is not there. */
-export const seeLines = async (
+export const loadLineRecords = async (
   batch: Batch,
   lines: readonly Line[],
-): Promise<{ seen: SeenLine[]; orphans: Line[] }> => {
+): Promise<{ seen: LineRecord[]; orphans: Line[] }> => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {

@@ -15,15 +15,22 @@ import { checkBatches } from './batches.ts'
 import { isCounted, shareOf } from './day-total.ts'
 import { debitChecks } from './debit-checks.ts'
 import { isOfItsDebit } from './exceptions.ts'
-import { type Finding, newTally, type Tally } from './findings.ts'
-import { judged, nothing, verdict } from './invariants.ts'
+import { type Finding, type Findings, newFindings } from './findings.ts'
+import { checkResult, judged, notApplicable } from './invariants.ts'
 import { checkLedger } from './ledger-checks.ts'
 import { type Money, noMoney, withMoneyOf } from './money.ts'
-import { createdOnDay, endedEarlier, readDebits, seeDebits, seeSettled, toldOnDay } from './read.ts'
+import {
+  createdOnDay,
+  debitsInFeed,
+  endedEarlier,
+  loadRecords,
+  loadSettled,
+  readDebits,
+} from './read.ts'
 import { checkRefunds } from './refunds.ts'
-import type { SeenDebit, Subscription } from './related.ts'
-import { isSettledOnce, isTakenBackOnce } from './settled.ts'
-import { type Terms, termsOf } from './window.ts'
+import type { DebitRecord, Subscription } from './related.ts'
+import { isAdjustedOnce, isSettledOnce } from './settled.ts'
+import { type Window, windowOf } from './window.ts'
 
 /**
  * Holds a day against what must hold: its debits, what is kept beside them, its totals, and the
@@ -31,7 +38,7 @@ import { type Terms, termsOf } from './window.ts'
  * is mended, since whoever mends should know first how it came about.
  */
 
-export type Reconciled = {
+export type ReconciliationResult = {
   date: Day
   checkedAt: Date
   invariants: Finding[]
@@ -42,10 +49,13 @@ export type Reconciled = {
   held: ProviderId[]
 }
 
-export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promise<Reconciled> => {
+export const reconcile = async (
+  date: Day,
+  { now }: Pick<Runtime, 'now'>,
+): Promise<ReconciliationResult> => {
   const restore = await findRestore()
-  const terms = { ...termsOf(date, now()), restore }
-  const tally = newTally()
+  const terms = { ...windowOf(date, now()), restore }
+  const tally = newFindings()
   let money = noMoney
   await checkExceptions(terms, tally)
   await checkRefunds(terms, tally)
@@ -64,12 +74,12 @@ export const reconcile = async (date: Day, { now }: Pick<Runtime, 'now'>): Promi
 }
 
 /** Batches that are due or failed, by their providers. */
-const findUnpaid = async ({ now }: Terms) => {
+const findUnpaid = async ({ now }: Window) => {
   const ids = await Promise.all([listPayable(now), listFailed(now)])
   return Map.groupBy(await findBatches(ids.flat()), ({ provider }) => provider)
 }
 
-const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
+const checkExceptions = async (terms: Window, tally: Findings): Promise<void> => {
   for (const status of ['open', 'resolved'] as const) {
     for await (const records of exceptionPages(status, terms)) {
       const debits = await readDebits(records.map(({ reference }) => reference))
@@ -84,8 +94,8 @@ const checkExceptions = async (terms: Terms, tally: Tally): Promise<void> => {
 /** The debits of the day, one by one and in their sum. */
 const lookAtDebits = async (
   provider: ProviderId,
-  terms: Terms,
-  { tally, money: before }: { tally: Tally; money: Money },
+  terms: Window,
+  { tally, money: before }: { tally: Findings; money: Money },
 ): Promise<Money> => {
   const [first, subscription] = await Promise.all([
     findDayTotal(provider, terms.date),
@@ -94,10 +104,13 @@ const lookAtDebits = async (
   const known = new Set<Reference>()
   let money = before
   let sum = 0n
-  for (const pages of [createdOnDay(provider, terms, known), toldOnDay(provider, terms, known)]) {
+  for (const pages of [
+    createdOnDay(provider, terms, known),
+    debitsInFeed(provider, terms, known),
+  ]) {
     for await (const references of pages) {
       const debits = await findAll(references, provider, terms, tally)
-      for (const seen of await seeDebits(debits)) {
+      for (const seen of await loadRecords(debits)) {
         lookAtDebit(seen, terms, { tally, subscription })
         money = withMoneyOf(money, seen)
         sum += shareOf(seen.debit, terms)
@@ -117,12 +130,12 @@ const lookAtDebits = async (
 const findAll = async (
   references: readonly Reference[],
   provider: ProviderId,
-  { from, before }: Terms,
-  tally: Tally,
+  { from, before }: Window,
+  tally: Findings,
 ): Promise<Debit[]> => {
   const debits = await readDebits(references)
   for (const subject of references) {
-    const wrong = debits.has(subject) ? nothing : verdict({ 'is not there': true })
+    const wrong = debits.has(subject) ? notApplicable : checkResult({ 'is not there': true })
     tally.add(1, { provider, subject }, wrong)
   }
   return [...debits.values()].filter(({ history: [created] }) => {
@@ -132,9 +145,9 @@ const findAll = async (
 }
 
 const lookAtDebit = (
-  seen: SeenDebit,
-  terms: Terms,
-  { tally, subscription }: { tally: Tally; subscription: Subscription },
+  seen: DebitRecord,
+  terms: Window,
+  { tally, subscription }: { tally: Findings; subscription: Subscription },
 ): void => {
   const { provider, reference: subject } = seen.debit.facts
   for (const [number, check] of debitChecks) {
@@ -153,7 +166,11 @@ const BEGINNING = new Date(0)
  * Checks the settlement of debits of other days: those that were completed or reversed of late, as
  * their lists show them, and those of any day that wait for a run.
  */
-const checkEarlier = async (provider: ProviderId, terms: Terms, tally: Tally): Promise<void> => {
+const checkEarlier = async (
+  provider: ProviderId,
+  terms: Window,
+  tally: Findings,
+): Promise<void> => {
   const known = new Set<Reference>()
   const span = { from: BEGINNING, before: terms.settledBefore, pageSize: PAGE_SIZE }
   for await (const references of endedEarlier(provider, terms, known)) {
@@ -168,15 +185,15 @@ const checkEarlier = async (provider: ProviderId, terms: Terms, tally: Tally): P
 const checkSettled = async (
   provider: ProviderId,
   references: readonly Reference[],
-  terms: Terms,
-  tally: Tally,
+  terms: Window,
+  tally: Findings,
 ): Promise<void> => {
   const debits = await readDebits(references)
   for (const subject of references) {
-    const wrong = debits.has(subject) ? nothing : verdict({ 'cannot be read': true })
+    const wrong = debits.has(subject) ? notApplicable : checkResult({ 'cannot be read': true })
     tally.add(1, { provider, subject }, wrong)
   }
-  for (const seen of await seeSettled([...debits.values()].filter(isOfAnotherDay(terms)))) {
+  for (const seen of await loadSettled([...debits.values()].filter(isOfAnotherDay(terms)))) {
     const of = { provider, subject: seen.debit.facts.reference }
     tally.add(
       22,
@@ -186,13 +203,13 @@ const checkSettled = async (
     tally.add(
       27,
       of,
-      judged(() => isTakenBackOnce(seen, terms)),
+      judged(() => isAdjustedOnce(seen, terms)),
     )
   }
 }
 
 /** Those of the day were looked at. */
 const isOfAnotherDay =
-  ({ from, before }: Terms) =>
+  ({ from, before }: Window) =>
   ({ history: [created] }: Debit): boolean =>
     !created || created.at < from || created.at >= before

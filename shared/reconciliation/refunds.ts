@@ -1,21 +1,21 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import { refundPages } from '../store/debits/refunds.ts'
-import type { Tally } from './findings.ts'
-import { nothing, type Verdict, verdict } from './invariants.ts'
+import type { Findings } from './findings.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { readDebits } from './read.ts'
-import { type SeenDebit, timeOf } from './related.ts'
-import { isTooOld, type Terms } from './window.ts'
+import { type DebitRecord, timeOf } from './related.ts'
+import { isTooOld, type Window } from './window.ts'
 
 /** Refunds and their debits. */
 
-export const hasRefund = ({ debit, refund }: SeenDebit): Verdict =>
+export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
   debit.status === 'reversed' && timeOf(debit, 'completed')
-    ? verdict({ 'is reversed, and has no refund': refund === undefined })
-    : nothing
+    ? checkResult({ 'is reversed, and has no refund': refund === undefined })
+    : notApplicable
 
 /** Checks each refund that has not completed, and those that completed on the day. */
-export const checkRefunds = async (terms: Terms, tally: Tally): Promise<void> => {
+export const checkRefunds = async (terms: Window, tally: Findings): Promise<void> => {
   const { from, before, now } = terms
   const lists = [
     refundPages('due', { from: new Date(0), before: now }),
@@ -32,12 +32,12 @@ export const checkRefunds = async (terms: Terms, tally: Tally): Promise<void> =>
   }
 }
 
-const isOfItsDebit = (refund: Refund, debit: Debit | undefined, terms: Terms): Verdict => {
+const isOfItsDebit = (refund: Refund, debit: Debit | undefined, terms: Window): CheckResult => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
   const since = processedAt ?? createdAt
   const owedIn = origin === 'reversal' ? 'reversed' : 'failed'
   const isOpen = status === 'pending' || status === 'processing'
-  return verdict({
+  return checkResult({
     'has a refund, and does not exist': debit === undefined,
     [`is ${debit?.status}, and has a refund after ${origin}`]:
       debit !== undefined && debit.status !== owedIn,

@@ -6,7 +6,7 @@ import type { Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 
 /** A debit with its lines. */
-export type SettledDebit = {
+export type SettledRecord = {
   debit: Debit
   /** In the batch that it says it is settled in. */
   line: Line | undefined
@@ -15,7 +15,7 @@ export type SettledDebit = {
 }
 
 /** A debit as the table has it, with everything that is kept beside it. */
-export type SeenDebit = SettledDebit & {
+export type DebitRecord = SettledRecord & {
   /** The debit that the provider's own reference names. */
   claimedBy: Reference | undefined
   /** What the uuid points to. */

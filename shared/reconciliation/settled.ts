@@ -1,22 +1,22 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Line } from '../domain/settlement/batch.ts'
-import { nothing, type Verdict, verdict } from './invariants.ts'
-import { type SettledDebit, timeOf } from './related.ts'
-import type { Terms } from './window.ts'
+import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
+import { type SettledRecord, timeOf } from './related.ts'
+import type { Window } from './window.ts'
 
 /** What became of the money of a debit, as far as the debit itself says. */
 
 /** Completed and still so, without a line: right until a run could have seen it. */
-const isOverdue = (debit: Debit, { settledBefore }: Terms): boolean => {
+const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
   const completedAt = timeOf(debit, 'completed')
   const waits = debit.status === 'completed' && debit.settledIn === undefined
   return waits && completedAt !== undefined && completedAt < settledBefore
 }
 
 /** One that was reversed before a run came needs no line. */
-export const isSettledOnce = ({ debit, line }: SettledDebit, terms: Terms): Verdict => {
-  if (timeOf(debit, 'completed') === undefined) return nothing
-  return verdict({
+export const isSettledOnce = ({ debit, line }: SettledRecord, terms: Window): CheckResult => {
+  if (timeOf(debit, 'completed') === undefined) return notApplicable
+  return checkResult({
     'is completed, and no run has settled it': isOverdue(debit, terms),
     [`is settled in ${debit.settledIn}, which has no line of it`]:
       debit.settledIn !== undefined && line === undefined,
@@ -24,36 +24,36 @@ export const isSettledOnce = ({ debit, line }: SettledDebit, terms: Terms): Verd
 }
 
 /** Only the settled mark of a debit that never was completed; lines are seen from their batch. */
-export const isSettledRightly = ({ debit }: SettledDebit): Verdict => {
-  if (debit.settledIn === undefined) return nothing
-  return verdict({
+export const isSettledRightly = ({ debit }: SettledRecord): CheckResult => {
+  if (debit.settledIn === undefined) return notApplicable
+  return checkResult({
     [`is ${debit.status}, but settled in ${debit.settledIn}`]:
       timeOf(debit, 'completed') === undefined,
   })
 }
 
 /** A line that is missing is for invariant 22. */
-export const keepsItsAmount = ({ debit, line }: SettledDebit): Verdict => {
-  if (timeOf(debit, 'completed') === undefined) return nothing
-  return verdict({
+export const keepsItsAmount = ({ debit, line }: SettledRecord): CheckResult => {
+  if (timeOf(debit, 'completed') === undefined) return notApplicable
+  return checkResult({
     [`is of ${debit.facts.amount} pesewas, but settled with ${line?.gross}`]:
       line !== undefined && line.gross !== debit.facts.amount,
   })
 }
 
 /** Reversed after its settlement, without the line taken back: right until a run could see it. */
-export const isTakenBackOnce = (seen: SettledDebit, { settledBefore }: Terms): Verdict => {
+export const isAdjustedOnce = (seen: SettledRecord, { settledBefore }: Window): CheckResult => {
   const { debit, line, adjustment } = seen
   const { settledIn, adjustedIn, status } = debit
   const reversedAt = timeOf(debit, 'reversed')
   if (adjustedIn === undefined && (settledIn === undefined || reversedAt === undefined)) {
-    return nothing
+    return notApplicable
   }
   if (adjustedIn === undefined) {
     const isLate = reversedAt !== undefined && reversedAt < settledBefore
-    return verdict({ 'is reversed, and no run has taken its line back': isLate })
+    return checkResult({ 'is reversed, and no run has taken its line back': isLate })
   }
-  return verdict({
+  return checkResult({
     [`is ${status}, but taken back in ${adjustedIn}`]: status !== 'reversed',
     [`is taken back in ${adjustedIn}, but was never settled`]: settledIn === undefined,
     [`is taken back in ${adjustedIn}, before ${settledIn}`]:

@@ -4,7 +4,7 @@ import { type Day, dayAfter, dayOf, startOf } from '../domain/settlement/batch.t
 import { environment } from '../runtime.ts'
 
 /** What everything is held against. */
-export type Terms = {
+export type Window = {
   date: Day
   from: Date
   before: Date
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000
 /** The runs of a day begin at 00:00, 00:20 and 01:00, and a long one is left to others. */
 const RUNS_MS = 2 * HOUR_MS
 
-export const termsOf = (date: Day, now: Date): Terms => ({
+export const windowOf = (date: Day, now: Date): Window => ({
   date,
   from: startOf(date),
   before: startOf(dayAfter(date)),
@@ -36,9 +36,9 @@ export const termsOf = (date: Day, now: Date): Terms => ({
 const IN_PROGRESS_MS = 48 * HOUR_MS
 
 /** Whether a payout or a refund has been in progress for too long. */
-export const isTooOld = (since: Date, { now }: Pick<Terms, 'now'>): boolean =>
+export const isTooOld = (since: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - since.getTime() > IN_PROGRESS_MS
 
 /** Whether what was to follow from an instant has had the time, and the runs of a night. */
-export const isLongAgo = (at: Date, { now }: Pick<Terms, 'now'>): boolean =>
+export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS

@@ -17,8 +17,8 @@ import {
 } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/work-index.ts'
-import { ahead } from './prefetch.ts'
-import { finishBatch } from './seal.ts'
+import { prefetch } from './prefetch.ts'
+import { sealBatch } from './seal.ts'
 
 /**
  * Builds the batches of a provider for a day: every completed debit of the days before that has no
@@ -30,7 +30,7 @@ import { finishBatch } from './seal.ts'
 type BuildRequest = { provider: ProviderId; date: Day; linesMax?: number }
 
 /** Ids of the batches, and whether nothing was left when the time of the run was over. */
-export type Built = { batches: BatchId[]; isDone: boolean }
+export type BuildResult = { batches: BatchId[]; isDone: boolean }
 
 /** A read of many items takes a hundred. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
@@ -48,7 +48,7 @@ export const buildBatch = async (
   { provider, date, linesMax = LINES_MAX }: BuildRequest,
   runtime: Runtime,
   isOver: () => boolean,
-): Promise<Built> => {
+): Promise<BuildResult> => {
   const before = startOf(date)
   const [settings, progress] = await Promise.all([findProvider(provider), findSweepProgress()])
   const place = {
@@ -59,18 +59,18 @@ export const buildBatch = async (
     sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
   }
   const batches = new Set<BatchId>()
-  const state = (isDone: boolean): Built => ({ batches: [...batches], isDone })
+  const state = (isDone: boolean): BuildResult => ({ batches: [...batches], isDone })
   let open = await findOpen(place, runtime)
   const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
   // The next debits are read while the lines of these are written.
-  for await (const candidates of ahead(pages, (page) => candidatesOf(page))) {
+  for await (const candidates of prefetch(pages, (page) => candidatesOf(page))) {
     for (let n = 0; n < candidates.length; ) {
       const room = Math.max(0, Math.min(LINES_PER_WRITE, linesMax - open.count))
       open = await addAll(open, candidates.slice(n, n + room), place, runtime)
       n += room
       if (!open.isNew) batches.add(open.batch.id)
       if (open.count < linesMax) continue
-      await finishBatch(open.batch.id, runtime)
+      await sealBatch(open.batch.id, runtime)
       open = await findOpen(place, runtime)
     }
     if (isOver()) return state(false)
@@ -78,7 +78,7 @@ export const buildBatch = async (
   if (!open.isNew) batches.add(open.batch.id)
   for (const id of await findUnfinished(provider, date)) batches.add(id)
   for (const id of batches) {
-    await finishBatch(id, runtime)
+    await sealBatch(id, runtime)
     if (isOver()) return state(false)
   }
   return state(true)

@@ -39,7 +39,7 @@ export const completeBatch = async (
 type Paid = { batch: Batch; others: Batch[]; before: Batch[] }
 
 const inProgress = async (batch: Batch): Promise<Paid> => {
-  const others = await findBatches(batch.makesGood.map(({ batch: one }) => one))
+  const others = await findBatches(batch.offsets.map(({ batch: one }) => one))
   return { batch, others, before: others }
 }
 

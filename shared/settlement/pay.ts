@@ -1,4 +1,4 @@
-import type { SettlementConnector } from '../banks/payout-connector.ts'
+import type { PayoutConnector } from '../banks/payout-connector.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
@@ -15,7 +15,7 @@ import {
   failPayment,
   retryPayment,
 } from '../domain/settlement/payment.ts'
-import type { InstructionResult } from '../domain/settlement/payout.ts'
+import type { PayoutResult } from '../domain/settlement/payout.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -37,9 +37,9 @@ import { findFunds } from '../store/settlement/funding.ts'
  * be given is written first; a result that is not known is asked for under the same uuid.
  */
 
-export type World = {
+export type PaymentDeps = {
   runtime: Runtime
-  connectors: Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
+  connectors: Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
 }
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
@@ -51,7 +51,7 @@ const held = ({ generation }: Restore): Refusal =>
  * @returns the batch as it is now: completed, failed, or processing still; 5404 for none, 5005 for
  *   one that was processed already, 5001 for one that cannot be, or whose provider is held
  */
-export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
+export const payBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
@@ -63,7 +63,7 @@ export const payBatch = async (id: BatchId, world: World): Promise<Batch | Refus
 }
 
 /** The generation of the table at the payout. Absent: 1. */
-type Paying = World & { generation: number | undefined }
+type Paying = PaymentDeps & { generation: number | undefined }
 
 /** A transaction takes a hundred writes: the batch, the cash, the record of a change, and these. */
 const OTHERS_MAX = 97
@@ -135,10 +135,10 @@ const instruct = async (
   return result.kind === 'underway' ? batch : end(batch, result, world)
 }
 
-type LastWord = Exclude<InstructionResult, { kind: 'underway' }>
+type LastWord = Exclude<PayoutResult, { kind: 'underway' }>
 
 const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch | Refusal> => {
-  const others = await findBatches(batch.makesGood.map(({ batch: id }) => id))
+  const others = await findBatches(batch.offsets.map(({ batch: id }) => id))
   const at = world.runtime.now()
   const ended =
     result.kind === 'paid'
@@ -151,7 +151,7 @@ const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch
   return written
 }
 
-type Writing = Pick<World, 'runtime'> & Parameters<typeof replaceBatches>[2]
+type Writing = Pick<PaymentDeps, 'runtime'> & Parameters<typeof replaceBatches>[2]
 
 /**
  * Writes a batch with those that it makes good.
@@ -172,7 +172,7 @@ export const writeTogether = async (
 }
 
 /** Has a batch that failed paid after all, by another instruction. */
-export const retryBatch = async (id: BatchId, world: World): Promise<Batch | Refusal> => {
+export const retryBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)

@@ -2,7 +2,7 @@
  * The pages of a source, each worked on while the one before is in use: what comes next is at hand
  * when it is asked for.
  */
-export async function* ahead<T, U>(
+export async function* prefetch<T, U>(
   source: AsyncIterable<T>,
   work: (page: T) => Promise<U>,
 ): AsyncGenerator<U> {

@@ -4,12 +4,12 @@ import { Refusal } from '../domain/refusal.ts'
 import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement/batch.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
-import { buildInTurn } from './lease.ts'
-import { payBatch, type World } from './pay.ts'
+import { buildWithLease } from './lease.ts'
+import { type PaymentDeps, payBatch } from './pay.ts'
 
 /** The whole run of a day, one thing after the other, as an operator tries it out. */
 
-export type Ran = {
+export type RunResult = {
   built: Batch[]
   paid: Batch[]
   /** Batches that were due and could not be paid, and why. */
@@ -23,16 +23,16 @@ export type Ran = {
 export const runSettlement = async (
   date: Day,
   providers: readonly ProviderId[],
-  world: World,
+  world: PaymentDeps,
   isOver: () => boolean,
-): Promise<Ran> => {
-  const ran: Ran = { built: [], paid: [], unpaid: [], left: [], due: [] }
+): Promise<RunResult> => {
+  const ran: RunResult = { built: [], paid: [], unpaid: [], left: [], due: [] }
   // What was built on the day before, not what is built now.
   const payable = await payableOf(providers, date)
   for (const provider of providers) {
     const built = isOver()
       ? undefined
-      : await buildInTurn({ provider, date }, world.runtime, isOver)
+      : await buildWithLease({ provider, date }, world.runtime, isOver)
     if (built) ran.built.push(...(await findBatches(built.batches)))
     if (!built?.isDone) ran.left.push(provider)
   }
@@ -46,7 +46,7 @@ export const runSettlement = async (
 }
 
 /** A bank that gives no answer keeps nobody else from being paid. */
-const payOrLeave = async ({ id, provider }: Batch, world: World) => {
+const payOrLeave = async ({ id, provider }: Batch, world: PaymentDeps) => {
   try {
     return await payBatch(id, world)
   } catch (error) {

@@ -8,7 +8,7 @@ import { writeReports } from './reports.ts'
  * Seals a batch, sums its lines and writes its reports, from whichever of these steps it has come
  * to. Nothing is added to what is sealed, so its sums hold for ever.
  */
-export const finishBatch = async (
+export const sealBatch = async (
   id: BatchId,
   runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
 ): Promise<Batch> => {

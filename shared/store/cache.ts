@@ -2,7 +2,7 @@
  * A bounded memory of what was read, for a warm function. It holds what belongs to nobody's
  * request: credentials by their hash, providers, banks.
  */
-export const remembered = <T>(rule: { entriesMax: number }) => {
+export const ttlCache = <T>(rule: { entriesMax: number }) => {
   const entries = new Map<string, { value: T; until: number }>()
   return {
     /** The value under a key, loaded when it is unknown or older than `seconds`. */

@@ -5,7 +5,7 @@ import { expiresAt, table, tableName } from './table.ts'
 const WINDOW_SECONDS = 60
 
 /** A caller's standing in the current minute (specification, Limits). */
-export type Rate = {
+export type RateStanding = {
   limit: number
   remaining: number
   /** Epoch seconds at which the window ends. */
@@ -14,7 +14,7 @@ export type Rate = {
 }
 
 /** The standing of a caller who has not been counted. */
-export const untouched = (limit: number, now: Date): Rate => ({
+export const unused = (limit: number, now: Date): RateStanding => ({
   limit,
   remaining: limit,
   reset: windowStart(now) + WINDOW_SECONDS,
@@ -27,7 +27,11 @@ const windowStart = (now: Date): number => {
 }
 
 /** Counts one request in the caller's window, in one write. */
-export const countRequest = async (scope: string, limit: number, now: Date): Promise<Rate> => {
+export const countRequest = async (
+  scope: string,
+  limit: number,
+  now: Date,
+): Promise<RateStanding> => {
   const start = windowStart(now)
   const { Attributes } = await table.send(
     new UpdateCommand({

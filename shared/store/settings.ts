@@ -2,8 +2,8 @@ import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import { real } from '../runtime.ts'
 import type { Key } from './keys.ts'
-import { held, read, table, tableName, type Write, withoutKeys } from './table.ts'
-import { heldTogether, transact, withConflictRetries } from './transactions.ts'
+import { conditionMet, read, table, tableName, type Write, withoutKeys } from './table.ts'
+import { transact, transactionMet, withConflictRetries } from './transactions.ts'
 
 /**
  * Settings that operators change: items that are replaced whole, if they still stand as they were
@@ -101,7 +101,7 @@ export const putWith = (
   put: NonNullable<Write['Put']>,
   others: readonly Write[],
 ): Promise<boolean> => {
-  if (others.length === 0) return held(table.send(new PutCommand(put)))
+  if (others.length === 0) return conditionMet(table.send(new PutCommand(put)))
   const TransactItems = [{ Put: put }, ...others]
-  return heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
+  return transactionMet(table.send(new TransactWriteCommand({ TransactItems })))
 }

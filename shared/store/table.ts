@@ -100,7 +100,7 @@ export const put = async (key: Key, entity: string, members: object): Promise<vo
 
 /** @returns false when there was nothing to remove */
 export const remove = (Key: Key): Promise<boolean> =>
-  held(
+  conditionMet(
     table.send(
       new DeleteCommand({
         TableName: tableName(),
@@ -112,10 +112,10 @@ export const remove = (Key: Key): Promise<boolean> =>
 
 /** One item collection, whole and strongly consistent. */
 export const readCollection = async (pk: string, prefix = ''): Promise<Record<string, unknown>[]> =>
-  queryAll(inCollection(pk, prefix))
+  queryAll(collectionQuery(pk, prefix))
 
 /** Asks for the items of one collection, strongly consistent. */
-export const inCollection = (pk: string, prefix = '') => ({
+export const collectionQuery = (pk: string, prefix = '') => ({
   KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
   ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
   ConsistentRead: true,
@@ -151,7 +151,7 @@ export const queryAll = async (input: QueryInput): Promise<Record<string, unknow
 }
 
 /** @returns false when the condition of the write did not hold */
-export const held = async (write: Promise<unknown>): Promise<boolean> => {
+export const conditionMet = async (write: Promise<unknown>): Promise<boolean> => {
   try {
     await write
     return true

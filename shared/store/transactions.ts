@@ -36,7 +36,7 @@ export const failedConditions = (error: TransactionCanceledException): boolean[]
 }
 
 /** @returns false when a condition of a transaction did not hold */
-export const heldTogether = async (transaction: Promise<unknown>): Promise<boolean> => {
+export const transactionMet = async (transaction: Promise<unknown>): Promise<boolean> => {
   try {
     await transaction
     return true
@@ -78,5 +78,5 @@ export const transact = (
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> =>
   withConflictRetries(runtime, () =>
-    heldTogether(table.send(new TransactWriteCommand({ TransactItems }))),
+    transactionMet(table.send(new TransactWriteCommand({ TransactItems }))),
   )

@@ -3,7 +3,7 @@ import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId, Day } from '../domain/settlement/batch.ts'
 import { type Key, keys } from './keys.ts'
-import { held, queryAll, queryPages, table, tableName } from './table.ts'
+import { conditionMet, queryAll, queryPages, table, tableName } from './table.ts'
 
 /**
  * The index `work`: items that somebody must look at once they are due, because a message or a
@@ -15,20 +15,20 @@ const SHARDS = 8
 export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, n) => n)
 
 /** Nothing is overdue before it has had this long to happen by itself. */
-export const GRACE_SECONDS = 120
+export const SWEEP_GRACE_SECONDS = 120
 
 const shardOf = (text: string): number => text.charCodeAt(text.length - 1) % SHARDS
 
 const later = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
 /** The attributes that have the sweep look at an item if nothing became of it in time. */
-export const watched = (owner: string, expectedAt: Date) => ({
+export const dueAttributes = (owner: string, expectedAt: Date) => ({
   work: keys.watch(shardOf(owner)),
-  due: later(expectedAt, GRACE_SECONDS).toISOString(),
+  due: later(expectedAt, SWEEP_GRACE_SECONDS).toISOString(),
 })
 
 /** An item to be looked at, what it is, and when it was said to be due. */
-export type Watched = { key: Key; due: string; about: About }
+export type WorkItem = { key: Key; due: string; about: About }
 
 type About =
   | { kind: 'debit'; reference: Reference }
@@ -38,7 +38,7 @@ type About =
   | { kind: 'build'; provider: ProviderId; date: Day }
   | { kind: 'refund'; reference: Reference }
 
-const aboutOf = ({ pk, sk }: Key): About => {
+const parseKey = ({ pk, sk }: Key): About => {
   const [, owner = ''] = pk.split('#')
   const [kind, id = ''] = sk.split('#')
   switch (kind) {
@@ -60,7 +60,7 @@ const aboutOf = ({ pk, sk }: Key): About => {
 }
 
 /** What is due in one shard, the longest overdue first. */
-export const listDue = async (shard: number, now: Date, limit: number): Promise<Watched[]> => {
+export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
   const found = await queryAll({
     IndexName: 'work',
     KeyConditionExpression: '#work = :shard AND due <= :now',
@@ -70,7 +70,7 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
   })
   return found.map((item) => {
     const key = { pk: String(item.pk), sk: String(item.sk) }
-    return { key, due: String(item.due), about: aboutOf(key) }
+    return { key, due: String(item.due), about: parseKey(key) }
   })
 }
 
@@ -78,8 +78,8 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
  * Has an item looked at again later, or never again, if nobody else has changed that meanwhile.
  * @param due undefined: nothing more can be missing
  */
-export const lookAgain = async (watched: Watched, due: Date | undefined): Promise<boolean> =>
-  held(
+export const reschedule = async (watched: WorkItem, due: Date | undefined): Promise<boolean> =>
+  conditionMet(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
@@ -117,7 +117,7 @@ export async function* unsettledPages(
   })
   for await (const page of pages) {
     yield page.flatMap(({ pk, sk }) => {
-      const about = aboutOf({ pk: String(pk), sk: String(sk) })
+      const about = parseKey({ pk: String(pk), sk: String(sk) })
       return about.kind === 'debit' ? [about.reference] : []
     })
   }

@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
-import { GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
+import { SWEEP_GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
 import { repair } from './repair.ts'
 
 /**
@@ -19,12 +19,12 @@ const FIRST_MS = 3_600_000
 const TOGETHER = 25
 
 /** @param isOver whether the time of this run is used up */
-export const lookAfterCompleted = async (
+export const sweepCompleted = async (
   runtime: Pick<Runtime, 'now'>,
   isOver: () => boolean,
 ): Promise<void> => {
   const now = runtime.now().getTime()
-  const ripe = now - GRACE_SECONDS * 1000
+  const ripe = now - SWEEP_GRACE_SECONDS * 1000
   const progress = (await findSweepProgress()) ?? { until: new Date(ripe - FIRST_MS) }
   const start = progress.until.getTime()
   // A run that was cut off is ended with its own span, so that all providers have the same.

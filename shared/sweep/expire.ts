@@ -9,7 +9,7 @@ import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { findConnectorSettings } from '../store/banks/connector-settings.ts'
-import { moveDebit } from '../store/debits/transitions.ts'
+import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
 const QUERY_SECONDS = 5
@@ -31,7 +31,7 @@ export const expire = async (
   const outcome = await queryOutcome(debit, runtime)
   const written = { ...cause, generation: restore?.generation }
   const by = `bank:${debit.facts.bank.identifier}`
-  return moveDebit(
+  return transition(
     debit,
     (current) => {
       if (outcome && isOpen(current.status)) {
@@ -54,7 +54,7 @@ const queryOutcome = async (
   const queries = outcomeQueries({
     settingsOf: findConnectorSettings,
     now,
-    exchangeSeconds: QUERY_SECONDS,
+    timeoutSeconds: QUERY_SECONDS,
     localPeers: environment.localPeers,
   })
   try {

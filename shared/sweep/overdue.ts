@@ -6,8 +6,14 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { settlementEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
-import { building, nextAttempt, nextOfBatch, nextPage, refunding } from '../queues/outbox.ts'
-import { type Outgoing, sendEvery } from '../queues/send.ts'
+import {
+  buildBatchMessage,
+  nextAttempt,
+  nextPage,
+  refundMessages,
+  resumeBatch,
+} from '../queues/outbox.ts'
+import { type Outgoing, sendAllOrThrow } from '../queues/send.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { findRefund } from '../store/debits/refunds.ts'
@@ -16,9 +22,15 @@ import { findBatch } from '../store/settlement/batches.ts'
 import { findBuild } from '../store/settlement/build-lease.ts'
 import { findDelivery } from '../store/webhooks/deliveries.ts'
 import { findRecovery } from '../store/webhooks/recoveries.ts'
-import { GRACE_SECONDS, listDue, lookAgain, shards, type Watched } from '../store/work-index.ts'
+import {
+  listDue,
+  reschedule,
+  SWEEP_GRACE_SECONDS,
+  shards,
+  type WorkItem,
+} from '../store/work-index.ts'
 import { expire } from './expire.ts'
-import { isRipe, repair, repairEvents } from './repair.ts'
+import { graceElapsed, repair, repairEvents } from './repair.ts'
 
 /** Everything that somebody was to look at by now, because what it waits for did not happen. */
 
@@ -34,7 +46,7 @@ const UNREADABLE_SECONDS = 3_600
 const PHASES: readonly Phase[] = ['approval', 'processing']
 
 /** @param isOver whether the time of this run is used up */
-export const lookAfterOverdue = async (runtime: Runtime, isOver: () => boolean): Promise<void> => {
+export const sweepOverdue = async (runtime: Runtime, isOver: () => boolean): Promise<void> => {
   const turn = { runtime, isOver, restore: await findRestore() }
   await Promise.all(shards.map((shard) => lookAfterShard(shard, turn)))
 }
@@ -68,10 +80,10 @@ const telling = async (subject: string[], look: () => Promise<void>): Promise<vo
 }
 
 const lookAfterDebits = async (
-  due: readonly Watched[],
+  due: readonly WorkItem[],
   { runtime, restore }: Turn,
 ): Promise<void> => {
-  const watched = new Map<Reference, Watched>(
+  const watched = new Map<Reference, WorkItem>(
     due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
   )
   const unreadable: Reference[] = []
@@ -82,7 +94,7 @@ const lookAfterDebits = async (
   // It stays so for a while, and must not be in front of all others each minute.
   for (const reference of unreadable) {
     const own = watched.get(reference)
-    if (own) await lookAgain(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
+    if (own) await reschedule(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
   }
   const debits = [...found.values()]
   const ended = await Promise.all(
@@ -97,7 +109,7 @@ const lookAfterDebits = async (
     const missing = await repair(some, now)
     for (const debit of some) {
       const own = watched.get(debit.facts.reference)
-      if (own) await lookAgain(own, nextLook(debit, missing.has(debit.facts.reference), now))
+      if (own) await reschedule(own, nextLook(debit, missing.has(debit.facts.reference), now))
     }
   }
   try {
@@ -130,13 +142,13 @@ const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() 
 
 /** What was done anew is looked at after twice the time, so that a busy queue is not filled up. */
 const doubled = (since: Date, now: Date): Date =>
-  secondsAfter(now, Math.max(GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
+  secondsAfter(now, Math.max(SWEEP_GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
 
 /** When a debit is to be looked at again; undefined: nothing more can be missing. */
 const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
   const since = debit.history.at(-1)?.at ?? now
   const looks = [
-    ...(wasMissing || !isRipe(since, now) ? [doubled(since, now)] : []),
+    ...(wasMissing || !graceElapsed(since, now) ? [doubled(since, now)] : []),
     ...PHASES.flatMap((phase) => deadlineOf(debit, phase) ?? []).map((due) =>
       secondsAfter(due, TIMER_SECONDS),
     ),
@@ -149,21 +161,21 @@ const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefine
 const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
-const lookAfterRetry = async (watched: Watched, { runtime, restore }: Turn): Promise<void> => {
+const lookAfterRetry = async (watched: WorkItem, { runtime, restore }: Turn): Promise<void> => {
   const { about } = watched
   if (about.kind === 'debit') return
   const now = runtime.now()
   const expected = await expectedOf(about, now)
   if (!expected) {
-    await lookAgain(watched, undefined)
+    await reschedule(watched, undefined)
     return
   }
   if (expected.paysFor && isHeldBy(restore, expected.paysFor)) {
-    await lookAgain(watched, nextRun(now))
+    await reschedule(watched, nextRun(now))
     return
   }
-  await sendEvery(expected.outgoing)
-  await lookAgain(watched, doubled(expected.at, now))
+  await sendAllOrThrow(expected.outgoing)
+  await reschedule(watched, doubled(expected.at, now))
 }
 
 /** A payment begins a day after its batch was opened, and its bank is not to be asked so late. */
@@ -178,7 +190,7 @@ type Expected = {
 }
 
 const expectedOf = async (
-  about: Exclude<Watched['about'], { kind: 'debit' }>,
+  about: Exclude<WorkItem['about'], { kind: 'debit' }>,
   now: Date,
 ): Promise<Expected | undefined> => {
   switch (about.kind) {
@@ -196,11 +208,11 @@ const expectedOf = async (
     case 'build': {
       const { provider, date } = about
       const isLeft = await findBuild(provider, date)
-      return isLeft && { outgoing: [building(provider, date)], at: now }
+      return isLeft && { outgoing: [buildBatchMessage(provider, date)], at: now }
     }
     case 'refund': {
       const refund = await findRefund(about.reference)
-      const outgoing = refund ? refunding(refund) : []
+      const outgoing = refund ? refundMessages(refund) : []
       return refund && outgoing.length > 0
         ? { outgoing, at: begunAt(refund), paysFor: refund.provider }
         : undefined
@@ -209,7 +221,7 @@ const expectedOf = async (
       const batch = await findBatch(about.id)
       const told = batch && settlementEvent(batch)
       if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
-      const outgoing = batch ? nextOfBatch(batch) : []
+      const outgoing = batch ? resumeBatch(batch) : []
       const paysFor = batch?.status === 'processing' ? batch.provider : undefined
       return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined
     }

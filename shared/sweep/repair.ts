@@ -1,17 +1,17 @@
 import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Delivery, isSubscribed, owed, redeliver } from '../domain/webhooks/delivery.ts'
+import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
-import { sendEvery } from '../queues/send.ts'
+import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
 import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { appendToFeed, feedSince, isInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
-import { GRACE_SECONDS } from '../store/work-index.ts'
+import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
 
 /**
  * Finds what should have followed from a debit and did not: an event that was not told, a
@@ -26,13 +26,13 @@ export const repair = async (
 ): Promise<Set<string>> => {
   const missing = await repairEvents(debits.flatMap(debitEvents), now, since)
   const stuck = debits.filter((debit) => isStuck(debit, now))
-  await sendEvery(stuck.map((debit) => submission(debit, { again: true })))
+  await sendAllOrThrow(stuck.map((debit) => submission(debit, { resubmission: true })))
   return new Set([...missing, ...stuck.map(({ facts }) => facts.reference)])
 }
 
 /** Whether what follows from an instant has had the time to happen. */
-export const isRipe = (at: Date, now: Date): boolean =>
-  now.getTime() - at.getTime() >= GRACE_SECONDS * 1000
+export const graceElapsed = (at: Date, now: Date): boolean =>
+  now.getTime() - at.getTime() >= SWEEP_GRACE_SECONDS * 1000
 
 /**
  * What happened longer ago is history: its pages of the feed may be gone, and an event of then must
@@ -47,7 +47,7 @@ const isStuck = (debit: Debit, now: Date): boolean => {
   const last = debit.history.at(-1)
   const due = deadline(debit, 'processing', clocks(environment.timeScale))
   const isWaiting = debit.status === 'pending' && due !== undefined && due > now
-  return isWaiting && last !== undefined && isRipe(last.at, now)
+  return isWaiting && last !== undefined && graceElapsed(last.at, now)
 }
 
 /**
@@ -60,7 +60,7 @@ export const repairEvents = async (
   now: Date,
   since = newsSince(now),
 ): Promise<Set<string>> => {
-  const ripe = events.filter(({ at }) => isRipe(at, now) && at >= since)
+  const ripe = events.filter(({ at }) => graceElapsed(at, now) && at >= since)
   const byProvider = Map.groupBy(ripe, ({ provider }) => provider)
   const missing = await Promise.all(
     [...byProvider].map(([provider, theirs]) => repairProvider(provider, theirs, now)),
@@ -106,5 +106,5 @@ const untriedOf = async (
   const tried = new Set((await findDeliveries(wanted)).map(nameOf))
   return wanted
     .filter((event) => !tried.has(nameOf(event)))
-    .map((event) => ({ event, record: redeliver(owed(event, webhook), now) }))
+    .map((event) => ({ event, record: redeliver(newDelivery(event, webhook), now) }))
 }

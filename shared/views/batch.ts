@@ -58,7 +58,7 @@ export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => 
   failure: batch.failure,
   bank_reference: batch.bankReference,
   paid: batch.paid === null ? null : amountOf(batch.paid),
-  made_good_by: batch.madeGoodBy,
+  made_good_by: batch.offsetBy,
 })
 
 export const lineView = (line: Line) => ({

@@ -1,11 +1,11 @@
 import type { Webhook } from '../domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
+  type AttemptTiming,
   attemptId,
   type FailureReason,
   type Outcome,
   succeeded,
-  type Try,
 } from '../domain/webhooks/attempt.ts'
 import {
   abandon,
@@ -13,7 +13,7 @@ import {
   type Delivery,
   isSettled,
   isSubscribed,
-  owed,
+  newDelivery,
   recordAttempt,
 } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
@@ -21,13 +21,13 @@ import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
 import type { Runtime } from '../runtime.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { isPrompt, markWhileSlow, noteOutcome } from './health.ts'
+import { isPrompt, markSlow, recordOutcome } from './health.ts'
 import { send } from './send.ts'
-import { tellAttempt } from './telemetry.ts'
+import { logAttempt } from './telemetry.ts'
 
 /** One attempt at one event: the record is read, the receiver tried, the record written. */
 
-export type Wanted = {
+export type AttemptRequest = {
   event: ProviderEvent
   /** Which attempt is asked for, from 1. */
   number: number
@@ -38,26 +38,29 @@ export type Wanted = {
 }
 
 /** `left`: aborted so that it holds up no other event; the next attempt waits as long as it takes. */
-export type Came = 'done' | 'done slowly' | 'left'
+export type AttemptResult = 'done' | 'done slowly' | 'left'
 
-export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise<Came> => {
+export const attemptDelivery = async (
+  wanted: AttemptRequest,
+  runtime: Runtime,
+): Promise<AttemptResult> => {
   const { event, number, webhook, health } = wanted
   const { provider } = event
   const found = await findDelivery(event.reference, event.n)
-  const record = found ?? (webhook && owed(event, webhook))
+  const record = found ?? (webhook && newDelivery(event, webhook))
   // A message that came twice, or after another took its attempt.
   if (!record || isSettled(record) || number !== record.attemptCount + 1) return 'done'
-  const refused = reasonNotTo(wanted)
+  const refused = skipReason(wanted)
   if (!webhook || refused) {
     // What nobody takes, and was never tried, needs no record to say so.
-    if (found || refused === 4001) await giveUp(found, record, refused ?? 4404, runtime)
+    if (found || refused === 4001) await abandonDelivery(found, record, refused ?? 4404, runtime)
     return 'done'
   }
   const at = runtime.now()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
   const leaving = new AbortController()
   const sending = send({ event, id, webhook, at, signal: leaving.signal })
-  const pace = await markWhileSlow(provider, sending, runtime)
+  const pace = await markSlow(provider, sending, runtime)
   // A burst of events that hang would hold every worker: only one of them goes on among others.
   const isLeft =
     wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))
@@ -67,35 +70,35 @@ export const attemptDelivery = async (wanted: Wanted, runtime: Runtime): Promise
   const made = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const draw = runtime.random()
   if (isLeft) {
-    tellAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })
+    logAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })
     return 'left'
   }
   const { status } = recordAttempt(record, outcome, made, draw)
   const turned = { provider, health, made, succeeded: succeeded(outcome) }
   // Before the record, which ends the attempt: whoever is lost in between makes it again.
-  await noteOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
+  await recordOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
   const after = await writeOutcome({ found, record, isLeft, outcome, made, draw })
-  tellAttempt(after, { tried: true })
+  logAttempt(after, { tried: true })
   // And after it, as the webhook may have recovered in between and taken up what it then owed.
-  if (after.status === 'abandoned') await noteOutcome({ ...turned, abandoned: true }, runtime)
+  if (after.status === 'abandoned') await recordOutcome({ ...turned, abandoned: true }, runtime)
   return pace === 'quick' ? 'done' : 'done slowly'
 }
 
 /** Settings may have changed since the event, or since the attempt before. */
-const reasonNotTo = ({ event, webhook, health }: Wanted): FailureReason | undefined => {
+const skipReason = ({ event, webhook, health }: AttemptRequest): FailureReason | undefined => {
   if (!webhook) return 4404
   if (!isSubscribed(webhook, event.type)) return 4403
   return health.disabledAt ? 4001 : undefined
 }
 
-const giveUp = async (
+const abandonDelivery = async (
   found: Delivery | undefined,
   record: Delivery,
   reason: FailureReason,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const after = abandon(record, reason, runtime.now())
-  if (await replaceDelivery(found, after)) tellAttempt(after, { tried: false })
+  if (await replaceDelivery(found, after)) logAttempt(after, { tried: false })
 }
 
 type AttemptWrite = {
@@ -105,7 +108,7 @@ type AttemptWrite = {
   /** The receiver had less time than it may take: the attempt is on top of those allowed. */
   isLeft: boolean
   outcome: Outcome
-  made: Try
+  made: AttemptTiming
   draw: number
 }
 
@@ -124,7 +127,7 @@ const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {
   let after = recordAttempt(spare(record), attempt.outcome, attempt.made, attempt.draw)
   for (let race = 1; race <= RACES_MAX; race += 1) {
     if (await replaceDelivery(before, after)) return after
-    before = await readAgain(record)
+    before = await reload(record)
     // The answer to the write was lost.
     if ((await findAttempt(before, after.attemptCount))?.id === attempt.made.id) return before
     const isRequested =
@@ -135,7 +138,7 @@ const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {
   throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times`)
 }
 
-const readAgain = async ({ reference, n }: Delivery): Promise<Delivery> => {
+const reload = async ({ reference, n }: Delivery): Promise<Delivery> => {
   const now = await findDelivery(reference, n)
   if (!now) throw new Error(`The delivery of event ${n} of ${reference} is gone`)
   return now

@@ -1,7 +1,7 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Try } from '../domain/webhooks/attempt.ts'
+import type { AttemptTiming } from '../domain/webhooks/attempt.ts'
 import {
-  type Noted,
+  type HealthObservation,
   noteAttempt,
   noteSlow,
   PROMPT_SECONDS,
@@ -13,7 +13,7 @@ import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { changeHealth } from '../store/webhooks/health.ts'
 import { openRecovery } from '../store/webhooks/recoveries.ts'
-import { tellHealth } from './telemetry.ts'
+import { logHealthChange } from './telemetry.ts'
 
 /** Keeps the health of a webhook in step with its attempts. */
 
@@ -24,7 +24,7 @@ export type Pace = 'quick' | 'slow' | 'slow beside others'
  * attempt goes on, so that the events that follow do not hold up those of others.
  * @returns `slow beside others` when another attempt that goes on had marked it
  */
-export const markWhileSlow = async (
+export const markSlow = async (
   provider: ProviderId,
   sending: Promise<unknown>,
   runtime: Pick<Runtime, 'now' | 'pause'>,
@@ -59,31 +59,31 @@ const takesLonger = async (
   ]).finally(() => answered.abort())
 }
 
-type Noting = {
+type OutcomeRecord = {
   provider: ProviderId
   /** As it was read before the attempt. */
   health: WebhookHealth
-  made: Try
+  made: AttemptTiming
   succeeded: boolean
   /** Nothing more is tried for what was attempted. */
   abandoned: boolean
 }
 
 /** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
-export const noteOutcome = async (
-  { provider, health, made, succeeded, abandoned }: Noting,
+export const recordOutcome = async (
+  { provider, health, made, succeeded, abandoned }: OutcomeRecord,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()
-  const noted: Noted = { at, milliseconds: made.milliseconds, succeeded, abandoned }
+  const noted: HealthObservation = { at, milliseconds: made.milliseconds, succeeded, abandoned }
   // By what was read before, most attempts turn nothing; that something is owed must be sure.
   const mayTurn = abandoned || noteAttempt(health, noted) !== health
-  const after = mayTurn ? await turn(provider, noted) : health
-  tellHealth(provider, health, after, at)
+  const after = mayTurn ? await updateHealth(provider, noted) : health
+  logHealthChange(provider, health, after, at)
 }
 
 /** By what stands now: another attempt may have been the last of its delivery meanwhile. */
-const turn = (provider: ProviderId, noted: Noted): Promise<WebhookHealth> =>
+const updateHealth = (provider: ProviderId, noted: HealthObservation): Promise<WebhookHealth> =>
   changeHealth(provider, async (health) => {
     const { exhaustedSince } = health
     if (noted.succeeded && exhaustedSince) {

@@ -3,7 +3,7 @@ import {
   type Delivery,
   isRedelivering,
   isSubscribed,
-  owed,
+  newDelivery,
   redeliver,
 } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
@@ -20,7 +20,7 @@ const RACES_MAX = 50
  * @returns the record; 4404 without a webhook, 4403 for an event that it does not take, 1409 for
  *   a webhook that is disabled
  */
-export const askRedelivery = async (
+export const requestRedelivery = async (
   event: ProviderEvent,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<Delivery | Refusal> => {
@@ -35,7 +35,7 @@ export const askRedelivery = async (
     const found = await findDelivery(reference, n)
     const now = runtime.now()
     if (found && isRedelivering(found, now)) return found
-    const asked = redeliver(found ?? owed(event, webhook), now)
+    const asked = redeliver(found ?? newDelivery(event, webhook), now)
     if (await replaceDelivery(found, asked)) return asked
   }
   throw new Error(`The delivery of event ${n} of ${reference} changed ${RACES_MAX} times`)

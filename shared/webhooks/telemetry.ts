@@ -10,7 +10,7 @@ import { measure } from '../metrics.ts'
 /** One wide line for each attempt and each turn of a webhook, and their figures. */
 
 /** @param delivery as the attempt left it, or as it was given up without one */
-export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
+export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
   log.info(tried ? 'delivery attempted' : 'delivery given up', {
     delivery_id: deliveryId(delivery),
@@ -38,7 +38,7 @@ export const tellAttempt = (delivery: Delivery, { tried }: { tried: boolean }): 
 }
 
 /** What turned for the better or the worse, and for how many days it has been failing. */
-export const tellHealth = (
+export const logHealthChange = (
   provider: ProviderId,
   before: WebhookHealth,
   after: WebhookHealth,

@@ -16,16 +16,16 @@ function* amountsOf(members: Record<string, unknown>): Generator<[string, unknow
 
 type Parts = {
   totals?: Record<string, unknown> | null
-  makesGood?: readonly Record<string, unknown>[]
+  offsets?: readonly Record<string, unknown>[]
   history?: readonly { set?: Record<string, unknown> }[]
 }
 
 /** An item, and what in it has amounts of its own. */
 function* partsOf(item: Item): Generator<Record<string, unknown>> {
   yield item
-  const { totals, makesGood = [], history = [] } = item as Parts
+  const { totals, offsets = [], history = [] } = item as Parts
   if (totals) yield totals
-  yield* makesGood
+  yield* offsets
   for (const { set } of history) if (set) yield set
 }
 

@@ -71,7 +71,7 @@ const isAllThere: Check = ({ debits, lines, providers }, complain) => {
 const isPaidAsItIs: Check = (books, complain) => {
   const made = new Map<string, number>()
   for (const { item } of books.batches.values()) {
-    for (const { batch, amount } of item.makesGood) made.set(batch, (made.get(batch) ?? 0) + amount)
+    for (const { batch, amount } of item.offsets) made.set(batch, (made.get(batch) ?? 0) + amount)
   }
   for (const [id, { item }] of books.batches) {
     judgeWorth(item, made.get(id) ?? 0, complain)
@@ -80,10 +80,10 @@ const isPaidAsItIs: Check = (books, complain) => {
 }
 
 const judgeWorth = (batch: RawBatch, made: number, complain: Complain): void => {
-  const { id, status, totals, paid, makesGood, outstanding, madeGoodBy } = batch
+  const { id, status, totals, paid, offsets, outstanding, offsetBy } = batch
   const net = totals?.net ?? 0
   const isBegun = status === 'processing' || status === 'completed'
-  const good = sum(makesGood.map(({ amount }) => amount))
+  const good = sum(offsets.map(({ amount }) => amount))
   if (net >= 0) {
     if (isBegun && (paid ?? 0) + good !== net) complain(id, `pays ${paid} and ${good} of ${net}`)
     if (!isBegun && good !== 0) complain(id, `makes ${good} good, and is ${status}`)
@@ -93,8 +93,8 @@ const judgeWorth = (batch: RawBatch, made: number, complain: Complain): void => 
   if (outstanding !== net + made) complain(id, `lacks ${outstanding}, of ${net} and got ${made}`)
   if (status === 'completed' && outstanding !== 0) complain(id, `lacks ${outstanding} in the end`)
   if (outstanding > 0) complain(id, `got ${outstanding} too much`)
-  if ((status === 'completed') !== (madeGoodBy !== null)) {
-    complain(id, `is ${status}, and made good by ${madeGoodBy}`)
+  if ((status === 'completed') !== (offsetBy !== null)) {
+    complain(id, `is ${status}, and made good by ${offsetBy}`)
   }
 }
 

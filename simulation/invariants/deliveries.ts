@@ -94,7 +94,7 @@ export const isTakenUp = ({ before, after, by }: ChangeOf<RawDelivery>): boolean
 
 type Attempts = { key: string; first: number; complain: Complain }
 
-const REVIVALS_MAX = 3
+const AUTO_RETRIES_MAX = 3
 
 /** An attempt that is aborted because it is slow: receivers are given at least twice as long. */
 const ABORTED_MAX_MS = 8_000
@@ -131,6 +131,7 @@ const judgeAttempts = ({ changes }: DeliveryBook, { key, first, complain }: Atte
       complain(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
     if (made < 0 || made > 1) complain(key, `change ${sequence} counts ${made} attempts`)
-    if (after.revivals > REVIVALS_MAX) complain(key, `was taken up ${after.revivals} times`)
+    if (after.autoRetries > AUTO_RETRIES_MAX)
+      complain(key, `was taken up ${after.autoRetries} times`)
   }
 }

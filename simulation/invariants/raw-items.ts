@@ -74,7 +74,7 @@ export type RawDelivery = Item & {
   deliveredAt: string | null
   failedAt: string | null
   reason: number | null
-  revivals: number
+  autoRetries: number
 }
 
 /** An attempt that another one followed. */
@@ -102,9 +102,9 @@ export type RawBatch = Item & {
   paid: number | null
   paidTo: { bank: string; accountNumber: string; accountName: string } | null
   bankReference: string | null
-  makesGood: readonly { batch: string; amount: number }[]
+  offsets: readonly { batch: string; amount: number }[]
   outstanding: number
-  madeGoodBy: string | null
+  offsetBy: string | null
 }
 
 export type RawLine = Item & {

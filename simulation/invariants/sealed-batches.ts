@@ -26,7 +26,7 @@ const LASTING = [
   'completedFrom',
   'reportedAt',
   'completedAt',
-  'madeGoodBy',
+  'offsetBy',
 ] as const
 
 /** Where it is looked for may change at any time. */

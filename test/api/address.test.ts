@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressScope, isRange, judgeAddress } from '../../shared/api/address.ts'
+import { addressScope, checkAddress, isRange } from '../../shared/api/address.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const judged = rowsOf(`
@@ -38,7 +38,7 @@ const judged = rowsOf(`
 `)
 
 const verdict = (address: string | undefined, ranges: readonly string[]): string => {
-  const refusal = judgeAddress(address, ranges)
+  const refusal = checkAddress(address, ranges)
   return refusal ? `${refusal.http}/${refusal.error.code}` : 'allowed'
 }
 
@@ -56,13 +56,13 @@ test('an empty allow-list allows nobody', () => {
 })
 
 test('refusals are of security, outside high and not judged medium', () => {
-  expect(judgeAddress('203.0.113.7', [])?.error).toEqual({
+  expect(checkAddress('203.0.113.7', [])?.error).toEqual({
     code: 1451,
     message: 'IP address not authorized',
     category: 'security',
     severity: 'high',
   })
-  expect(judgeAddress('x', [])?.error).toEqual({
+  expect(checkAddress('x', [])?.error).toEqual({
     code: 1452,
     message: 'IP address validation failed',
     category: 'security',

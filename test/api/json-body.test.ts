@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bodyText, fieldsOf, judgeReserved, scan } from '../../shared/api/json-body.ts'
+import { bodyText, checkReserved, fieldsOf, scan } from '../../shared/api/json-body.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { granted, refused } from '../support/refused.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -107,7 +107,7 @@ describe('a key', () => {
   `)
 
   const judged = (text: string) =>
-    judgeReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
+    checkReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
 
   test.each(['[{"__proto__":1}]', '{"__proto__":1'])(
     'in what is no JSON object is 400/1400: %s',

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { judgeSignature, type SignedRequest } from '../../shared/api/request-signature.ts'
+import { checkSignature, type SignedRequest } from '../../shared/api/request-signature.ts'
 import { rowsOf } from '../support/rows.ts'
 
 const SECRET = 'rs_example'
@@ -22,7 +22,7 @@ const signed = (timestamp = '1735812000', changed: Partial<SignedRequest> = {}):
 })
 
 const verdict = (request: SignedRequest, now = NOW, secrets = [SECRET]): string => {
-  const refusal = judgeSignature(request, secrets, now)
+  const refusal = checkSignature(request, secrets, now)
   return refusal ? `${refusal.http}/${refusal.error.code} ${refusal.error.message}` : 'accepted'
 }
 

@@ -70,7 +70,7 @@ const httpHarness = (): Harness => {
   const bank = useHttpBank()
   const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
   return {
-    connector: connectors(wiringOf({ settingsOf, exchangeSeconds: 0.5 })).http,
+    connector: connectors(wiringOf({ settingsOf, timeoutSeconds: 0.5 })).http,
     facing: (treatment) => {
       bank.conducts.splice(0, Number.POSITIVE_INFINITY, CONDUCTS[treatment])
       return submissionOf()

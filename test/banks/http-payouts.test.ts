@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { judgeSignature } from '../../shared/api/request-signature.ts'
-import { httpSettlement } from '../../shared/banks/http-payouts.ts'
+import { checkSignature } from '../../shared/api/request-signature.ts'
+import { httpPayouts } from '../../shared/banks/http-payouts.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -66,8 +66,8 @@ describe('what the bank gets', () => {
         signature: String(headers['x-signature']),
         timestamp: String(headers['x-timestamp']),
       }
-      expect(judgeSignature(signed, [SECRET], new Date())).toBeUndefined()
-      expect(judgeSignature(signed, ['cs_another'], new Date())).toBeDefined()
+      expect(checkSignature(signed, [SECRET], new Date())).toBeUndefined()
+      expect(checkSignature(signed, ['cs_another'], new Date())).toBeDefined()
     }
   })
 
@@ -201,6 +201,6 @@ test('the bank that is asked is the one that holds the account', async () => {
     asked.push(bank)
     return { url, secret: SECRET }
   }
-  await httpSettlement(wiringOf({ settingsOf })).pay(instructionOf())
+  await httpPayouts(wiringOf({ settingsOf })).pay(instructionOf())
   expect(asked).toEqual(['GCB'])
 })

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { judgeSignature } from '../../shared/api/request-signature.ts'
+import { checkSignature } from '../../shared/api/request-signature.ts'
 import { rowsOf } from '../support/rows.ts'
 import { closeReceivers, receiver } from '../webhooks/http/servers.ts'
 import {
@@ -68,8 +68,8 @@ describe('what the bank gets', () => {
         signature: String(headers['x-signature']),
         timestamp: String(headers['x-timestamp']),
       }
-      expect(judgeSignature(signed, [SECRET], new Date())).toBeUndefined()
-      expect(judgeSignature(signed, ['cs_another'], new Date())).toBeDefined()
+      expect(checkSignature(signed, [SECRET], new Date())).toBeUndefined()
+      expect(checkSignature(signed, ['cs_another'], new Date())).toBeDefined()
     }
   })
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { environment } from '../../shared/runtime.ts'
 import { changeBank, findBank } from '../../shared/store/banks/banks.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { gcb, pendingDebit, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
@@ -21,7 +21,7 @@ test.each([undefined, '', 'false', 'TRUE', '1'])('SANDBOX_BANK=%s is none', asyn
 
   const debit = pendingDebit()
   const { reference } = debit.facts
-  await openDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
+  await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
   const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
   const [record] = event.Records
   if (record) record.body = JSON.stringify({ reference })

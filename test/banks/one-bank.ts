@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
-import type { Wiring } from '../../shared/banks/connector.ts'
+import type { ConnectorConfig } from '../../shared/banks/connector.ts'
 import { ConnectorFault } from '../../shared/banks/connector-fault.ts'
 import { httpConnector } from '../../shared/banks/http.ts'
-import { httpSettlement } from '../../shared/banks/http-payouts.ts'
+import { httpPayouts } from '../../shared/banks/http-payouts.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'
-import type { Instruction } from '../../shared/domain/settlement/payout.ts'
+import type { Payout } from '../../shared/domain/settlement/payout.ts'
 import { receiver } from '../webhooks/http/servers.ts'
 import { instructionOf } from './one-payout.ts'
 import { submissionOf, wiringOf } from './one-submission.ts'
@@ -23,7 +23,7 @@ export const paid = { kind: 'paid', bankReference: 'HTB-1' }
 export const submit = (
   url: string,
   submission: Submission = submissionOf(),
-  wiring: Partial<Wiring> = {},
+  wiring: Partial<ConnectorConfig> = {},
 ) => {
   const settingsOf = async () => ({ url, secret: SECRET })
   return httpConnector(wiringOf({ settingsOf, ...wiring })).submit(submission)
@@ -36,9 +36,9 @@ export const queryOutcome = (url: string, submission: Submission = submissionOf(
 }
 
 /** Gives an instruction to a bank that is reached under a URL. */
-export const pay = (url: string, instruction: Instruction = instructionOf()) => {
+export const pay = (url: string, instruction: Payout = instructionOf()) => {
   const settingsOf = async () => ({ url, secret: SECRET })
-  return httpSettlement(wiringOf({ settingsOf })).pay(instruction)
+  return httpPayouts(wiringOf({ settingsOf })).pay(instruction)
 }
 
 /** The published code of the fault that a submission or a payment ends in. */

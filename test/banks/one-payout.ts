@@ -4,11 +4,11 @@ import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
-import type { Instruction } from '../../shared/domain/settlement/payout.ts'
+import type { Payout } from '../../shared/domain/settlement/payout.ts'
 import { demoProvider } from '../support/examples.ts'
 
 /** A first instruction of its own uuid, for tests to vary. */
-export const instructionOf = (fields: Partial<Instruction> = {}): Instruction => ({
+export const instructionOf = (fields: Partial<Payout> = {}): Payout => ({
   uuid: randomUUID() as Uuid,
   batch: v.parse(BatchId, 'STL-20261122-ABC123'),
   provider: demoProvider.id,
@@ -21,7 +21,7 @@ export const instructionOf = (fields: Partial<Instruction> = {}): Instruction =>
 })
 
 /** The provider's account of that number. */
-export const accountOf = (accountNumber: string): Instruction['account'] => ({
+export const accountOf = (accountNumber: string): Payout['account'] => ({
   bank: v.parse(BankIdentifier, 'GCB'),
   accountNumber,
   accountName: 'Demo Payments Ltd',

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Wiring } from '../../shared/banks/connector.ts'
+import type { ConnectorConfig } from '../../shared/banks/connector.ts'
 import { CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { stateAt } from '../../shared/domain/debits/debit.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'
@@ -32,11 +32,11 @@ export const submissionOf = (fields: Partial<Submission> = {}): Submission => {
   }
 }
 
-export const wiringOf = (parts: Partial<Wiring> = {}): Wiring => ({
+export const wiringOf = (parts: Partial<ConnectorConfig> = {}): ConnectorConfig => ({
   reportLater: async () => undefined,
   settingsOf: async () => undefined,
   now: () => new Date(),
-  exchangeSeconds: 10,
+  timeoutSeconds: 10,
   localPeers: true,
   ...parts,
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Connector } from '../../shared/banks/connector.ts'
-import type { SettlementConnector } from '../../shared/banks/payout-connector.ts'
-import { refundOperations, settlementConnectors } from '../../shared/banks/registry.ts'
+import type { PayoutConnector } from '../../shared/banks/payout-connector.ts'
+import { payoutConnectors, refundOperations } from '../../shared/banks/registry.ts'
 import type { ConnectorName } from '../../shared/domain/banks/bank.ts'
-import type { Instruction } from '../../shared/domain/settlement/payout.ts'
+import type { Payout } from '../../shared/domain/settlement/payout.ts'
 import { type Conduct, useHttpBank } from '../support/http-bank.ts'
 import { accountOf, instructionOf } from './one-payout.ts'
 import { wiringOf } from './one-submission.ts'
@@ -14,17 +14,17 @@ import { wiringOf } from './one-submission.ts'
 type Treatment = 'pays' | 'rejects' | 'takes its time' | { paid: boolean; lost: string }
 
 type Harness = {
-  connector: SettlementConnector
+  connector: PayoutConnector
   /** An instruction that the bank treats so. */
-  facing: (treatment: Treatment) => Instruction
+  facing: (treatment: Treatment) => Payout
   /** How many payments the bank has made of it. */
-  payments: (instruction: Instruction) => number
+  payments: (instruction: Payout) => number
   /** The ways in which a result is not known, whether the bank has paid or not. */
   ways: string[]
 }
 
 /** A refund has the replies of a payment, so both are tested as payments. */
-const refunding = (refund: Connector['refund']): SettlementConnector => ({
+const refunding = (refund: Connector['refund']): PayoutConnector => ({
   pay: async ({ uuid, account, amount, repeated }) => {
     if (!refund) throw new Error('This bank takes no refunds')
     const { bank, accountNumber } = account
@@ -70,10 +70,10 @@ const sandboxHarness = (operation: Operation): Harness => {
 }
 
 type Wiring = ReturnType<typeof wiringOf>
-type ByBank = Record<Exclude<ConnectorName, 'none'>, SettlementConnector>
+type ByBank = Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
 
 const connectorsOf = {
-  payment: settlementConnectors,
+  payment: payoutConnectors,
   refund: (wiring: Wiring): ByBank => {
     const { sandbox, http } = refundOperations(wiring)
     return { sandbox: refunding(sandbox), http: refunding(http) }
@@ -106,7 +106,7 @@ const httpHarness = (operation: Operation): Harness => {
     return paid ? { ...words, after: 'accept' } : words
   }
   return {
-    connector: connectorsOf[operation](wiringOf({ settingsOf, exchangeSeconds: 0.5 })).http,
+    connector: connectorsOf[operation](wiringOf({ settingsOf, timeoutSeconds: 0.5 })).http,
     facing: (treatment) => {
       bank.conducts.splice(0, Number.POSITIVE_INFINITY, conductOf(treatment))
       return instructionOf()
@@ -128,7 +128,7 @@ const rows = Object.entries(harnesses).flatMap(([name, open]) =>
 
 describe.each(rows)('a %s by the connector %s', (operation, _name, open) => {
   const { connector, facing, payments, ways } = open(operation)
-  const again = (instruction: Instruction) => connector.pay({ ...instruction, repeated: true })
+  const again = (instruction: Payout) => connector.pay({ ...instruction, repeated: true })
   const paid = { kind: 'paid', bankReference: expect.stringMatching(/./) }
 
   test('what the bank pays is paid, with the bank’s reference', async () => {
@@ -185,6 +185,6 @@ describe.each(rows)('a %s by the connector %s', (operation, _name, open) => {
 
 test('every registered connector is tested', () => {
   const names = Object.keys(harnesses).sort()
-  expect(Object.keys(settlementConnectors(wiringOf())).sort()).toEqual(names)
+  expect(Object.keys(payoutConnectors(wiringOf())).sort()).toEqual(names)
   expect(Object.keys(refundOperations(wiringOf())).sort()).toEqual(names)
 })

@@ -59,7 +59,7 @@ describe('of an answer, 16 KiB are read', () => {
 })
 
 describe('an exchange is bounded in time', () => {
-  const soon = { exchangeSeconds: 0.2 }
+  const soon = { timeoutSeconds: 0.2 }
 
   test('silence', async () => {
     const url = await receiver(() => undefined)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sandboxSettlement } from '../../shared/banks/sandbox-payouts.ts'
+import { sandboxPayouts } from '../../shared/banks/sandbox-payouts.ts'
 import { accountOf, instructionOf } from './one-payout.ts'
 
 /** What the sandbox bank makes of an account number, first and when it is asked again. */
@@ -11,7 +11,7 @@ test.each([
   ['0000999900', 'paid', 'paid'],
 ])('%s: %s, then %s', async (accountNumber, first, then) => {
   const instruction = instructionOf({ account: accountOf(accountNumber) })
-  const asked = (repeated: boolean) => sandboxSettlement.pay({ ...instruction, repeated })
+  const asked = (repeated: boolean) => sandboxPayouts.pay({ ...instruction, repeated })
   expect(await asked(false)).toMatchObject({ kind: first })
   expect(await asked(true)).toMatchObject({ kind: then })
 })
@@ -19,6 +19,6 @@ test.each([
 test('the bank’s reference follows from the uuid', async () => {
   const [one, other] = [instructionOf(), instructionOf()]
   const bankReference = `GCB-${one.uuid.slice(0, 8).toUpperCase()}`
-  expect(await sandboxSettlement.pay(one)).toEqual({ kind: 'paid', bankReference })
-  expect(await sandboxSettlement.pay(other)).not.toMatchObject({ bankReference })
+  expect(await sandboxPayouts.pay(one)).toEqual({ kind: 'paid', bankReference })
+  expect(await sandboxPayouts.pay(other)).not.toMatchObject({ bankReference })
 })

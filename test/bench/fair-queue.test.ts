@@ -53,7 +53,7 @@ test('the submissions of a busy provider delay no other provider at the same ban
   const { queue, begun, end } = opened(2)
   const charge = (provider: string): string => {
     const debit = pendingDebit({ provider: providerId(provider) })
-    const { group } = submission(debit, { again: false })
+    const { group } = submission(debit, { resubmission: false })
     queue.send({ group, body: debit.facts.reference })
     return debit.facts.reference
   }

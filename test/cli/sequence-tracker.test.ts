@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ShownEvent } from '../../cli/listener/event.ts'
-import { newJournal } from '../../cli/listener/sequence-tracker.ts'
+import { newSequenceTracker } from '../../cli/listener/sequence-tracker.ts'
 
 /** What the listener notes about the order of events. */
 
@@ -14,7 +14,7 @@ const event = (id: number, sequence: number): ShownEvent => ({
 })
 
 test('an event that follows a later one is noted, and one that comes again is counted', () => {
-  const journal = newJournal()
+  const journal = newSequenceTracker()
   expect(journal(event(1988055307469803, 3))).toEqual({ attempt: 1, notes: [] })
   expect(journal(event(1988055307469802, 2)).notes).toEqual([
     'out of order: sequence 3 came before it',
@@ -23,7 +23,7 @@ test('an event that follows a later one is noted, and one that comes again is co
 })
 
 test('events of a restored table begin an order of their own', () => {
-  const journal = newJournal()
+  const journal = newSequenceTracker()
   journal(event(1988055307469803, 3))
   expect(journal(event(1988055307469812, 2))).toEqual({ attempt: 1, notes: [] })
   expect(journal(event(1988055307469813, 3))).toEqual({ attempt: 1, notes: [] })

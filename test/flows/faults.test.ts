@@ -11,7 +11,7 @@ import { updateDebitTransaction } from '../../functions/bank/update-debit-transa
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
 import { listBanks } from '../../functions/provider/list-banks.ts'
-import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
+import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { table } from '../../shared/store/table.ts'
@@ -22,7 +22,7 @@ import { sampleEvent } from '../support/running-service.ts'
 /** What goes wrong behind a request, as its caller sees it. */
 
 const calls = mockClient(table)
-judgeCallsOf(table)
+authorizeCallsOf(table)
 
 const context = (milliseconds = 28_000) =>
   ({ getRemainingTimeInMillis: () => milliseconds }) as unknown as Context

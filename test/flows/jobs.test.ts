@@ -20,7 +20,7 @@ import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { findBuild, leaveTurn, takeTurn } from '../../shared/store/settlement/build-lease.ts'
+import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
@@ -259,9 +259,9 @@ describe('the sweep', () => {
   test('has a build continued that was left, also when the stream has not sent the next', async () => {
     const leaveBuild = async (id: string, isContinued: boolean) => {
       const { id: provider } = await paidAt(id)
-      const turn = await takeTurn({ provider: providerId(provider), date: TODAY }, real)
+      const turn = await acquireLease({ provider: providerId(provider), date: TODAY }, real)
       if (!turn) throw new Error('No turn')
-      await leaveTurn(turn, { isContinued })
+      await releaseLease(turn, { isContinued })
       return () => findBuild(turn.provider, TODAY)
     }
     const continued = await leaveBuild('continued-build', true)

@@ -7,19 +7,19 @@ import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { reportSandboxOutcome } from '../../functions/jobs/report-sandbox-outcome.ts'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
-import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
+import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { gcb, NOON, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Messages that come late, early or twice: the debit itself says what is still to be done. */
 
 const calls = mockClient(SQSClient)
-judgeCallsOf(SQSClient.prototype)
+authorizeCallsOf(SQSClient.prototype)
 beforeEach(() => {
   calls.reset()
   calls.onAnyCommand().resolves({})
@@ -61,7 +61,7 @@ const run = async (name: JobName, job: Job, body: object): Promise<number> => {
 
 const opened = async (): Promise<Debit> => {
   const debit = pendingDebit()
-  await openDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
+  await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
   return debit
 }
 
@@ -69,7 +69,7 @@ const processing = async (): Promise<Debit> => {
   const debit = await opened()
   const cause = { at: NOON, by: 'bank:GCB', requestId: 'r' }
   const move = (now: Debit) => advance(now, { ...cause, to: 'processing', changes: {} })
-  return (await moveDebit(debit, move, still())) as Debit
+  return (await transition(debit, move, still())) as Debit
 }
 
 const now = async ({ facts }: Debit) => {

@@ -9,7 +9,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
-import { actingAs, judgeCallsOf } from '../../sandbox/authorizer.ts'
+import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
@@ -20,7 +20,7 @@ import { sampleEvent } from '../support/running-service.ts'
 /** Limits of requests: overrides, scopes, rejected requests, and the cost above a limit. */
 
 const calls = mockClient(table)
-judgeCallsOf(table)
+authorizeCallsOf(table)
 
 const context = { getRemainingTimeInMillis: () => 28_000 } as unknown as Context
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import {
   calledBy,
   calledFor,
+  formatPermission,
   permissionsIn,
-  spelled,
   wildcards,
 } from '../../infra/definitions/iam-statements.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
@@ -85,8 +85,8 @@ const permissionsOfTemplate = (name: string): string[] =>
       list<Found>(Resource).flatMap((one) => {
         const resource = resourceIn(one)
         return keys
-          ? list<string>(keys).map((key) => spelled({ action, resource, key }))
-          : [spelled({ action, resource })]
+          ? list<string>(keys).map((key) => formatPermission({ action, resource, key }))
+          : [formatPermission({ action, resource })]
       }),
     )
   })
@@ -95,7 +95,7 @@ const names = functionsOf(stage).map(({ name }) => name)
 
 describe('the role of a function', () => {
   test.each(names)('%s holds what its row says, and nothing else', (name) => {
-    const said = permissionsIn([...calledBy(name), ...calledFor(name)]).map(spelled)
+    const said = permissionsIn([...calledBy(name), ...calledFor(name)]).map(formatPermission)
     expect(permissionsOfTemplate(name).sort()).toEqual(said.sort())
   })
 

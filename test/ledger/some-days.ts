@@ -15,7 +15,7 @@ import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
+import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import {
   exceptionWrite,
   findExceptions,
@@ -74,7 +74,7 @@ type Days = {
   now: Date
   providers: ProviderId[]
   bank: BankBooks
-  world: World
+  world: PaymentDeps
 }
 
 export type Step = { when: number; what: () => Promise<unknown> }

@@ -2,19 +2,19 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { firstTry } from '../../shared/domain/webhooks/attempt.ts'
-import { type Delivery, owed } from '../../shared/domain/webhooks/delivery.ts'
+import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
+import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { type EventName, eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import {
-  announce,
-  clock,
+  firstAttempts,
   nextAttempt,
   nextPage,
-  sidelined,
+  startTimeout,
   submission,
+  toSidelined,
 } from '../../shared/queues/outbox.ts'
 import type { Outgoing } from '../../shared/queues/send.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
@@ -48,7 +48,7 @@ describe('the first attempts at events', () => {
   test.each(rows)('%s, event %i: priority %s', (name, n, priority) => {
     const number = Number(n)
     expect(reversed.history[number]?.type).toBe(name)
-    expect(announce([debitEvent(reversed, number)])).toEqual({
+    expect(firstAttempts([debitEvent(reversed, number)])).toEqual({
       queue: `webhooks-${priority}`,
       message: { reference, n: number, attempt: 1 },
       group: provider,
@@ -56,11 +56,11 @@ describe('the first attempts at events', () => {
   })
 
   test('a failure has a high priority', () => {
-    expect(announce([debitEvent(failed, 3)]).queue).toBe('webhooks-high')
+    expect(firstAttempts([debitEvent(failed, 3)]).queue).toBe('webhooks-high')
   })
 
   test('of one write go in one message, with the priority of the last', () => {
-    const both = announce([debitEvent(processing, 1), debitEvent(processing, 2)])
+    const both = firstAttempts([debitEvent(processing, 1), debitEvent(processing, 2)])
     expect(both).toEqual({
       queue: 'webhooks-medium',
       message: { reference, n: 1, through: 2, attempt: 1 },
@@ -75,22 +75,22 @@ describe('the first attempts at events', () => {
 })
 
 test('a submission says whether there was one before, in the group of its bank and provider', () => {
-  const first = submission(pending, { again: false })
+  const first = submission(pending, { resubmission: false })
   expect(first).toEqual({ queue: 'submissions', message: { reference }, group: 'GCB#demo' })
-  const again = submission(pending, { again: true })
-  expect(again).toMatchObject({ message: { reference, again: true } })
+  const again = submission(pending, { resubmission: true })
+  expect(again).toMatchObject({ message: { reference, resubmission: true } })
   for (const outgoing of [first, again]) expect(taken(outgoing)).toEqual(outgoing.message)
 })
 
 test.each(['approval', 'processing'] as const)('a clock is named by its phase: %s', (phase) => {
-  const outgoing = clock(pending, phase)
+  const outgoing = startTimeout(pending, phase)
   expect(outgoing).toEqual({ queue: 'timeouts', message: { reference, phase }, group: provider })
   expect(taken(outgoing)).toEqual(outgoing.message)
 })
 
 describe('the next attempt', () => {
   const delivery = (event: EventName, changes: Partial<Delivery> = {}): Delivery => ({
-    ...owed({ reference, n: 2, provider, type: event, at: NOON }, {}),
+    ...newDelivery({ reference, n: 2, provider, type: event, at: NOON }, {}),
     status: 'failed',
     attemptCount: 3,
     nextAttemptAt: inSeconds(8.5),
@@ -115,7 +115,7 @@ describe('the next attempt', () => {
     ['ahead', 3],
   ])('waits the whole seconds it was given, whether the clock is %s', (_how, milliseconds) => {
     const endedAt = inSeconds(0.05)
-    const last = firstTry(
+    const last = pingAttempt(
       { kind: 'unreached', cause: 'dns' },
       { id: 'dlv_1_1', at: NOON, milliseconds: 50, address: null, sentAs: 'transaction.failed' },
     )
@@ -138,8 +138,8 @@ describe('the next attempt', () => {
 
   test('of a slow receiver is the same message, in the queue of such', () => {
     for (const about of nextAttempt(delivery('failed'), NOON)) {
-      expect(sidelined(about)).toEqual({ ...about, queue: 'webhooks-sidelined' })
-      expect(taken(sidelined(about))).toEqual(about.message)
+      expect(toSidelined(about)).toEqual({ ...about, queue: 'webhooks-sidelined' })
+      expect(taken(toSidelined(about))).toEqual(about.message)
     }
   })
 })

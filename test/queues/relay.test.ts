@@ -5,7 +5,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { relay } from '../../functions/jobs/relay.ts'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
-import { type Delivery, owed } from '../../shared/domain/webhooks/delivery.ts'
+import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import {
   afterPage,
@@ -176,7 +176,7 @@ describe('a delivery', () => {
   let events = 0
   const written = async (changes: Partial<Delivery>): Promise<object> => {
     events += 1
-    const delivery = { ...owed({ ...event, n: 3 }, {}), ...changes }
+    const delivery = { ...newDelivery({ ...event, n: 3 }, {}), ...changes }
     await replaceDelivery(undefined, { ...delivery, n: events })
     return { ...(await itemAt(keys.delivery(reference, events))), n: 3 }
   }
@@ -251,7 +251,7 @@ describe('events of a receiver that is slow', () => {
     await run(record('1', toDebitItem(debit)))
     const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
     await replaceDelivery(undefined, {
-      ...owed(event, {}),
+      ...newDelivery(event, {}),
       status: 'failed',
       attemptCount: 1,
       nextAttemptAt: inSeconds(2),

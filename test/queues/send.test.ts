@@ -6,7 +6,14 @@ import {
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
-import { hideFor, type Outgoing, send, sendAll, sendEvery, sqs } from '../../shared/queues/send.ts'
+import {
+  type Outgoing,
+  send,
+  sendAll,
+  sendAllOrThrow,
+  setVisibility,
+  sqs,
+} from '../../shared/queues/send.ts'
 
 process.env.QUEUE_URL_SUBMISSIONS = 'https://sqs.test/submissions'
 process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
@@ -55,13 +62,13 @@ const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalEr
 
 test('whoever must have all of them sent is stopped by one that is not', async () => {
   calls.on(SendMessageBatchCommand).resolves({})
-  await sendEvery([outgoing(), outgoing()])
+  await sendAllOrThrow([outgoing(), outgoing()])
   calls.on(SendMessageBatchCommand).resolves(refuseSecond)
-  await expect(sendEvery([outgoing(), outgoing()])).rejects.toThrow('SQS refused 1 messages')
+  await expect(sendAllOrThrow([outgoing(), outgoing()])).rejects.toThrow('SQS refused 1 messages')
 })
 
 test('nothing to send takes no call', async () => {
-  await sendEvery([])
+  await sendAllOrThrow([])
   expect(calls.calls()).toEqual([])
 })
 
@@ -87,7 +94,7 @@ test('each queue has its own calls, and one that refuses keeps nothing from the 
 
 test('a message in work is hidden in the queue that it came from', async () => {
   calls.on(ChangeMessageVisibilityCommand).resolves({})
-  await hideFor('arn:aws:sqs:eu-west-1:123456789012:webhooks-low', 'receipt', 30)
+  await setVisibility('arn:aws:sqs:eu-west-1:123456789012:webhooks-low', 'receipt', 30)
   const [call] = calls.commandCalls(ChangeMessageVisibilityCommand)
   expect(call?.args[0].input).toEqual({
     QueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/webhooks-low',

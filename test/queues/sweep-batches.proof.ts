@@ -8,7 +8,7 @@ import { sqs } from '../../shared/queues/send.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { lookAfterOverdue } from '../../shared/sweep/overdue.ts'
+import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -35,7 +35,7 @@ const sweptFrom = async (begun: Date, left: Batch) => {
   const minutes: number[] = []
   for (let minute = 0; minute <= 120; minute += 1) {
     const before = calls.calls().length
-    await lookAfterOverdue({ ...still(), now: () => minutesAfter(begun, minute) }, () => false)
+    await sweepOverdue({ ...still(), now: () => minutesAfter(begun, minute) }, () => false)
     if (calls.calls().length > before) minutes.push(minute)
   }
   const sent = calls

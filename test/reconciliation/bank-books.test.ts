@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { StatementDebit } from '../../shared/domain/banks/statement.ts'
-import { type BookCursor, readBooks } from '../../shared/reconciliation/bank-books.ts'
+import { type BankDebitsCursor, readBankDebits } from '../../shared/reconciliation/bank-books.ts'
 import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -14,10 +14,10 @@ const bank = 'GCB' as BankIdentifier
 const readAll = async (date = dayAt(0), examinedMax?: number) => {
   const debits: StatementDebit[] = []
   let parts = 0
-  let cursor: BookCursor | null = null
+  let cursor: BankDebitsCursor | null = null
   do {
     const bounds = examinedMax ? { examinedMax } : {}
-    const part = await readBooks({ bank, date, cursor }, bounds)
+    const part = await readBankDebits({ bank, date, cursor }, bounds)
     debits.push(...part.debits)
     cursor = part.next
     parts += 1

@@ -49,7 +49,7 @@ const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promis
 
 const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<void> => {
   const batch = await one(id)
-  const others = await findBatches(batch.makesGood.map((offset) => offset.batch))
+  const others = await findBatches(batch.offsets.map((offset) => offset.batch))
   const step =
     how === 'paid'
       ? endPayment(batch, { bankReference: 'GCB-PAY-1', at: when }, others)
@@ -100,7 +100,7 @@ describe('offsets', () => {
     await begin(later, [below], at(DAY_AFTER, '23:40:00'))
     await end(later, 'paid', at(DAY_AFTER, '23:50:00'))
     expect(await all()).toEqual([])
-    expect(await one(below)).toMatchObject({ madeGoodBy: later, status: 'completed' })
+    expect(await one(below)).toMatchObject({ offsetBy: later, status: 'completed' })
   })
 
   test('of a batch that is older than the list that is read are compared all the same', async () => {

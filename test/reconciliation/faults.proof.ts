@@ -67,7 +67,7 @@ const loseItsPlace = (debit: Debit): Promise<void> => damage(debitKey(debit), 'R
 const complete = (batch: Batch['id'], payment: object): Promise<void> =>
   damage(
     keys.batch(batch),
-    'SET #status = :status, paid = :paid, makesGood = :makesGood, processedAt = :at, completedAt = :at, bankReference = :reference',
+    'SET #status = :status, paid = :paid, offsets = :offsets, processedAt = :at, completedAt = :at, bankReference = :reference',
     {
       status: 'completed',
       at: `${DAY_AFTER}T00:00:02.000Z`,
@@ -265,7 +265,7 @@ const faults: Fault[] = [
     ({ batch }) =>
       complete(batch, {
         paid: 18_50,
-        makesGood: [{ batch: 'STL-20261120-NOSUCH', amount: 81_50 }],
+        offsets: [{ batch: 'STL-20261120-NOSUCH', amount: 81_50 }],
       }),
     { date: TOMORROW },
   ],
@@ -273,7 +273,7 @@ const faults: Fault[] = [
     26,
     'a payment that makes good a batch that is not below zero',
     ({ batch, otherBatch }) =>
-      complete(batch, { paid: 18_50, makesGood: [{ batch: otherBatch, amount: 81_50 }] }),
+      complete(batch, { paid: 18_50, offsets: [{ batch: otherBatch, amount: 81_50 }] }),
     { date: TOMORROW },
   ],
   [
@@ -286,7 +286,7 @@ const faults: Fault[] = [
     26,
     'a batch below zero that another makes good, and that lacks all of it yet',
     ({ batch, below }) =>
-      complete(batch, { paid: 90_00, makesGood: [{ batch: below, amount: 10_00 }] }),
+      complete(batch, { paid: 90_00, offsets: [{ batch: below, amount: 10_00 }] }),
     { date: DAY_AFTER },
   ],
   [
@@ -295,7 +295,7 @@ const faults: Fault[] = [
     ({ below, batch }) =>
       damage(
         keys.batch(below),
-        'SET #status = :completed, outstanding = :none, madeGoodBy = :batch, completedAt = :at',
+        'SET #status = :completed, outstanding = :none, offsetBy = :batch, completedAt = :at',
         { completed: 'completed', none: 0, batch, at: `${DAY_AFTER}T01:00:00.000Z` },
       ),
     { date: DAY_AFTER },

@@ -13,14 +13,14 @@ import {
   withSums,
 } from '../../shared/domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
-import { abandon, owed, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { moveRead } from '../../shared/store/debits/transitions.ts'
+import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
@@ -57,7 +57,7 @@ export const charged = async (
   const by = `provider:${made.facts.provider}`
   const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
   const { provider, reference } = debit.facts
-  await openDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
+  await createDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
   await appendToFeed(provider, events, when)
   return debit
@@ -75,7 +75,7 @@ export const moved = async (
 ): Promise<Debit> => {
   const cause = { at: when, by: whoMoves[to] ?? 'bank:GCB', requestId: `to-${to}` }
   const after = granted(
-    await moveRead(debit, (now) => advance(now, { ...cause, to, changes }), still()),
+    await transitionFresh(debit, (now) => advance(now, { ...cause, to, changes }), still()),
   )
   if (to === 'reversed') {
     const refund = completeRefund(reversalRefund(after), { bankReference: 'GCB-R', at: when })
@@ -86,7 +86,7 @@ export const moved = async (
 
 export const approved = async (debit: Debit, when: Date): Promise<Debit> => {
   const cause = { at: when, by: 'bank:GCB', requestId: 'approved' }
-  return granted(await moveRead(debit, (now) => approve(now, cause), still()))
+  return granted(await transitionFresh(debit, (now) => approve(now, cause), still()))
 }
 
 export const completed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
@@ -106,7 +106,7 @@ export const told = async (debit: Debit, codes: readonly number[]): Promise<void
     const id = `dlv_${before?.attemptCount ?? 0}`
     const made = { id, at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
     const after = recordAttempt(
-      before ?? owed(event, {}),
+      before ?? newDelivery(event, {}),
       { kind: 'answered', code, body: '' },
       made,
       0,
@@ -119,7 +119,7 @@ export const told = async (debit: Debit, codes: readonly number[]): Promise<void
 /** A delivery that was given up before it was tried. */
 export const givenUp = async (debit: Debit): Promise<void> => {
   const event = debitEvent(debit, debit.history.length - 1)
-  await replaceDelivery(undefined, abandon(owed(event, {}), 4001, event.at))
+  await replaceDelivery(undefined, abandon(newDelivery(event, {}), 4001, event.at))
 }
 
 /** The batch of a day with the lines of completed debits, and with those taken back. */

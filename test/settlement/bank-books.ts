@@ -1,5 +1,5 @@
-import type { SettlementConnector } from '../../shared/banks/payout-connector.ts'
-import type { Instruction, InstructionResult } from '../../shared/domain/settlement/payout.ts'
+import type { PayoutConnector } from '../../shared/banks/payout-connector.ts'
+import type { Payout, PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { met } from './meeting.ts'
 
 /** A bank that keeps books of what it was told to pay. */
@@ -17,29 +17,29 @@ export type Conduct =
   | 'hear nothing'
 
 export type BankBooks = {
-  connector: SettlementConnector
+  connector: PayoutConnector
   /** How the next new payments are treated, before all others are paid. */
   conducts: Conduct[]
-  instructions: Instruction[]
+  instructions: Payout[]
   /** What was paid, by uuid. */
   paid: Map<string, { batch: string; provider: string; amount: bigint }>
 }
 
 export const bankBooks = (): BankBooks => {
   const conducts: Conduct[] = []
-  const instructions: Instruction[] = []
+  const instructions: Payout[] = []
   const paid: BankBooks['paid'] = new Map()
-  const lastWords = new Map<string, InstructionResult>()
+  const lastWords = new Map<string, PayoutResult>()
   const underway = new Map<string, Conduct>()
 
-  const pay = ({ uuid, batch, provider, amount }: Instruction): InstructionResult => {
+  const pay = ({ uuid, batch, provider, amount }: Payout): PayoutResult => {
     paid.set(uuid, { batch, provider, amount: BigInt(amount) })
-    const said: InstructionResult = { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
+    const said: PayoutResult = { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
     lastWords.set(uuid, said)
     return said
   }
 
-  const answer = (instruction: Instruction): InstructionResult => {
+  const answer = (instruction: Payout): PayoutResult => {
     const { uuid } = instruction
     const known = lastWords.get(uuid)
     if (known) return known
@@ -48,7 +48,7 @@ export const bankBooks = (): BankBooks => {
       case 'pay':
         return pay(instruction)
       case 'reject': {
-        const said: InstructionResult = { kind: 'rejected', message: 'No such account' }
+        const said: PayoutResult = { kind: 'rejected', message: 'No such account' }
         lastWords.set(uuid, said)
         return said
       }

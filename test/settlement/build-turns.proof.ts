@@ -5,10 +5,10 @@ import { buildBatches } from '../../functions/jobs/build-batch.ts'
 import { relay } from '../../functions/jobs/relay.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { buildInTurn } from '../../shared/settlement/lease.ts'
+import { buildWithLease } from '../../shared/settlement/lease.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
-import { findBuild, leaveTurn, takeTurn } from '../../shared/store/settlement/build-lease.ts'
+import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
 import { read } from '../../shared/store/table.ts'
 import { damage } from '../reconciliation/one-day.ts'
 import { still } from '../support/examples.ts'
@@ -68,7 +68,7 @@ describe('a builder', () => {
         if (name.startsWith('TransactWrite') && rival === undefined) await aside(meet)
         return go()
       },
-      () => buildInTurn({ provider, date }, runtimeAt('00:00:01'), () => false),
+      () => buildWithLease({ provider, date }, runtimeAt('00:00:01'), () => false),
     )
     expect(rival).toBe(0)
     expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { count: 100 } }])
@@ -77,23 +77,23 @@ describe('a builder', () => {
 
   test('of another day works beside it', async () => {
     const provider = await newProvider()
-    expect(await takeTurn({ ...work, provider }, runtimeAt('00:00:01'))).toBeDefined()
-    expect(await takeTurn({ provider, date: dayAt(2) }, runtimeAt('00:00:01'))).toBeDefined()
+    expect(await acquireLease({ ...work, provider }, runtimeAt('00:00:01'))).toBeDefined()
+    expect(await acquireLease({ provider, date: dayAt(2) }, runtimeAt('00:00:01'))).toBeDefined()
   })
 
   test('that has died is replaced after fifteen minutes', async () => {
     const provider = await newProvider()
-    await takeTurn({ ...work, provider }, runtimeAt('00:00:01'))
-    expect(await takeTurn({ ...work, provider }, runtimeAt('00:15:00'))).toBeUndefined()
-    expect(await takeTurn({ ...work, provider }, runtimeAt('00:15:01'))).toBeDefined()
+    await acquireLease({ ...work, provider }, runtimeAt('00:00:01'))
+    expect(await acquireLease({ ...work, provider }, runtimeAt('00:15:00'))).toBeUndefined()
+    expect(await acquireLease({ ...work, provider }, runtimeAt('00:15:01'))).toBeDefined()
   })
 
   test('whose lease has expired does not end the turn of its successor', async () => {
     const provider = await newProvider()
-    const dead = await takeTurn({ ...work, provider }, runtimeAt('00:00:01'))
-    const next = await takeTurn({ ...work, provider }, runtimeAt('00:20:00'))
+    const dead = await acquireLease({ ...work, provider }, runtimeAt('00:00:01'))
+    const next = await acquireLease({ ...work, provider }, runtimeAt('00:20:00'))
     if (!dead || !next) throw new Error('No turn')
-    await leaveTurn(dead, { isContinued: true })
+    await releaseLease(dead, { isContinued: true })
     expect(await findBuild(provider, date)).toMatchObject({ holder: next.holder, continuations: 0 })
   })
 
@@ -105,10 +105,10 @@ describe('a builder', () => {
         if (name.startsWith('TransactWrite')) throw new Error('out of order')
         return go()
       },
-      () => buildInTurn({ provider, date }, runtimeAt('00:00:01'), () => false),
+      () => buildWithLease({ provider, date }, runtimeAt('00:00:01'), () => false),
     )
     await expect(failing).rejects.toThrow('out of order')
-    const built = await buildInTurn({ provider, date }, runtimeAt('00:00:02'), () => false)
+    const built = await buildWithLease({ provider, date }, runtimeAt('00:00:02'), () => false)
     expect(built).toMatchObject({ isDone: true, batches: [expect.any(String)] })
   })
 })
@@ -117,7 +117,7 @@ describe('a builder whose time is over', () => {
   test('has the relay send the next, which builds the rest', async () => {
     const provider = await newProvider()
     await some(provider, 1)
-    await buildInTurn({ provider, date }, runtimeAt('00:00:01'), () => true)
+    await buildWithLease({ provider, date }, runtimeAt('00:00:01'), () => true)
     const left = (await itemOf(provider)) ?? {}
     const before = { ...left, continuations: 0 }
     expect(await relayed(left, before)).toEqual(messageFor(provider))
@@ -136,7 +136,7 @@ describe('a builder whose time is over', () => {
     // The index still shows what another builder has settled.
     const key = keys.debit(debit.facts.reference)
     await damage(key, 'SET settledIn = :batch', { batch: 'STL-20261122-ABC123' })
-    await buildInTurn({ provider, date }, runtimeAt('00:00:01'), () => true)
+    await buildWithLease({ provider, date }, runtimeAt('00:00:01'), () => true)
     expect(await listBatchesOfDay(provider, date)).toEqual([])
     const left = (await itemOf(provider)) ?? {}
     expect(await relayed(left, { ...left, continuations: 0 })).toEqual(messageFor(provider))
@@ -145,7 +145,7 @@ describe('a builder whose time is over', () => {
   test('is continued by the sweep when its stream record is lost', async () => {
     const provider = await newProvider()
     await some(provider, 1)
-    await buildInTurn({ provider, date }, runtimeAt('00:00:01'), () => true)
+    await buildWithLease({ provider, date }, runtimeAt('00:00:01'), () => true)
     const sentAt = async (time: string) => {
       const sent = await gathered(() => take(sweep(runtimeAt(time)), 'sweeps', {}))
       return sent.filter(({ body }) => body.provider === provider)

@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, type Day, dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
+import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
 import { type BankBooks, bankBooks, type Conduct } from './bank-books.ts'
@@ -64,7 +64,7 @@ const midnight = (days: number): number => at('00:00:00', days).getTime()
 type Life = {
   provider: ProviderId
   bank: BankBooks
-  world: World
+  world: PaymentDeps
   now: Date
   /** Counts what happens, so that it can be said what was first. */
   order: number

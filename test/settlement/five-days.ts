@@ -4,9 +4,9 @@ import { processBatch } from '../../functions/jobs/process-batch.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
-import { nextOfBatch } from '../../shared/queues/outbox.ts'
+import { resumeBatch } from '../../shared/queues/outbox.ts'
 import type { Runtime } from '../../shared/runtime.ts'
-import { worldOf } from '../../shared/settlement/payment-deps.ts'
+import { paymentDeps } from '../../shared/settlement/payment-deps.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { listBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
@@ -79,7 +79,7 @@ export const liveFiveDays = async (
 const settle = async (provider: ProviderId, worker: Worker, now: Date): Promise<void> => {
   const runtime = still({ now: () => now })
   if (worker === 'operator') {
-    const world = { runtime, connectors: worldOf(still(atTheBank)).connectors }
+    const world = { runtime, connectors: paymentDeps(still(atTheBank)).connectors }
     await runSettlement(dayOf(now), [provider], world, () => false)
     return
   }
@@ -107,7 +107,7 @@ const catchUp = async (provider: ProviderId, worker: Worker, now: Date): Promise
   const runtime = still({ now: () => now })
   await settle(provider, worker, now)
   for (const batch of await listBatches(provider, { limit: 100 })) {
-    for (const { queue, message } of nextOfBatch(batch)) {
+    for (const { queue, message } of resumeBatch(batch)) {
       if (queue === 'settlements') await take(buildBatches(runtime), queue, message)
       if (queue === 'payments') await pay(message)
     }
@@ -133,11 +133,11 @@ export const livedThrough = async (provider: ProviderId) => {
       )
       .sort(),
     batches: batches
-      .map(({ id, status, totals, paid, outstanding, makesGood, madeGoodBy }) =>
+      .map(({ id, status, totals, paid, outstanding, offsets, offsetBy }) =>
         [
           `${place(id)} ${status} net ${totals?.net} paid ${paid} outstanding ${outstanding}`,
-          ...makesGood.map(({ batch, amount }) => `good ${place(batch)} ${amount}`),
-          `by ${place(madeGoodBy)}`,
+          ...offsets.map(({ batch, amount }) => `good ${place(batch)} ${amount}`),
+          `by ${place(offsetBy)}`,
         ].join(' '),
       )
       .sort(),

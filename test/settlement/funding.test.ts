@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
-import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
+import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds, putFunding } from '../../shared/store/settlement/funding.ts'
 import { gcb, still } from '../support/examples.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => vi.unstubAllEnvs())
 
 let bank: BankBooks
-let world: World
+let world: PaymentDeps
 
 const batchOf = async (amount: number): Promise<BatchId> => {
   const provider = await newProvider({ account: '1041001001' })

@@ -109,15 +109,15 @@ const ofWhole = ({ debits, lines, batches }: Books): string[] => {
   const found = inLines + sum(waiting.map(({ amount }) => amount))
   if (found !== expected) complaints.push(`lines and waiting ${found}, completed ${expected}`)
   for (const batch of batches) {
-    const { id, status, paid = 0n, makesGood, totals, outstanding } = batch
-    const good = sum(makesGood.map(({ amount }) => amount))
+    const { id, status, paid = 0n, offsets, totals, outstanding } = batch
+    const good = sum(offsets.map(({ amount }) => amount))
     const begun = status === 'processing' || status === 'completed'
     const net = totals?.net ?? 0n
     if (net >= 0n && begun && paid + good !== net) complaints.push(`${id} pays not what it is`)
     if (net >= 0n && !begun && good !== 0n) complaints.push(`${id} makes good and is not paid`)
     const gotten = sum(
       batches.flatMap((one) =>
-        one.makesGood.flatMap((part) => (part.batch === id ? [part.amount] : [])),
+        one.offsets.flatMap((part) => (part.batch === id ? [part.amount] : [])),
       ),
     )
     const isBelow = net < 0n
@@ -125,8 +125,8 @@ const ofWhole = ({ debits, lines, batches }: Books): string[] => {
     if (!isBelow && (outstanding !== 0n || gotten !== 0n)) complaints.push(`${id} was made good`)
     if (isBelow && status === 'completed' && outstanding !== 0n)
       complaints.push(`${id} ended early`)
-    if (isBelow && (status === 'completed') !== (batch.madeGoodBy !== undefined)) {
-      complaints.push(`${id} is ${status} and made good by ${batch.madeGoodBy}`)
+    if (isBelow && (status === 'completed') !== (batch.offsetBy !== undefined)) {
+      complaints.push(`${id} is ${status} and made good by ${batch.offsetBy}`)
     }
   }
   return complaints

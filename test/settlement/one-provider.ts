@@ -14,7 +14,7 @@ import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
@@ -83,7 +83,7 @@ export const openedDebit = async (provider: ProviderId, amount: number): Promise
 /** @param fee what its bank takes itself */
 export const complete = async (debit: Debit, when: Date, fee?: number): Promise<Debit> =>
   granted(
-    await moveDebit(
+    await transition(
       debit,
       (now) =>
         advance(now, {
@@ -119,7 +119,7 @@ export const completedDebits = async (
 export const reverse = async (reference: Reference, when: Date): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
-  return moveDebit(
+  return transition(
     debit,
     (now) =>
       advance(now, {

@@ -3,7 +3,7 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { payBatch, retryBatch, type World } from '../../shared/settlement/pay.ts'
+import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -21,7 +21,7 @@ import { useReportShelf } from './report-shelf.ts'
 beforeAll(useFreshTable)
 useReportShelf()
 
-type Payer = { provider: ProviderId; bank: BankBooks; world: World }
+type Payer = { provider: ProviderId; bank: BankBooks; world: PaymentDeps }
 
 const ACCOUNT = '1041001001'
 
@@ -204,7 +204,7 @@ describe('a batch that is rejected', () => {
     expect(granted(await pay(third, payer))).toMatchObject({ status: 'failed', paid: 60_00 })
     expect(await now(below)).toMatchObject({ status: 'pending', outstanding: -40_00 })
     expect(granted(await pay(fourth, payer))).toMatchObject({ paid: 30_00 })
-    expect(await now(below)).toMatchObject({ status: 'completed', madeGoodBy: fourth.id })
+    expect(await now(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
     expect(granted(await retryBatch(third.id, payer.world))).toMatchObject({ paid: 100_00 })
     await expectPaid(payer, [40_00, 30_00, 100_00])
   })
@@ -225,7 +225,7 @@ describe('a batch that is rejected', () => {
     expect(await now(below)).toMatchObject({ status: 'pending', outstanding: -70_00 })
     await expectPaid(payer, [100_00])
     expect(granted(await retryBatch(fourth.id, payer.world))).toMatchObject({ paid: 20_00 })
-    expect(await now(below)).toMatchObject({ status: 'completed', madeGoodBy: fourth.id })
+    expect(await now(below)).toMatchObject({ status: 'completed', offsetBy: fourth.id })
     await expectPaid(payer, [100_00, 20_00])
   })
 })
@@ -281,7 +281,7 @@ describe('a batch below zero', () => {
     }
     for (const batch of later) await pay(batch, payer)
     const paid = await Promise.all(later.map(now))
-    expect(paid.map((batch) => [batch.status, batch.paid, batch.makesGood])).toEqual([
+    expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
       ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
       ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
       [
@@ -293,7 +293,7 @@ describe('a batch below zero', () => {
         ],
       ],
     ])
-    const end = { status: 'completed', outstanding: 0, madeGoodBy: paid[2]?.id }
+    const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
     expect(await now(one)).toMatchObject(end)
     expect(await now(other)).toMatchObject(end)
     await expectPaid(payer, [100_00, 20_00, 20_00])

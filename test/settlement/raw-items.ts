@@ -114,8 +114,8 @@ export type RawBatch = {
   totals: RawTotals | undefined
   paid: bigint | undefined
   outstanding: bigint
-  makesGood: { batch: string; amount: bigint }[]
-  madeGoodBy: string | undefined
+  offsets: { batch: string; amount: bigint }[]
+  offsetBy: string | undefined
 }
 
 const rawBatch = (item: Item): RawBatch => ({
@@ -134,11 +134,11 @@ const rawBatch = (item: Item): RawBatch => ({
     ) as RawTotals),
   paid: whole(item.paid),
   outstanding: must(whole(item.outstanding)),
-  makesGood: (item.makesGood?.L ?? []).map(({ M = {} }) => ({
+  offsets: (item.offsets?.L ?? []).map(({ M = {} }) => ({
     batch: must(text(M.batch)),
     amount: must(whole(M.amount)),
   })),
-  madeGoodBy: text(item.madeGoodBy),
+  offsetBy: text(item.offsetBy),
 })
 
 export type RawSchedule = {

@@ -6,7 +6,7 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { Provider } from '../../shared/domain/providers/provider.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import type { Asked, HandOver, Item, Witnessed } from '../../simulation/engine/observations.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
@@ -100,7 +100,7 @@ const reverse = async (reference: Reference, at: Date): Promise<void> => {
   if (!debit) throw new Error(`No debit ${reference}`)
   const cause = { at, by: 'operator:local:ama', requestId: 'request-of-operator' }
   const changes = { metadata: { reversal_reason: 'Order cancelled' } }
-  await moveDebit(
+  await transition(
     debit,
     (now) => advance(now, { ...cause, to: 'reversed', changes }),
     still(),

@@ -193,8 +193,8 @@ export const inSettlement: readonly Fault[] = [
     number: 30,
     what: 'half a pesewa',
     plant: (world) => {
-      const { makesGood: _, ...batch } = batchOf(world, FIRST) as RawBatch
-      world.items.push({ ...batch, sk: 'ANOTHER', paid: 0.5, makesGood: [] })
+      const { offsets: _, ...batch } = batchOf(world, FIRST) as RawBatch
+      world.items.push({ ...batch, sk: 'ANOTHER', paid: 0.5, offsets: [] })
     },
   },
   {

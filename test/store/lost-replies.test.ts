@@ -8,9 +8,9 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
 import { NOON, pendingDebit, still } from '../support/examples.ts'
@@ -48,14 +48,14 @@ const FAILED = 'ConditionalCheckFailed'
 const CONFLICT = 'TransactionConflict'
 
 const open = (debit: Debit) =>
-  openDebit({ debit, fingerprint: 'text', dailyLimit: pesewas(50_000_00) }, runtime)
+  createDebit({ debit, fingerprint: 'text', dailyLimit: pesewas(50_000_00) }, runtime)
 
 const claimOf = (debit: Debit, text = 'text') => ({
   Item: { reference: debit.facts.reference, request: sha256(text) },
 })
 
 const complete = (debit: Debit) =>
-  moveDebit(
+  transition(
     debit,
     (now) =>
       advance(now, {

@@ -2,7 +2,7 @@ import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import fc from 'fast-check'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { countRequest, untouched } from '../../shared/store/rate-limit.ts'
+import { countRequest, unused } from '../../shared/store/rate-limit.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -36,7 +36,7 @@ test('scopes are counted apart', async () => {
 })
 
 test('who was not counted has the whole limit', () => {
-  expect(untouched(60, at)).toEqual({ limit: 60, remaining: 60, reset, exceeded: false })
+  expect(unused(60, at)).toEqual({ limit: 60, remaining: 60, reset, exceeded: false })
 })
 
 /** The counters of a table that adds atomically, with replies that overtake each other. */

@@ -1,7 +1,7 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { disconnect, type Saved, saveBank } from '../../shared/banks/save-bank.ts'
+import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-bank.ts'
 import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -140,7 +140,7 @@ describe('a bank with an endpoint of its own', () => {
   }
 
   test('has one secret, told to the one operator who made it', async () => {
-    const saved = (await Promise.all(OPERATORS.map(connect))) as Saved[]
+    const saved = (await Promise.all(OPERATORS.map(connect))) as SavedBank[]
     const told = saved.flatMap(({ newSecret }) => newSecret ?? [])
     expect(told).toHaveLength(1)
     expect(await standing()).toMatchObject({ connector: 'http', settings: { secret: told[0] } })
@@ -151,13 +151,13 @@ describe('a bank with an endpoint of its own', () => {
     const outcomes = await Promise.all(OPERATORS.map((n) => saveBank(bank, first, url(n))))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
-    const { url: settled, newSecret: secret } = winner as Saved
+    const { url: settled, newSecret: secret } = winner as SavedBank
     expect(secret).toMatch(/^cs_/)
     expect((await standing()).settings).toEqual({ url: settled, secret })
   })
 
   test('keeps its secret when it is connected again, elsewhere', async () => {
-    const { newSecret: secret } = (await connect(1)) as Saved
+    const { newSecret: secret } = (await connect(1)) as SavedBank
     expect(await connect(2)).not.toHaveProperty('newSecret')
     expect((await standing()).settings).toEqual({ url: 'https://bank.test/2', secret })
   })

@@ -5,22 +5,22 @@ import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { owed, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
-import { openDebit } from '../../shared/store/debits/charges.ts'
-import { moveDebit } from '../../shared/store/debits/transitions.ts'
+import { createDebit } from '../../shared/store/debits/charges.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
-  GRACE_SECONDS,
+  dueAttributes,
   listDue,
-  lookAgain,
+  reschedule,
+  SWEEP_GRACE_SECONDS,
   shards,
   unsettledPages,
-  type Watched,
-  watched,
+  type WorkItem,
 } from '../../shared/store/work-index.ts'
 import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -35,17 +35,17 @@ const waiting = async (provider: ProviderId, span: { from: Date; before: Date })
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 /** When an item is due that was to be done by itself at noon. */
-const DUE = inSeconds(GRACE_SECONDS)
+const DUE = inSeconds(SWEEP_GRACE_SECONDS)
 
 const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Debit> => {
   const debit = pendingDebit(facts, at)
-  await openDebit({ debit, fingerprint: 'text', dailyLimit: undefined }, still())
+  await createDebit({ debit, fingerprint: 'text', dailyLimit: undefined }, still())
   return debit
 }
 
 const move = async (debit: Debit, to: Status, at: Date): Promise<Debit> =>
   granted(
-    await moveDebit(
+    await transition(
       debit,
       (now) => advance(now, { to, changes: {}, at, by: 'bank:GCB', requestId: randomUUID() }),
       still(),
@@ -58,25 +58,25 @@ const workOf = async ({ facts }: Debit): Promise<unknown> => {
   return Item && { work: Item.work, due: Item.due }
 }
 
-const dueNow = async (now: Date): Promise<Watched[]> =>
+const dueNow = async (now: Date): Promise<WorkItem[]> =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 1_000)))).flat()
 
 /** The look at one debit that is due, if there is one. */
-const lookAt = async ({ facts }: Debit, now = DUE): Promise<Watched | undefined> => {
+const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined> => {
   const due = await dueNow(now)
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
 describe('after each move, a debit is due for a look', () => {
   const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-    [[], 'WATCH', GRACE_SECONDS],
+    [[], 'WATCH', SWEEP_GRACE_SECONDS],
     // Most have come to their end by the look that their charge has set.
-    [['processing'], 'WATCH', GRACE_SECONDS],
+    [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
     [['processing', 'completed'], 'SETTLE', 20],
     [['completed'], 'SETTLE', 10],
-    [['failed'], 'WATCH', 10 + GRACE_SECONDS],
-    [['processing', 'failed'], 'WATCH', 20 + GRACE_SECONDS],
-    [['processing', 'completed', 'reversed'], 'WATCH', 30 + GRACE_SECONDS],
+    [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
+    [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
+    [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
   ]
 
   test.each(steps)('%j: %s after %i seconds', async (path, work, due) => {
@@ -101,15 +101,20 @@ describe('what is due', () => {
       address: null,
       sentAs: 'transaction.pending',
     }
-    const failed = recordAttempt(owed(event, {}), { kind: 'unreached', cause: 'dns' }, made, 0)
+    const failed = recordAttempt(
+      newDelivery(event, {}),
+      { kind: 'unreached', cause: 'dns' },
+      made,
+      0,
+    )
     await replaceDelivery(undefined, failed)
     await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {
       const due = (await dueNow(now)).map(({ about }) => about)
       return due.filter((about) => JSON.stringify(about).includes(reference))
     }
-    expect(await ours(inSeconds(GRACE_SECONDS - 0.001))).toEqual([])
-    const all = await ours(inSeconds(GRACE_SECONDS + 2))
+    expect(await ours(inSeconds(SWEEP_GRACE_SECONDS - 0.001))).toEqual([])
+    const all = await ours(inSeconds(SWEEP_GRACE_SECONDS + 2))
     expect(all).toHaveLength(3)
     expect(all).toEqual(
       expect.arrayContaining([
@@ -127,7 +132,7 @@ describe('what is due', () => {
       const debit = await open({ reference: reference as Reference }, inSeconds(-900))
       await move(debit, 'failed', inSeconds(-100 * (n + 1)))
     }
-    const { work } = watched('DCS-20261121-AASAME', NOON)
+    const { work } = dueAttributes('DCS-20261121-AASAME', NOON)
     const shard = Number(work.split('#')[1])
     const found = await listDue(shard, NOON, 3)
     const wanted = ['DDSAME', 'CCSAME', 'BBSAME'].map((end) => `DEBIT#DCS-20261121-${end}`)
@@ -139,7 +144,7 @@ describe('what is due', () => {
     const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
     const counts = new Map(shards.map((shard) => [keys.watch(shard), 0]))
     for (const letter of alphabet) {
-      const { work } = watched(`DCS-20261121-00000${letter}`, NOON)
+      const { work } = dueAttributes(`DCS-20261121-00000${letter}`, NOON)
       counts.set(work, (counts.get(work) ?? 0) + 1)
     }
     expect(counts.size).toBe(8)
@@ -151,8 +156,8 @@ describe('what is due', () => {
 describe('to look again', () => {
   test('later: it is not due before that', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
-    expect(await lookAgain(look, inSeconds(600))).toBe(true)
+    const look = (await lookAt(debit)) as WorkItem
+    expect(await reschedule(look, inSeconds(600))).toBe(true)
     expect(await lookAt(debit, inSeconds(599))).toBeUndefined()
     const next = await lookAt(debit, inSeconds(600))
     expect(next).toEqual({ ...look, due: inSeconds(600).toISOString() })
@@ -160,8 +165,8 @@ describe('to look again', () => {
 
   test('never: it leaves the index, and the debit is as it was', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
-    expect(await lookAgain(look, undefined)).toBe(true)
+    const look = (await lookAt(debit)) as WorkItem
+    expect(await reschedule(look, undefined)).toBe(true)
     expect(await lookAt(debit, inSeconds(86_400))).toBeUndefined()
     expect(await workOf(debit)).toEqual({ work: undefined, due: undefined })
     expect((await move(debit, 'completed', inSeconds(700))).status).toBe('completed')
@@ -170,21 +175,21 @@ describe('to look again', () => {
 
   test('is for whoever saw it last: of two workers, one decides', async () => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
+    const look = (await lookAt(debit)) as WorkItem
     const decided = await Promise.all(
-      [inSeconds(600), inSeconds(700)].map((due) => lookAgain(look, due)),
+      [inSeconds(600), inSeconds(700)].map((due) => reschedule(look, due)),
     )
     expect(decided.sort()).toEqual([false, true])
-    expect(await lookAgain(look, undefined)).toBe(false)
+    expect(await reschedule(look, undefined)).toBe(false)
   })
 
   test.each(['completed', 'failed'] as const)('changes nothing once it has %s', async (to) => {
     const debit = await open()
-    const look = (await lookAt(debit)) as Watched
+    const look = (await lookAt(debit)) as WorkItem
     await move(debit, to, inSeconds(130))
     const work = await workOf(debit)
-    expect(await lookAgain(look, undefined)).toBe(false)
-    expect(await lookAgain(look, inSeconds(600))).toBe(false)
+    expect(await reschedule(look, undefined)).toBe(false)
+    expect(await reschedule(look, inSeconds(600))).toBe(false)
     expect(await workOf(debit)).toEqual(work)
   })
 })

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll } from 'vitest'
-import { judgeSignature } from '../../shared/api/request-signature.ts'
+import { checkSignature } from '../../shared/api/request-signature.ts'
 
 /**
  * A bank with an endpoint of its own, as docs/bank-protocol.md asks for: it checks signatures,
@@ -85,7 +85,7 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     const signature = String(headers['x-signature'])
     const timestamp = String(headers['x-timestamp'])
     const signed = { method, targets: [path], body: Buffer.from(raw), signature, timestamp }
-    return judgeSignature(signed, [secret], now()) === undefined
+    return checkSignature(signed, [secret], now()) === undefined
   }
 
   const accepted = (kind: Kind, about: About): Answer => {

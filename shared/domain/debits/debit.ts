@@ -8,7 +8,7 @@ import { Refusal } from '../refusal.ts'
 import type { BatchId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
-import { type Clocks, isOpen, judge, type Status } from './lifecycle.ts'
+import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
 
 /** error_details.code of a failed debit (specification, Event types). */
 export type FailureCode =
@@ -156,18 +156,18 @@ export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   ],
 })
 
-export type Move = Cause & { to: Status; changes: Changes }
+export type Transition = Cause & { to: Status; changes: Changes }
 
 /**
  * The debit after a move; the very same object when it is there already (nothing is written).
  * @returns 3001 for a pair the lifecycle does not know
  */
-export const advance = (debit: Debit, { to, changes, ...cause }: Move): Debit | Refusal => {
-  switch (judge(debit.status, to)) {
+export const advance = (debit: Debit, { to, changes, ...cause }: Transition): Debit | Refusal => {
+  switch (checkTransition(debit.status, to)) {
     case 'same':
       return debit
     case 'refuse':
-      return refuseMove(debit.status, to)
+      return refuseTransition(debit.status, to)
     case 'move':
       return {
         ...debit,
@@ -178,7 +178,7 @@ export const advance = (debit: Debit, { to, changes, ...cause }: Move): Debit | 
   }
 }
 
-const refuseMove = (from: Status, to: string): Refusal =>
+const refuseTransition = (from: Status, to: string): Refusal =>
   new Refusal(3001, {
     http: 422,
     details: { status: [`cannot transition from ${from} to ${to}`] },
@@ -190,7 +190,7 @@ const refuseMove = (from: Status, to: string): Refusal =>
  * @returns 3001 for a debit that is no longer open
  */
 export const approve = (debit: Debit, cause: Cause): Debit | Refusal => {
-  if (!isOpen(debit.status)) return refuseMove(debit.status, 'approved')
+  if (!isOpen(debit.status)) return refuseTransition(debit.status, 'approved')
   if (debit.approval) return debit
   return { ...debit, version: debit.version + 1, approval: cause }
 }
@@ -220,7 +220,7 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
  * A debit as it most likely stands when its bank reports: accepted by the bank, and nothing more.
  * Good to judge a report by, as the write is conditional on it; never to be shown.
  */
-export const presume = (facts: Omit<Facts, 'metadata'>): Debit => {
+export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
   const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
   const types = ['created', 'pending', 'processing'] as const
   return {

@@ -2,7 +2,7 @@
 export type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'reversed'
 
 /** The whole lifecycle. A pair that is absent is error 3001. */
-const moves = {
+const transitions = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
   completed: ['reversed'],
@@ -10,14 +10,14 @@ const moves = {
   reversed: [],
 } as const satisfies Record<Status, readonly Status[]>
 
-export const statuses = Object.keys(moves) as Status[]
+export const statuses = Object.keys(transitions) as Status[]
 
-export type Verdict = 'move' | 'same' | 'refuse'
+export type TransitionCheck = 'move' | 'same' | 'refuse'
 
 /** What becomes of a request to go from one status to another. */
-export const judge = (from: Status, to: Status): Verdict => {
+export const checkTransition = (from: Status, to: Status): TransitionCheck => {
   if (from === to) return 'same'
-  return (moves[from] as readonly Status[]).includes(to) ? 'move' : 'refuse'
+  return (transitions[from] as readonly Status[]).includes(to) ? 'move' : 'refuse'
 }
 
 /** Neither completed nor failed yet: the clocks run. */

@@ -95,11 +95,11 @@ export type Batch = {
   /** To where; it stays so, whatever account the provider has later. */
   paidTo: SettlementAccount | null
   /** What it makes good of batches whose net is below zero. */
-  makesGood: readonly { batch: BatchId; amount: Pesewas }[]
+  offsets: readonly { batch: BatchId; amount: Pesewas }[]
   /** What later batches have yet to make good of its net below zero; nothing or less. */
   outstanding: Pesewas
   /** The batch that made good the last of it. */
-  madeGoodBy: BatchId | null
+  offsetBy: BatchId | null
   /** Counts its writes, but for those of its lines. */
   version: number
 }
@@ -167,9 +167,9 @@ export const openBatch = (opening: Opening): Batch => ({
   bankReference: null,
   paid: null,
   paidTo: null,
-  makesGood: [],
+  offsets: [],
   outstanding: pesewas(0),
-  madeGoodBy: null,
+  offsetBy: null,
   version: 1,
 })
 

@@ -23,7 +23,7 @@ export const beginPayment = (
   { belowZero, account, at, generation }: Beginning,
 ): Together => {
   let left = batch.totals?.net ?? 0
-  const makesGood = belowZero.map(({ id, outstanding }) => {
+  const offsets = belowZero.map(({ id, outstanding }) => {
     const amount = Math.min(left, -outstanding)
     left -= amount
     return { batch: id, amount: pesewas(amount) }
@@ -33,12 +33,12 @@ export const beginPayment = (
     status: 'processing',
     paid: pesewas(left),
     paidTo: account,
-    makesGood: makesGood.filter(({ amount }) => amount > 0),
+    offsets: offsets.filter(({ amount }) => amount > 0),
     processedAt: at,
     failedAt: null,
     failure: null,
   }
-  const others = belowZero.map((one, n) => madeGood(one, makesGood[n]?.amount ?? 0))
+  const others = belowZero.map((one, n) => madeGood(one, offsets[n]?.amount ?? 0))
   return left > 0
     ? { batch: begun, others }
     : endPayment(begun, { bankReference: null, at, generation }, others)
@@ -75,7 +75,7 @@ export const endPayment = (
       ? {
           ...one,
           status: 'completed',
-          madeGoodBy: batch.id,
+          offsetBy: batch.id,
           completedAt: at,
           ...inGeneration(generation),
         }
@@ -92,9 +92,9 @@ export const failPayment = (
   { failure, at }: { failure: string; at: Date },
   others: readonly Batch[],
 ): Together => ({
-  batch: { ...batch, status: 'failed', failure, failedAt: at, makesGood: [] },
+  batch: { ...batch, status: 'failed', failure, failedAt: at, offsets: [] },
   others: others.map((one) => {
-    const made = batch.makesGood.find(({ batch: id }) => id === one.id)
+    const made = batch.offsets.find(({ batch: id }) => id === one.id)
     return madeGood(one, -(made?.amount ?? 0))
   }),
 })

@@ -9,7 +9,7 @@ import type { BatchId, Day } from './batch.ts'
  * service does, 6). The uuid makes a repeat recognisable, to that bank alone: amount and account
  * must be those of the first time, or two banks may pay.
  */
-export type Instruction = {
+export type Payout = {
   uuid: Uuid
   batch: BatchId
   provider: ProviderId
@@ -24,7 +24,7 @@ export type Instruction = {
 }
 
 /** One refund to a customer, as the bank that debited the account gets it. */
-export type RefundInstruction = {
+export type RefundPayment = {
   uuid: Uuid
   debitUuid: Uuid
   bank: BankIdentifier
@@ -39,7 +39,7 @@ export type RefundInstruction = {
 }
 
 /** What the bank answered. Paid and rejected are last words: no later answer differs. */
-export type InstructionResult =
+export type PayoutResult =
   | { kind: 'paid'; bankReference: string }
   | { kind: 'rejected'; message: string; bankReference?: string }
   /** The bank has it, and is to be asked again. */

@@ -93,9 +93,9 @@ export const delaySeconds = (k: number, draw: number, retryAfterSeconds = 0): nu
 }
 
 /** One try as it was made: its id, when it began, how long it took, where it went, and as what. */
-export type Try = Pick<Attempt, 'id' | 'at' | 'milliseconds' | 'address' | 'sentAs'>
+export type AttemptTiming = Pick<Attempt, 'id' | 'at' | 'milliseconds' | 'address' | 'sentAs'>
 
-export const attemptOf = (number: number, outcome: Outcome, made: Try): Attempt => {
+export const attemptOf = (number: number, outcome: Outcome, made: AttemptTiming): Attempt => {
   const answered = outcome.kind === 'answered'
   return {
     number,
@@ -107,7 +107,8 @@ export const attemptOf = (number: number, outcome: Outcome, made: Try): Attempt 
 }
 
 /** A try that is the first and the last: nothing is owed. */
-export const firstTry = (outcome: Outcome, made: Try): Attempt => attemptOf(1, outcome, made)
+export const pingAttempt = (outcome: Outcome, made: AttemptTiming): Attempt =>
+  attemptOf(1, outcome, made)
 
 /**
  * The id of one POST, in X-SVC-Delivery-ID. It is drawn, because two workers may post the same

@@ -1,6 +1,7 @@
 import type { ProviderId, Webhook } from '../providers/provider.ts'
 import {
   type Attempt,
+  type AttemptTiming,
   attemptOf,
   delaySeconds,
   type FailureReason,
@@ -8,7 +9,6 @@ import {
   reasonOf,
   retriable,
   succeeded,
-  type Try,
 } from './attempt.ts'
 import type { EventKey, ProviderEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
@@ -32,7 +32,7 @@ export type Delivery = EventKey & {
   /** The published code of what went wrong last. */
   reason: FailureReason | null
   /** How often it was taken up again of its own accord after it had been abandoned. */
-  revivals: number
+  autoRetries: number
 }
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
@@ -41,11 +41,11 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
 
-type Owed = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type' | 'at'>
+type DeliverableEvent = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type' | 'at'>
 
 /** The record before its first attempt. */
-export const owed = (
-  { reference, n, generation, provider, type, at }: Owed,
+export const newDelivery = (
+  { reference, n, generation, provider, type, at }: DeliverableEvent,
   webhook: Pick<Webhook, 'attemptsMax'>,
 ): Delivery => ({
   reference,
@@ -62,7 +62,7 @@ export const owed = (
   deliveredAt: null,
   failedAt: null,
   reason: null,
-  revivals: 0,
+  autoRetries: 0,
 })
 
 /** Delivered or abandoned: nothing more is tried of its own accord. */
@@ -73,7 +73,7 @@ export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
 export const recordAttempt = (
   delivery: Delivery,
   outcome: Outcome,
-  made: Try,
+  made: AttemptTiming,
   draw: number,
 ): Delivery => {
   const number = delivery.attemptCount + 1
@@ -90,7 +90,7 @@ export const recordAttempt = (
   if (last.cause === null) {
     return { ...attempted, status: 'delivered', deliveredAt: delivery.deliveredAt ?? endedAt }
   }
-  if (!retriable(outcome) || number >= delivery.attemptsMax) return givenUp(attempted, endedAt)
+  if (!retriable(outcome) || number >= delivery.attemptsMax) return exhausted(attempted, endedAt)
   const asked = outcome.kind === 'answered' ? outcome.retryAfterSeconds : undefined
   const seconds = delaySeconds(number, draw, asked)
   return {
@@ -100,9 +100,9 @@ export const recordAttempt = (
   }
 }
 
-type Appended = {
+type LateAttempt = {
   outcome: Outcome
-  made: Try
+  made: AttemptTiming
   draw: number
   /** A redelivery was requested after the attempt had read the record. */
   isRequested: boolean
@@ -115,7 +115,7 @@ type Appended = {
  */
 export const appendAttempt = (
   delivery: Delivery,
-  { outcome, made, draw, isRequested }: Appended,
+  { outcome, made, draw, isRequested }: LateAttempt,
 ): Delivery => {
   const number = delivery.attemptCount + 1
   const attemptsMax = Math.max(delivery.attemptsMax, isRequested ? number + 1 : number)
@@ -129,14 +129,14 @@ export const appendAttempt = (
 }
 
 // What was received once stays received.
-const givenUp = (delivery: Delivery, at: Date): Delivery =>
+const exhausted = (delivery: Delivery, at: Date): Delivery =>
   delivery.deliveredAt
     ? { ...delivery, status: 'delivered' }
     : { ...delivery, status: 'abandoned', failedAt: at }
 
 /** The record of a delivery that nobody wants any more, or that must not be tried. */
 export const abandon = (delivery: Delivery, reason: FailureReason, at: Date): Delivery =>
-  givenUp({ ...delivery, nextAttemptAt: null, reason }, at)
+  exhausted({ ...delivery, nextAttemptAt: null, reason }, at)
 
 /**
  * The record with one more attempt asked for: the next number, in place of the automatic attempt
@@ -162,12 +162,12 @@ export const isRedelivering = (
   at.getTime() - nextAttemptAt.getTime() < COALESCED_SECONDS * 1000
 
 /** Of its own accord a delivery is taken up this often; an event that no receiver takes must end. */
-const REVIVALS_MAX = 3
+const AUTO_RETRIES_MAX = 3
 
 /** The record taken up again because its receiver answers again; undefined: it is not to be. */
-export const revive = (delivery: Delivery, at: Date): Delivery | undefined =>
-  delivery.status === 'abandoned' && delivery.revivals < REVIVALS_MAX
-    ? { ...redeliver(delivery, at), revivals: delivery.revivals + 1 }
+export const autoRetry = (delivery: Delivery, at: Date): Delivery | undefined =>
+  delivery.status === 'abandoned' && delivery.autoRetries < AUTO_RETRIES_MAX
+    ? { ...redeliver(delivery, at), autoRetries: delivery.autoRetries + 1 }
     : undefined
 
 /** Whether a provider takes an event. */

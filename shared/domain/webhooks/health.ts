@@ -36,7 +36,7 @@ export const healthState = (health: WebhookHealth): HealthState => {
 export const failingDays = ({ failingSince }: WebhookHealth, now: Date): number =>
   failingSince ? (now.getTime() - failingSince.getTime()) / DAY_MS : 0
 
-export type Noted = {
+export type HealthObservation = {
   at: Date
   milliseconds: number
   succeeded: boolean
@@ -44,12 +44,12 @@ export type Noted = {
 }
 
 /** The health after an attempt; the very same object when nothing turned. */
-export const noteAttempt = (health: WebhookHealth, attempt: Noted): WebhookHealth => {
+export const noteAttempt = (health: WebhookHealth, attempt: HealthObservation): WebhookHealth => {
   const paced = notePace(health, attempt)
   return attempt.succeeded ? noteSuccess(paced, attempt.at) : noteFailure(paced, attempt)
 }
 
-const notePace = (health: WebhookHealth, { milliseconds }: Noted): WebhookHealth => {
+const notePace = (health: WebhookHealth, { milliseconds }: HealthObservation): WebhookHealth => {
   if (!health.slowSince || milliseconds >= SLOW_SECONDS * 1000) return health
   const { slowSince, ...rest } = health
   return rest
@@ -60,7 +60,10 @@ const noteSuccess = (health: WebhookHealth, at: Date): WebhookHealth => {
   return failingSince || exhaustedSince || disabledAt ? { ...rest, recoveredAt: at } : health
 }
 
-const noteFailure = (health: WebhookHealth, { at, abandoned }: Noted): WebhookHealth => {
+const noteFailure = (
+  health: WebhookHealth,
+  { at, abandoned }: HealthObservation,
+): WebhookHealth => {
   const failing = health.failingSince ? health : { ...health, failingSince: at }
   const exhausted =
     abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing

@@ -43,7 +43,7 @@ const opened = ({ provider, id, now }: Opening) => ({
 })
 
 /** Everything not received since a time, on somebody's word. */
-export const askedRecovery = (opening: Opening & { since: Date }): Recovery => ({
+export const requestedRecovery = (opening: Opening & { since: Date }): Recovery => ({
   ...opened(opening),
   kind: 'asked',
   since: opening.since,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ApprovalId, approvalStatuses } from '../../domain/operator/approval.ts'
 import { text } from '../../domain/text.ts'
-import { choice, newest, option, options } from '../options.ts'
+import { newest, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const id = option('ID', 'such as 20261122T044107123Z-3f2a9c1e', ApprovalId)
@@ -13,7 +13,7 @@ export const approval = {
     list: {
       summary: 'lists the newest requests',
       options: options({
-        status: v.optional(choice('only those in this status', { options: approvalStatuses })),
+        status: v.optional(oneOfWords('only those in this status', { options: approvalStatuses })),
         limit: newest,
       }),
     },

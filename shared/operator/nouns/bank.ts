@@ -1,21 +1,21 @@
 import * as v from 'valibot'
 import { Bank, ConnectorName } from '../../domain/banks/bank.ts'
 import { text } from '../../domain/text.ts'
-import { bankOption, choice, money, option, options, orNone } from '../options.ts'
+import { bankOption, money, oneOfWords, option, options, orNothing } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 import { connectorSecret, connectorUrl } from './connector.ts'
 
 const name = option('NAME', 'what it is called', text({ max: 100 }))
 
 const settings = {
-  connector: v.optional(choice('how it is spoken to', ConnectorName)),
+  connector: v.optional(oneOfWords('how it is spoken to', ConnectorName)),
   'connector-url': v.optional(connectorUrl),
   'connector-secret': v.optional(connectorSecret),
   status: v.optional(
-    choice('inactive: no new charges; suspended: it may not call either', Bank.entries.status),
+    oneOfWords('inactive: no new charges; suspended: it may not call either', Bank.entries.status),
   ),
-  maximum: v.optional(option('AMOUNT|none', 'the most that it debits at once', orNone(money))),
-  'connector-type': v.optional(choice('how customers approve', Bank.entries.connectorType)),
+  maximum: v.optional(option('AMOUNT|none', 'the most that it debits at once', orNothing(money))),
+  'connector-type': v.optional(oneOfWords('how customers approve', Bank.entries.connectorType)),
   'ussd-code': v.optional(option('CODE', 'such as *422#', v.string())),
   'package-name': v.optional(option('NAME', 'of its app, such as com.gcb.mobile', v.string())),
 }

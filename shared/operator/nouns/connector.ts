@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ConnectorName } from '../../domain/banks/bank.ts'
-import { bankOption, choice, option, options, secretOption, secretText } from '../options.ts'
+import { bankOption, oneOfWords, option, options, secretOption, secretText } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const connectorUrl = option(
@@ -24,7 +24,7 @@ export const connector = {
       summary: 'gives a bank another connector, or its connector another URL or secret',
       options: options({
         bank: bankOption,
-        connector: v.optional(choice('what it was otherwise', ConnectorName)),
+        connector: v.optional(oneOfWords('what it was otherwise', ConnectorName)),
         'connector-url': v.optional(connectorUrl),
         'connector-secret': v.optional(connectorSecret),
       }),

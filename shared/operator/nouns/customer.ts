@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { CustomerAccount } from '../../domain/banks/bank.ts'
 import { PhoneNumber } from '../../domain/phone.ts'
-import { bankOption, choice, option, options } from '../options.ts'
+import { bankOption, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
@@ -20,8 +20,11 @@ export const customer = {
         bank: bankOption,
         name: option('NAME', 'of the customer', customerName),
         'account-number': option('DIGITS', 'of the account', accountNumber),
-        'account-type': v.optional(choice('mobile_money otherwise', accountType), 'mobile_money'),
-        status: v.optional(choice('active otherwise', status), 'active'),
+        'account-type': v.optional(
+          oneOfWords('mobile_money otherwise', accountType),
+          'mobile_money',
+        ),
+        status: v.optional(oneOfWords('active otherwise', status), 'active'),
       }),
     },
     show: { summary: 'the account of a number at one bank', options: one },

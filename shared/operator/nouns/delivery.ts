@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Reference } from '../../domain/ids.ts'
 import { Instant } from '../../domain/time.ts'
-import { choice, newest, option, options, providerOption } from '../options.ts'
+import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
@@ -17,7 +17,9 @@ export const delivery = {
       options: options({
         reference: v.optional(option('REFERENCE', 'of the debit', Reference)),
         provider: v.optional(providerOption),
-        status: v.optional(choice('of a provider’s, only these', { options: deliveryStatuses })),
+        status: v.optional(
+          oneOfWords('of a provider’s, only these', { options: deliveryStatuses }),
+        ),
         limit: newest,
       }),
     },

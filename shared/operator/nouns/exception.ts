@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { exceptionKinds } from '../../domain/debits/exception.ts'
 import { Reference } from '../../domain/ids.ts'
 import { text } from '../../domain/text.ts'
-import { choice, newest, option, options } from '../options.ts'
+import { newest, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const reference = option('REFERENCE', 'the reference of the debit', Reference)
-const kind = v.optional(choice('only this kind', { options: exceptionKinds }))
+const kind = v.optional(oneOfWords('only this kind', { options: exceptionKinds }))
 
 export const exception = {
   name: 'exception',
@@ -16,7 +16,7 @@ export const exception = {
       summary: 'lists the newest exceptions of all providers with the original reports',
       options: options({
         status: v.optional(
-          choice('only open or only resolved ones', { options: ['open', 'resolved'] }),
+          oneOfWords('only open or only resolved ones', { options: ['open', 'resolved'] }),
         ),
         kind,
         limit: newest,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Day } from '../../domain/settlement/batch.ts'
-import { choice, option, options } from '../options.ts'
+import { oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 export const ledger = {
@@ -11,7 +11,7 @@ export const ledger = {
       summary: 'prints the entries of a day and the balances of its accounts',
       options: options({
         date: option('YYYY-MM-DD', 'the UTC day', Day),
-        format: v.optional(choice('json by default', { options: ['json', 'csv'] }), 'json'),
+        format: v.optional(oneOfWords('json by default', { options: ['json', 'csv'] }), 'json'),
       }),
     },
   },

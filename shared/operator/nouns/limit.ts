@@ -7,7 +7,7 @@ import {
   option,
   options,
   orDefault,
-  orNone,
+  orNothing,
   providerOption,
   wholeNumber,
 } from '../options.ts'
@@ -24,7 +24,11 @@ export const limit = {
       options: options({
         ...owner,
         'daily-limit': v.optional(
-          option('AMOUNT|none', 'of a provider, such as 50000.00; none: no limit', orNone(money)),
+          option(
+            'AMOUNT|none',
+            'of a provider, such as 50000.00; none: no limit',
+            orNothing(money),
+          ),
         ),
         operation: v.optional(
           option('NAME', 'an operation of the API, such as charge', oneOf(operationNames)),

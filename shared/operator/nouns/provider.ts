@@ -3,12 +3,12 @@ import { Provider } from '../../domain/providers/provider.ts'
 import { text } from '../../domain/text.ts'
 import {
   addressList,
-  choice,
   graceSeconds,
   money,
+  oneOfWords,
   option,
   options,
-  orNone,
+  orNothing,
   providerOption,
   secretOption,
   secretText,
@@ -20,19 +20,19 @@ const name = option('NAME', 'what it is called', text({ max: 100 }))
 
 const settings = {
   'daily-limit': v.optional(
-    option('AMOUNT|none', 'the most it may charge in a UTC day', orNone(money)),
+    option('AMOUNT|none', 'the most it may charge in a UTC day', orNothing(money)),
   ),
   duplicates: v.optional(
-    choice('what a repeated partner_reference gets', Provider.entries.duplicates),
+    oneOfWords('what a repeated partner_reference gets', Provider.entries.duplicates),
   ),
-  status: v.optional(choice('suspended: its calls are refused', Provider.entries.status)),
+  status: v.optional(oneOfWords('suspended: its calls are refused', Provider.entries.status)),
   'allow-list': v.optional(
-    option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNone(addressList)),
+    option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNothing(addressList)),
   ),
   'request-secret': v.optional(
     secretOption(
       'signs every request, from standard input; none: requests are not signed',
-      orNone(secretText),
+      orNothing(secretText),
     ),
   ),
   ...feeOptions,

@@ -4,7 +4,7 @@ import { CURRENCY } from '../../domain/money.ts'
 import { BatchId, Day } from '../../domain/settlement/batch.ts'
 import { reportFormats } from '../../domain/settlement/list-query.ts'
 import { text } from '../../domain/text.ts'
-import { choice, newest, option, options, providerOption } from '../options.ts'
+import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const batch = option('ID', 'such as STL-20261122-6NN1EZ', BatchId)
@@ -31,7 +31,7 @@ export const settlement = {
       summary: 'its lines, as the provider reads them',
       options: options({
         batch,
-        format: v.optional(choice('json otherwise', { options: reportFormats }), 'json'),
+        format: v.optional(oneOfWords('json otherwise', { options: reportFormats }), 'json'),
       }),
     },
     process: { summary: 'pays a batch at once, before its day', options: one },

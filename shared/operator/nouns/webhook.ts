@@ -5,7 +5,7 @@ import {
   graceSeconds,
   option,
   options,
-  orNone,
+  orNothing,
   providerOption,
   wholeNumber,
 } from '../options.ts'
@@ -34,9 +34,9 @@ const variant = <Usual extends string, Other extends string>(
 
 const settings = {
   url: option('URL', 'where its events go', v.string()),
-  events: v.optional(option('EVENTS|none', 'only these, as EVENT,EVENT', orNone(eventList))),
+  events: v.optional(option('EVENTS|none', 'only these, as EVENT,EVENT', orNothing(eventList))),
   'max-attempts': v.optional(
-    option('N|none', 'attempts in all, 1 to 10', orNone(wholeNumber({ min: 1, max: 10 }))),
+    option('N|none', 'attempts in all, 1 to 10', orNothing(wholeNumber({ min: 1, max: 10 }))),
   ),
   timeout: v.optional(
     option('SECONDS', 'for an answer, 10 to 60; 30 at first', wholeNumber(TIMEOUT_SECONDS)),

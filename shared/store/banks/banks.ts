@@ -2,7 +2,7 @@ import type { Bank, BankIdentifier, CustomerAccount } from '../../domain/banks/b
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
 import { read, readCollection, type Write } from '../table.ts'
@@ -14,7 +14,7 @@ const fromBankItem = (item: Record<string, unknown>): Bank => {
   return isPlayed ? { ...bank, connector: 'none' } : bank
 }
 
-const banks = remembered<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
+const banks = ttlCache<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
 
 /** Every bank by its identifier; one short item collection, remembered by a warm function. */
 export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {

@@ -17,7 +17,7 @@ import { toDebitItem } from './debit-item.ts'
 const DAY_TOTAL_SECONDS = 400 * 86_400
 
 /** What a charge came to: a new debit, or one that the provider's reference already names. */
-export type Opened =
+export type CreateResult =
   | { kind: 'opened'; debit: Debit }
   | { kind: 'existing'; reference: Reference; sameRequest: boolean }
   /** The reference or the uuid is taken: draw new ones. */
@@ -29,7 +29,7 @@ const DEBIT = 0
 const UUID = 2
 const DAY_TOTAL = 3
 
-type Opening = {
+type NewDebit = {
   debit: Debit
   /** Text that is equal exactly for equal requests. */
   fingerprint: string
@@ -42,7 +42,10 @@ type Opening = {
  * day total: all or nothing.
  * @returns 400/3005 when the amount does not fit what is left of the daily limit
  */
-export const openDebit = async (opening: Opening, runtime: Runtime): Promise<Opened | Refusal> => {
+export const createDebit = async (
+  opening: NewDebit,
+  runtime: Runtime,
+): Promise<CreateResult | Refusal> => {
   const { debit } = opening
   try {
     await withConflictRetries(runtime, () =>
@@ -50,23 +53,23 @@ export const openDebit = async (opening: Opening, runtime: Runtime): Promise<Ope
         new TransactWriteCommand({
           // A repeat after a lost answer is the same command.
           ClientRequestToken: tokenOf(opening),
-          TransactItems: openingWrites(opening),
+          TransactItems: creationWrites(opening),
         }),
       ),
     )
     return { kind: 'opened', debit }
   } catch (error) {
-    if (error instanceof TransactionCanceledException) return judgeCancelled(opening, error)
+    if (error instanceof TransactionCanceledException) return explainCancelled(opening, error)
     return confirmUnknown(opening, error)
   }
 }
 
 const TOKEN_LENGTH_MAX = 36
 
-const tokenOf = ({ debit: { facts }, fingerprint }: Opening): string =>
+const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
   sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
 
-const openingWrites = (opening: Opening): TransactWriteCommandInput['TransactItems'] => {
+const creationWrites = (opening: NewDebit): TransactWriteCommandInput['TransactItems'] => {
   const { facts } = opening.debit
   const TableName = tableName()
   const isNew = 'attribute_not_exists(pk)'
@@ -102,7 +105,7 @@ const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
     ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
     : 'amountTotal <= :room'
 
-const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
+const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit) => {
   if (facts.countedOn === undefined) return []
   return [
     {
@@ -127,14 +130,14 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: Opening) => {
  * A repeat is told before anything else: what exists already is neither limited again nor in the
  * way of itself, whichever condition DynamoDB named.
  */
-const judgeCancelled = async (
-  opening: Opening,
+const explainCancelled = async (
+  opening: NewDebit,
   error: TransactionCanceledException,
-): Promise<Opened | Refusal> => {
+): Promise<CreateResult | Refusal> => {
   const failed = failedConditions(error)
   if (!failed.includes(true)) throw error
   const claim = await findClaim(opening.debit)
-  if (claim) return judgeClaim(opening, claim)
+  if (claim) return resultOfClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
   const { provider, countedOn } = opening.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
@@ -147,15 +150,18 @@ const judgeCancelled = async (
  * The answer to the write was lost: what the table says now is the truth. A write that is still on
  * its way is found by the next try, which carries the same partner_reference.
  */
-const confirmUnknown = async (opening: Opening, error: unknown): Promise<Opened | Refusal> => {
+const confirmUnknown = async (
+  opening: NewDebit,
+  error: unknown,
+): Promise<CreateResult | Refusal> => {
   const claim = await findClaim(opening.debit)
   if (!claim) throw error
-  return judgeClaim(opening, claim)
+  return resultOfClaim(opening, claim)
 }
 
 type Claim = { reference: Reference; request: string }
 
-const judgeClaim = (opening: Opening, claim: Claim): Opened =>
+const resultOfClaim = (opening: NewDebit, claim: Claim): CreateResult =>
   claim.reference === opening.debit.facts.reference
     ? { kind: 'opened', debit: opening.debit }
     : {

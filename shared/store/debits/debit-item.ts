@@ -9,7 +9,7 @@ import {
 import type { BatchId } from '../../domain/settlement/batch.ts'
 import { keys } from '../keys.ts'
 import { withoutKeys } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { dueAttributes } from '../work-index.ts'
 
 /**
  * How a debit is written down. Short where it is repeated (history entries keep milliseconds and
@@ -96,7 +96,7 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { updatedAt } = stateAt(debit)
   return status === 'completed' || (status === 'reversed' && settledIn)
     ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
-    : watched(facts.reference, updatedAt)
+    : dueAttributes(facts.reference, updatedAt)
 }
 
 export const toDebitItem = (debit: Debit): DebitItem => {
@@ -109,7 +109,7 @@ export const toDebitItem = (debit: Debit): DebitItem => {
     byStatus: keys.byStatus(facts.provider, status),
     byCustomer: keys.byCustomer(facts.bank.identifier, facts.phone),
     byTime: keys.byTime(createdAt, facts.reference),
-    ...watched(facts.reference, createdAt),
+    ...dueAttributes(facts.reference, createdAt),
     ...plain,
     ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
     status,

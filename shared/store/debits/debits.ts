@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
-import { type Debit, type Facts, presume, stateAt } from '../../domain/debits/debit.ts'
+import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/debits/debit.ts'
 import type { Reference, Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
@@ -67,11 +67,11 @@ export const findByOwnReference = async (
  * What a bank's uuid points to, by the copy of its facts that the pointer holds: one read. The
  * state is presumed, and whoever writes by it is told when it was another.
  */
-export const presumeBankDebit = async (
+export const findBankDebitByUuid = async (
   bank: BankIdentifier,
   uuid: Uuid,
 ): Promise<Debit | undefined> => {
   const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
-  const presumed = pointer && presume(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
+  const presumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
   return presumed?.facts.bank.identifier === bank ? presumed : undefined
 }

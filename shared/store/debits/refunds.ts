@@ -6,7 +6,7 @@ import { fromIso, iso } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import {
-  held,
+  conditionMet,
   queryPages,
   read,
   readMany,
@@ -16,7 +16,7 @@ import {
   withoutKeys,
 } from '../table.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
-import { watched } from '../work-index.ts'
+import { dueAttributes } from '../work-index.ts'
 
 /** Refunds: one item per debit, next to it. */
 
@@ -29,7 +29,7 @@ type Item = Omit<Refund, Times | 'failed'> &
 /** The sweep sends a refund again until the bank has given its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
   status === 'pending' || status === 'processing'
-    ? watched(reference, processedAt ?? createdAt)
+    ? dueAttributes(reference, processedAt ?? createdAt)
     : {}
 
 const itemOf = (refund: Refund) => ({
@@ -104,7 +104,9 @@ export const replaceRefund = async (
   const write = refundReplacement(before, after)
   const isWritten =
     alongside.length === 0
-      ? await held(withConflictRetries(runtime, () => table.send(new PutCommand(write.Put))))
+      ? await conditionMet(
+          withConflictRetries(runtime, () => table.send(new PutCommand(write.Put))),
+        )
       : await transact([write, ...alongside], runtime)
   return isWritten ? { ...after, version: before.version + 1 } : undefined
 }

@@ -9,28 +9,28 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { table, tableName, type Write } from '../table.ts'
-import { failedConditions, heldTogether, withConflictRetries } from '../transactions.ts'
+import { failedConditions, transactionMet, withConflictRetries } from '../transactions.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
 /** Rivals for one debit are few: its bank, its clocks, an operator. */
 const RACES_MAX = 5
 
-type Judge = (now: Debit) => Debit | Refusal
-type Luck = Pick<Runtime, 'random' | 'pause'>
+type Decide = (now: Debit) => Debit | Refusal
+type Jitter = Pick<Runtime, 'random' | 'pause'>
 /** Writes in the transaction of a transition, such as the record of an operator's change. */
-type Alongside = (before: Debit, after: Debit) => readonly Write[]
+type OtherWrites = (before: Debit, after: Debit) => readonly Write[]
 
 /**
  * Judges a debit and writes the state that the judgement leads to, if the one it was judged by
  * still stands; else it is read and judged again, so the first write wins and the loser is told.
  * @param judge the next state, the very same debit where nothing is to be written, or a refusal
  */
-export const moveDebit = async (
+export const transition = async (
   debit: Debit,
-  judge: Judge,
-  runtime: Luck,
-  alongside: Alongside = () => [],
+  judge: Decide,
+  runtime: Jitter,
+  alongside: OtherWrites = () => [],
 ): Promise<Debit | Refusal> => {
   let now = debit
   for (let race = 1; race <= RACES_MAX; race += 1) {
@@ -38,7 +38,7 @@ export const moveDebit = async (
     if (after instanceof Refusal || after === now) return after
     const committed = await commit(now, after, runtime, alongside)
     if (committed) return committed
-    now = await readAgain(debit)
+    now = await reload(debit)
   }
   throw new Error(`Debit ${debit.facts.reference} changed ${RACES_MAX} times meanwhile`)
 }
@@ -47,27 +47,27 @@ export const moveDebit = async (
  * The same for a debit whose state is presumed. Where the presumption holds, that is one write;
  * where it does not, or leads to no write, the debit itself decides.
  */
-export const movePresumed = async (
+export const transitionAssumed = async (
   presumed: Debit,
-  judge: Judge,
-  runtime: Luck,
+  judge: Decide,
+  runtime: Jitter,
 ): Promise<Debit | Refusal> => {
   const after = judge(presumed)
   const committed =
     after instanceof Refusal || after === presumed
       ? undefined
       : await commit(presumed, after, runtime)
-  return committed ?? moveRead(presumed, judge, runtime)
+  return committed ?? transitionFresh(presumed, judge, runtime)
 }
 
 /** The same, with the debit read before it is judged. */
-export const moveRead = async (
+export const transitionFresh = async (
   debit: Debit,
-  judge: Judge,
-  runtime: Luck,
-): Promise<Debit | Refusal> => moveDebit(await readAgain(debit), judge, runtime)
+  judge: Decide,
+  runtime: Jitter,
+): Promise<Debit | Refusal> => transition(await reload(debit), judge, runtime)
 
-const readAgain = async ({ facts }: Debit): Promise<Debit> => {
+const reload = async ({ facts }: Debit): Promise<Debit> => {
   const found = await findDebit(facts.reference)
   if (!found) throw new Error(`Debit ${facts.reference} is gone`)
   return found
@@ -77,12 +77,12 @@ const readAgain = async ({ facts }: Debit): Promise<Debit> => {
 const commit = async (
   before: Debit,
   after: Debit,
-  runtime: Luck,
-  alongside: Alongside = () => [],
+  runtime: Jitter,
+  alongside: OtherWrites = () => [],
 ): Promise<Debit | undefined> => {
   const others = alongside(before, after)
   try {
-    const written = await withConflictRetries(runtime, () => writeMove(before, after, others))
+    const written = await withConflictRetries(runtime, () => writeTransition(before, after, others))
     return written ?? (await findCommitted(after))
   } catch (error) {
     // The answer may have been lost after the write was done.
@@ -93,21 +93,21 @@ const commit = async (
 }
 
 /** @returns undefined when the state it was judged by no longer stands */
-const writeMove = async (
+const writeTransition = async (
   before: Debit,
   after: Debit,
   others: readonly Write[],
 ): Promise<Debit | undefined> => {
-  const update = { TableName: tableName(), ...moveExpression(before, after) }
+  const update = { TableName: tableName(), ...transitionExpression(before, after) }
   const { countedOn } = after.facts
   if (after.status === 'failed' && countedOn !== undefined) {
     const outcome = await writeWithDayTotal(update, after.facts, countedOn, others)
-    if (outcome !== 'no day total') return outcome === 'written' ? readAgain(after) : undefined
+    if (outcome !== 'no day total') return outcome === 'written' ? reload(after) : undefined
   }
   if (others.length > 0) {
     const TransactItems = [{ Update: update }, ...others]
-    const isWritten = await heldTogether(table.send(new TransactWriteCommand({ TransactItems })))
-    return isWritten ? readAgain(after) : undefined
+    const isWritten = await transactionMet(table.send(new TransactWriteCommand({ TransactItems })))
+    return isWritten ? reload(after) : undefined
   }
   try {
     const { Attributes } = await table.send(
@@ -121,7 +121,7 @@ const writeMove = async (
 }
 
 // The order of the writes of a failure that gives its amount back.
-const MOVE = 0
+const TRANSITION = 0
 const DAY_TOTAL = 1
 
 /**
@@ -129,7 +129,7 @@ const DAY_TOTAL = 1
  * not keep a debit from its end, so the caller goes on without it.
  */
 const writeWithDayTotal = async (
-  update: ReturnType<typeof moveExpression> & { TableName: string },
+  update: ReturnType<typeof transitionExpression> & { TableName: string },
   { provider, amount }: Debit['facts'],
   day: string,
   others: readonly Write[],
@@ -148,13 +148,13 @@ const writeWithDayTotal = async (
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error
     const failed = failedConditions(error)
-    if (failed[MOVE]) return 'lost'
+    if (failed[TRANSITION]) return 'lost'
     if (failed[DAY_TOTAL]) return 'no day total'
     throw error
   }
 }
 
-const moveExpression = (before: Debit, after: Debit) => ({
+const transitionExpression = (before: Debit, after: Debit) => ({
   Key: keys.debit(after.facts.reference),
   UpdateExpression: [
     'SET #status = :to, #version = :next, byStatus = :list',

@@ -4,7 +4,15 @@ import { real } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
-import { held, queryPages, read, table, tableName, type Write, withoutKeys } from '../table.ts'
+import {
+  conditionMet,
+  queryPages,
+  read,
+  table,
+  tableName,
+  type Write,
+  withoutKeys,
+} from '../table.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions. They never expire from the table. */
@@ -109,7 +117,7 @@ export type Claim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
 const update = (id: ApprovalId, expression: object): Promise<boolean> =>
   withConflictRetries(real, () =>
-    held(
+    conditionMet(
       table.send(
         new UpdateCommand({ TableName: tableName(), Key: keys.approval(id), ...expression }),
       ),

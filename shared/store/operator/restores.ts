@@ -3,7 +3,7 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { fromIso, iso } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
 import { read, type Write } from '../table.ts'
@@ -38,7 +38,7 @@ export const findRestore = async (): Promise<Restore | undefined> => {
 export const isHeld = async (provider: ProviderId): Promise<boolean> =>
   isHeldBy(await findRestore(), provider)
 
-const generations = remembered<{ generation: number | undefined }>({ entriesMax: 1 })
+const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 
 /**
  * Returns the generation of events that are written now; undefined before any restore. A warm

@@ -3,7 +3,7 @@ import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/providers/request-limits.ts'
 import { environment, real } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
 import { queryAll, read, readMany, tableName, type Write, withoutKeys } from '../table.ts'
 import { transact } from '../transactions.ts'
@@ -38,7 +38,7 @@ export type Caller = (
 
 type Known = { caller: Caller; expiresAt: number }
 
-const callers = remembered<Known>({ entriesMax: 10_000 })
+const callers = ttlCache<Known>({ entriesMax: 10_000 })
 
 /**
  * The caller behind a token, or undefined. Looked up by its SHA-256, so no comparison of secrets

@@ -1,7 +1,7 @@
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
 import { queryAll, read, readMany, type Write } from '../table.ts'
@@ -34,7 +34,7 @@ export const loadProviders = async (): Promise<Provider[]> => {
   return items.map(fromItem).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-const names = remembered<string>({ entriesMax: 10_000 })
+const names = ttlCache<string>({ entriesMax: 10_000 })
 
 /** What providers are called, remembered by a warm function. */
 export const providerNames = async (

@@ -1,6 +1,6 @@
 import type { ProviderId, RequestSigning } from '../../domain/providers/provider.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 
 /**
  * The secrets that providers sign their requests with. They are sealed in the provider's own item,
@@ -16,7 +16,7 @@ const ownerOf = (id: ProviderId): string => `REQUESTS#${id}`
 export const sealRequestSecret = async (id: ProviderId, secret: string): Promise<string> =>
   (await sealing()).seal(secret, ownerOf(id))
 
-const opened = remembered<string>({ entriesMax: 10_000 })
+const opened = ttlCache<string>({ entriesMax: 10_000 })
 
 /** The secrets that are accepted at this time, the newest first. */
 export const openRequestSecrets = (

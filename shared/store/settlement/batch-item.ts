@@ -2,7 +2,7 @@ import { type Batch, type Line, payableFrom } from '../../domain/settlement/batc
 import { fromIso, iso } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { withoutKeys } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { dueAttributes } from '../work-index.ts'
 
 /** How batches and their lines are written down: times as ISO text, amounts in pesewas. */
 
@@ -25,14 +25,14 @@ const workOf = (batch: Batch): { work: string; due: string } => {
   const { id, provider, status, createdAt, sealedAt, totals, reportedAt } = batch
   switch (status) {
     case 'pending':
-      if (!totals || !reportedAt) return watched(id, built(sealedAt ?? createdAt))
+      if (!totals || !reportedAt) return dueAttributes(id, built(sealedAt ?? createdAt))
       return totals.net < 0
         ? { work: keys.belowZero(provider), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }
     case 'processing':
-      return watched(id, batch.processedAt ?? createdAt)
+      return dueAttributes(id, batch.processedAt ?? createdAt)
     case 'completed':
-      return watched(id, batch.completedAt ?? createdAt)
+      return dueAttributes(id, batch.completedAt ?? createdAt)
     case 'failed':
       return { work: keys.failedBatches, due: (batch.failedAt ?? createdAt).toISOString() }
   }

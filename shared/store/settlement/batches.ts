@@ -17,7 +17,7 @@ import { fromIso } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
-import { held, queryAll, read, readMany, table, tableName, type Write } from '../table.ts'
+import { conditionMet, queryAll, read, readMany, table, tableName, type Write } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
@@ -111,7 +111,7 @@ export const replaceBatch = async (
 ): Promise<Batch | undefined> => {
   const next = { ...after, version: before.version + 1 }
   const write = () => table.send(new PutCommand(replacement(before, next)))
-  return (await held(withConflictRetries(runtime, write))) ? next : undefined
+  return (await conditionMet(withConflictRetries(runtime, write))) ? next : undefined
 }
 
 const replacement = (before: Batch, next: Batch) => ({

@@ -3,8 +3,8 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Day } from '../../domain/settlement/batch.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { held, read, table, tableName, withoutKeys } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { conditionMet, read, table, tableName, withoutKeys } from '../table.ts'
+import { dueAttributes } from '../work-index.ts'
 
 /**
  * The turns of those who build the batches of a provider and a day. A lease keeps two of them from
@@ -25,17 +25,17 @@ export type BuildRecord = {
 /** A worker ends within fifteen minutes, so one that holds its lease for longer has died. */
 const LEASE_MS = 900_000
 
-export type Turn = Required<Pick<BuildRecord, 'provider' | 'date' | 'holder'>>
+export type BuildLease = Required<Pick<BuildRecord, 'provider' | 'date' | 'holder'>>
 
 /** Takes the turn to build. @returns undefined when another builder is at work */
-export const takeTurn = async (
+export const acquireLease = async (
   { provider, date }: Pick<BuildRecord, 'provider' | 'date'>,
   { now, newId }: Pick<Runtime, 'now' | 'newId'>,
-): Promise<Turn | undefined> => {
+): Promise<BuildLease | undefined> => {
   const turn = { provider, date, holder: newId() }
   const leaseUntil = new Date(now().getTime() + LEASE_MS)
-  const { work, due } = watched(provider, leaseUntil)
-  const isTaken = await held(
+  const { work, due } = dueAttributes(provider, leaseUntil)
+  const isTaken = await conditionMet(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
@@ -66,8 +66,8 @@ export const takeTurn = async (
 }
 
 /** Ends a turn whose work is done. */
-export const endTurn = async ({ provider, date, holder }: Turn): Promise<void> => {
-  await held(
+export const completeBuild = async ({ provider, date, holder }: BuildLease): Promise<void> => {
+  await conditionMet(
     table.send(
       new DeleteCommand({
         TableName: tableName(),
@@ -83,11 +83,11 @@ export const endTurn = async ({ provider, date, holder }: Turn): Promise<void> =
  * Gives back a turn whose work is not done.
  * @param isContinued has the stream send the next builder; otherwise the sweep does
  */
-export const leaveTurn = async (
-  { provider, date, holder }: Turn,
+export const releaseLease = async (
+  { provider, date, holder }: BuildLease,
   { isContinued }: { isContinued: boolean },
 ): Promise<void> => {
-  await held(
+  await conditionMet(
     table.send(
       new UpdateCommand({
         TableName: tableName(),

@@ -8,7 +8,7 @@ import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { queryPages, readCollection, readMany, table, tableName } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
-import { watched } from '../work-index.ts'
+import { dueAttributes } from '../work-index.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import type { Building } from './batches.ts'
 
@@ -87,7 +87,7 @@ const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => 
   const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
-  const look = updatedAt < sweptBefore ? undefined : watched(facts.reference, updatedAt)
+  const look = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
   return {
     Update: {
       TableName: tableName(),

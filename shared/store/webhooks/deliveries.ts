@@ -6,9 +6,9 @@ import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
 import {
+  collectionQuery,
+  conditionMet,
   expiresAt,
-  held,
-  inCollection,
   put,
   queryAll,
   read,
@@ -18,7 +18,7 @@ import {
   tableName,
   withoutKeys,
 } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { dueAttributes } from '../work-index.ts'
 
 type Written<T> = {
   [K in keyof T]: T[K] extends Date
@@ -60,7 +60,7 @@ const toDeliveryItem = (delivery: Delivery) => ({
   ...delivery,
   ...(delivery.deliveredAt ? {} : undelivered(delivery)),
   // The sweep looks after an attempt whose message was lost.
-  ...(delivery.nextAttemptAt ? watched(delivery.reference, delivery.nextAttemptAt) : {}),
+  ...(delivery.nextAttemptAt ? dueAttributes(delivery.reference, delivery.nextAttemptAt) : {}),
   occurredAt: delivery.occurredAt.toISOString(),
   last: delivery.last && toAttempt(delivery.last),
   nextAttemptAt: iso(delivery.nextAttemptAt),
@@ -109,7 +109,7 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
   if (last.number === 1) return [last]
   const { pk, prefix } = keys.attempts(reference, n)
   const newest = await queryAll({
-    ...inCollection(pk, prefix),
+    ...collectionQuery(pk, prefix),
     ScanIndexForward: false,
     Limit: limit,
   })
@@ -144,7 +144,7 @@ export const replaceDelivery = async (
   after: Delivery,
 ): Promise<boolean> => {
   if (before?.last && before.last.number !== after.last?.number) await putAside(before, before.last)
-  return held(
+  return conditionMet(
     table.send(
       new PutCommand({
         TableName: tableName(),

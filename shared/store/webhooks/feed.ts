@@ -4,7 +4,7 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
-import { expiresAt, held, queryAll, queryPages, table, tableName } from '../table.ts'
+import { conditionMet, expiresAt, queryAll, queryPages, table, tableName } from '../table.ts'
 
 // The feed of a provider's events. Each page is an append-only list of bounded length, so all readers
 // see the same order and miss no event. An event that is relayed twice may appear twice.
@@ -136,7 +136,7 @@ const extend = (
   entries: readonly string[],
   now: Date,
 ): Promise<boolean> =>
-  held(
+  conditionMet(
     table.send(
       new UpdateCommand({
         TableName: tableName(),
@@ -158,7 +158,7 @@ const begin = (
   entries: readonly string[],
   now: Date,
 ): Promise<boolean> =>
-  held(
+  conditionMet(
     table.send(
       new PutCommand({
         TableName: tableName(),

@@ -1,7 +1,7 @@
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { WebhookHealth } from '../../domain/webhooks/health.ts'
 import { environment } from '../../runtime.ts'
-import { remembered } from '../cache.ts'
+import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { putWith } from '../settings.ts'
 import { read, tableName, type Write, withoutKeys } from '../table.ts'
@@ -19,7 +19,7 @@ const fromItem = ({ version, ...times }: Item): WebhookHealth =>
 export const findHealth = async (provider: ProviderId): Promise<WebhookHealth> =>
   fromItem(await readItem(provider))
 
-const slow = remembered<{ isSlow: boolean }>({ entriesMax: 10_000 })
+const slow = ttlCache<{ isSlow: boolean }>({ entriesMax: 10_000 })
 
 /** Whether a webhook's events wait apart; remembered, as whoever takes one looks again. */
 export const isSlow = async (provider: ProviderId, now: Date): Promise<boolean> => {

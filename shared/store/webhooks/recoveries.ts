@@ -2,8 +2,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
-import { expiresAt, held, read, table, tableName, withoutKeys } from '../table.ts'
-import { watched } from '../work-index.ts'
+import { conditionMet, expiresAt, read, table, tableName, withoutKeys } from '../table.ts'
+import { dueAttributes } from '../work-index.ts'
 
 const KEPT_SECONDS = 90 * 86_400
 
@@ -23,7 +23,7 @@ const toRecoveryItem = (recovery: Recovery) => ({
   ...keys.recovery(recovery.provider, recovery.id),
   entity: 'recovery',
   ...recovery,
-  ...(recovery.status === 'running' ? watched(recovery.id, recovery.runAt) : {}),
+  ...(recovery.status === 'running' ? dueAttributes(recovery.id, recovery.runAt) : {}),
   since: recovery.since.toISOString(),
   until: recovery.until.toISOString(),
   runAt: recovery.runAt.toISOString(),
@@ -39,7 +39,7 @@ export const findRecovery = async (
 }
 
 const write = (recovery: Recovery, condition: object): Promise<boolean> =>
-  held(
+  conditionMet(
     table.send(
       new PutCommand({ TableName: tableName(), Item: toRecoveryItem(recovery), ...condition }),
     ),

@@ -4,7 +4,7 @@
  * (nodejs/node issue 65995): a bound that has passed must stay passed.
  * @returns with it what ends it: until then, or until their own time, both are held in memory
  */
-export const sooner = (
+export const anySignal = (
   one: AbortSignal,
   other: AbortSignal,
 ): { signal: AbortSignal; end: () => void } => {

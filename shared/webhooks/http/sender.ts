@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
-import { sooner } from './any-signal.ts'
+import { anySignal } from './any-signal.ts'
 import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
 import { type Rules, strict, targetOf } from './target.ts'
@@ -60,10 +60,10 @@ const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(se
 const boundsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: Parcel) => {
   // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
   const whole = after(timeoutSeconds)
-  const broken = signal && sooner(whole, signal)
+  const broken = signal && anySignal(whole, signal)
   const limit = broken?.signal ?? whole
   // Over the look-up too. A limit that comes first is felt as no connection, which it is.
-  const connecting = sooner(after(connectionTimeoutSeconds), limit)
+  const connecting = anySignal(after(connectionTimeoutSeconds), limit)
   const end = (): void => {
     connecting.end()
     broken?.end()

@@ -27,12 +27,12 @@ export const idempotency: readonly Fault[] = [
   },
   {
     ...charges,
-    name: 'repeat-held-against-the-limit',
+    name: 'repeat-counted-against-the-limit',
     from: `  const claim = await findClaim(opening.debit)
-  if (claim) return judgeClaim(opening, claim)
+  if (claim) return resultOfClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID])`,
     to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(opening.debit)
-  if (claim) return judgeClaim(opening, claim)
+  if (claim) return resultOfClaim(opening, claim)
   if (failed[DEBIT] || failed[UUID])`,
     invariants: [1, 2, 3],
     needs: 'a charge that is sent twice as the daily limit is all but used',
@@ -114,7 +114,7 @@ export const idempotency: readonly Fault[] = [
     from: 'event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),',
     to: 'event_id: `evt_${Math.floor(Math.random() * 1e15)}`,',
     invariants: [13],
-    needs: 'an event that is tried twice, or whose body is held against its headers',
+    needs: 'an event that is tried twice, or whose body is checked against its headers',
   },
   {
     name: 'attempts-under-one-id',

@@ -33,7 +33,7 @@ export const money: readonly Fault[] = [
         new TransactWriteCommand({
           // A repeat after a lost answer is the same command.
           ClientRequestToken: tokenOf(opening),
-          TransactItems: openingWrites(opening),
+          TransactItems: creationWrites(opening),
         }),
       ),
     )`,
@@ -42,7 +42,7 @@ export const money: readonly Fault[] = [
       if (counted.length > 0) {
         await table.send(new TransactWriteCommand({ TransactItems: counted }))
       }
-      const TransactItems = openingWrites({ ...opening, dailyLimit: undefined })
+      const TransactItems = creationWrites({ ...opening, dailyLimit: undefined })
       await table.send(new TransactWriteCommand({ TransactItems }))
     })`,
     invariants: [20, 21],

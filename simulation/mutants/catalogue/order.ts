@@ -35,8 +35,8 @@ export const order: readonly Fault[] = [
   {
     ...moves,
     name: 'loser-told-that-it-won',
-    from: 'return committed ?? moveRead(presumed, judge, runtime)',
-    to: 'return committed ?? (after instanceof Refusal ? moveRead(presumed, judge, runtime) : after)',
+    from: 'return committed ?? transitionFresh(presumed, judge, runtime)',
+    to: 'return committed ?? (after instanceof Refusal ? transitionFresh(presumed, judge, runtime) : after)',
     invariants: [3, 6, 31],
     needs: 'a report of another end than the one a debit has come to',
   },

@@ -108,7 +108,7 @@ export const retry: readonly Fault[] = [
   {
     ...writes,
     name: 'aborted-attempt-not-recorded',
-    from: '    tellAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })\n',
+    from: '    logAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })\n',
     to: '',
     invariants: [13],
     needs: 'several events for a receiver that gives no answer',

@@ -8,7 +8,7 @@ import {
 import { type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { debitLine } from '../../../shared/domain/settlement/line.ts'
-import { judgeInput } from '../../../shared/domain/validation.ts'
+import { parseInput } from '../../../shared/domain/validation.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, completed, failed, opened, processing, reversed } from './one-debit.ts'
@@ -17,7 +17,7 @@ const success = { status: 'completed', bank_reference: 'GCB-78' }
 const failure = { status: 'failed', bank_reference: 'GCB-78', error_message: 'Declined' }
 
 const expectRefused = (input: object, details: Record<string, string[]>): void => {
-  expect(refused(judgeInput(BankUpdate, input))).toEqual({ code: '422/1007', details })
+  expect(refused(parseInput(BankUpdate, input))).toEqual({ code: '422/1007', details })
 }
 
 const wrongValues = rowsOf(`
@@ -64,7 +64,7 @@ describe('a report with a wrong value is 422/1007 with the field named', () => {
 test('a report keeps only the fields it may set', () => {
   const all = { ...success, approval_method: 'mobile_api', fee: '1.50', metadata: { till: 4 } }
   const stranger = { amount: '1.00', currency: 'NGN', customer: {}, reference: 'x' }
-  expect(judgeInput(BankUpdate, { ...all, ...stranger })).toEqual({ ...all, fee: 150 })
+  expect(parseInput(BankUpdate, { ...all, ...stranger })).toEqual({ ...all, fee: 150 })
 })
 
 const cause = { at: at('10:03:00.000'), by: 'bank:GCB', requestId: 'req-9' }

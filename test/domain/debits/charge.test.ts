@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { accept, CHARGE_FIELD_CODES, ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
-import { judgeInput } from '../../../shared/domain/validation.ts'
+import { parseInput } from '../../../shared/domain/validation.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, bank, provider, reference, uuid } from './one-debit.ts'
@@ -16,7 +16,7 @@ const body = {
   partner_reference: 'order-1001',
 }
 
-const judge = (input: unknown) => judgeInput(ChargeRequest, input, CHARGE_FIELD_CODES)
+const judge = (input: unknown) => parseInput(ChargeRequest, input, CHARGE_FIELD_CODES)
 
 const expectRefused = (field: string, value: unknown, code: string, message: string): void => {
   expect(refused(judge({ ...body, [field]: value }))).toEqual({

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { isOpen, judge, type Status, statuses } from '../../../shared/domain/debits/lifecycle.ts'
+import {
+  checkTransition,
+  isOpen,
+  type Status,
+  statuses,
+} from '../../../shared/domain/debits/lifecycle.ts'
 
 const verdicts = `
   from        pending  processing  completed  failed  reversed
@@ -18,7 +23,7 @@ const [head = [], ...rows] = verdicts
 test('every pair of statuses has one published verdict', () => {
   const judged = rows.map(([from]) => [
     from,
-    ...head.slice(1).map((to) => judge(from as Status, to as Status)),
+    ...head.slice(1).map((to) => checkTransition(from as Status, to as Status)),
   ])
   expect(judged).toEqual(rows)
   expect(rows.map(([from]) => from).sort()).toEqual([...statuses].sort())

@@ -9,22 +9,22 @@ import {
   errorClasses,
   type FailureCause,
   type FailureReason,
-  firstTry,
   type Outcome,
+  pingAttempt,
   succeeded,
 } from '../../../shared/domain/webhooks/attempt.ts'
 import {
   abandon,
   appendAttempt,
   attemptsMax,
+  autoRetry,
   type Delivery,
   isRedelivering,
   isSettled,
   isSubscribed,
-  owed,
+  newDelivery,
   recordAttempt,
   redeliver,
-  revive,
 } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../../support/rows.ts'
@@ -37,7 +37,7 @@ const event = {
   provider: v.parse(ProviderId, 'demo'),
   occurredAt: at('11:59:59.000'),
 }
-const fresh = owed({ ...event, type: event.event, at: event.occurredAt }, {})
+const fresh = newDelivery({ ...event, type: event.event, at: event.occurredAt }, {})
 const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
@@ -119,7 +119,7 @@ describe('the record of a delivery', () => {
       deliveredAt: null,
       failedAt: null,
       reason: null,
-      revivals: 0,
+      autoRetries: 0,
     })
   })
 
@@ -274,17 +274,17 @@ describe('a redelivery', () => {
 describe('a revival', () => {
   test('asks for the next attempt of what was abandoned, three times at most', () => {
     let delivery = abandoned
-    for (const revivals of [1, 2, 3]) {
-      const revived = revive(delivery, later) as Delivery
-      expect(revived).toEqual({ ...redeliver(delivery, later), revivals })
+    for (const autoRetries of [1, 2, 3]) {
+      const revived = autoRetry(delivery, later) as Delivery
+      expect(revived).toEqual({ ...redeliver(delivery, later), autoRetries })
       delivery = attempt(revived, answered(410))
     }
-    expect(revive(delivery, later)).toBeUndefined()
+    expect(autoRetry(delivery, later)).toBeUndefined()
   })
 
   test('is for nothing else', () => {
     for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
-      expect(revive(delivery, later), delivery.status).toBeUndefined()
+      expect(autoRetry(delivery, later), delivery.status).toBeUndefined()
     }
   })
 })
@@ -380,7 +380,7 @@ test('a request within a minute of another, before an attempt is recorded, is th
 })
 
 test('a try that owes nothing has the number one', () => {
-  expect(firstTry(answered(302), made)).toEqual({
+  expect(pingAttempt(answered(302), made)).toEqual({
     number: 1,
     ...made,
     responseCode: 302,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
   failingDays,
+  type HealthObservation,
   healthState,
-  type Noted,
   noteAttempt,
   noteSlow,
   renewed,
@@ -17,17 +17,17 @@ const SECOND = at('03T12:00:00.000')
 const ALMOST = at('07T11:59:59.999')
 const FIVE_DAYS = at('07T12:00:00.000')
 
-const succeeds = (at: Date, milliseconds = 20): Noted => ({
+const succeeds = (at: Date, milliseconds = 20): HealthObservation => ({
   at,
   milliseconds,
   succeeded: true,
   abandoned: false,
 })
-const fails = (at: Date, milliseconds = 20): Noted => ({
+const fails = (at: Date, milliseconds = 20): HealthObservation => ({
   ...succeeds(at, milliseconds),
   succeeded: false,
 })
-const abandons = (at: Date): Noted => ({ ...fails(at), abandoned: true })
+const abandons = (at: Date): HealthObservation => ({ ...fails(at), abandoned: true })
 
 const healthy: WebhookHealth = {}
 const failing: WebhookHealth = { failingSince: FIRST }
@@ -60,7 +60,12 @@ describe('the state of a webhook', () => {
 })
 
 describe('an attempt turns', () => {
-  type Turn = [what: string, before: WebhookHealth, attempt: Noted, after: WebhookHealth]
+  type Turn = [
+    what: string,
+    before: WebhookHealth,
+    attempt: HealthObservation,
+    after: WebhookHealth,
+  ]
   const turns: Turn[] = [
     ['healthy to failing', healthy, fails(FIRST), failing],
     ['recovered to failing', recovered, fails(SECOND), { ...recovered, failingSince: SECOND }],
@@ -89,7 +94,7 @@ describe('an attempt turns', () => {
 })
 
 describe('the very same object says that nothing turned', () => {
-  const still: [what: string, health: WebhookHealth, attempt: Noted][] = [
+  const still: [what: string, health: WebhookHealth, attempt: HealthObservation][] = [
     ['a success of the healthy', healthy, succeeds(SECOND)],
     ['a success of the recovered', recovered, succeeds(SECOND)],
     ['another failure', failing, fails(SECOND)],

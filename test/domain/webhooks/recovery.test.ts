@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   afterPage,
-  askedRecovery,
   automaticRecovery,
   dueInPage,
   RECOVERY_PAGE,
   RECOVERY_PAGE_SECONDS,
   type Recovery,
+  requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
 import { NOON, providerId } from '../../support/examples.ts'
 
@@ -20,7 +20,7 @@ describe('a recovery', () => {
 
   test('that somebody asks for reaches back as far as they say, and no further than now', () => {
     const since = inSeconds(-14 * 86_400)
-    expect(askedRecovery({ ...opening, since })).toEqual({
+    expect(requestedRecovery({ ...opening, since })).toEqual({
       ...fresh,
       provider: 'demo',
       id: 'r-1',

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
-import { openDebit } from '../../../shared/store/debits/charges.ts'
+import { createDebit } from '../../../shared/store/debits/charges.ts'
 import { findDayTotal } from '../../../shared/store/debits/day-totals.ts'
 import { pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -17,7 +17,7 @@ const AMOUNT = pesewas(100_00)
 test.each(ROUNDS)('round %d: never more than the limit, never less than fits', async (round) => {
   const provider = providerId(`edge-${round}`)
   const charge = () =>
-    openDebit(
+    createDebit(
       {
         debit: pendingDebit({ provider, amount: AMOUNT, countedOn: DAY }),
         fingerprint: 'same',

@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { advance, type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { Refusal } from '../../../shared/domain/refusal.ts'
-import { openDebit } from '../../../shared/store/debits/charges.ts'
+import { createDebit } from '../../../shared/store/debits/charges.ts'
 import {
+  findBankDebitByUuid,
   findDebit,
   findProviderDebit,
-  presumeBankDebit,
 } from '../../../shared/store/debits/debits.ts'
-import { moveDebit, movePresumed } from '../../../shared/store/debits/transitions.ts'
+import { transition, transitionAssumed } from '../../../shared/store/debits/transitions.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { remove, table, tableName } from '../../../shared/store/table.ts'
 import { gcb, NOON, pendingDebit, providerId, still } from '../../support/examples.ts'
@@ -23,7 +23,7 @@ beforeAll(useFreshTable)
 const runtime = still()
 
 const open = (debit: Debit, { limit, text = 'same' }: { limit?: number; text?: string } = {}) =>
-  openDebit(
+  createDebit(
     {
       debit,
       fingerprint: text,
@@ -50,7 +50,7 @@ const countItems = async (): Promise<number> => {
 }
 
 const move = (debit: Debit, to: 'processing' | 'completed' | 'failed') =>
-  moveDebit(
+  transition(
     debit,
     (now) => advance(now, { to, changes: {}, at: NOON, by: 'bank:GCB', requestId: randomUUID() }),
     runtime,
@@ -69,9 +69,9 @@ describe('opening a debit', () => {
     await open(debit)
     expect(await findProviderDebit(provider, reference)).toEqual(debit)
     expect(await findProviderDebit(providerId('other'), reference)).toBeUndefined()
-    expect(await presumeBankDebit(gcb.identifier, uuid)).toMatchObject({ facts: debit.facts })
-    expect(await presumeBankDebit('ECO' as typeof gcb.identifier, uuid)).toBeUndefined()
-    expect(await presumeBankDebit(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
+    expect(await findBankDebitByUuid(gcb.identifier, uuid)).toMatchObject({ facts: debit.facts })
+    expect(await findBankDebitByUuid('ECO' as typeof gcb.identifier, uuid)).toBeUndefined()
+    expect(await findBankDebitByUuid(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
   })
 
   test('the same partner reference names the first debit, with the same request or another', async () => {
@@ -244,7 +244,7 @@ describe('moving a debit', () => {
 
 describe('moving a debit whose state is presumed', () => {
   const complete = (debit: Debit) =>
-    movePresumed(
+    transitionAssumed(
       debit,
       (now) =>
         advance(now, {
@@ -260,7 +260,7 @@ describe('moving a debit whose state is presumed', () => {
   const opened = async (metadata = {}) => {
     const debit = pendingDebit({ metadata })
     await open(debit)
-    const presumed = (await presumeBankDebit(gcb.identifier, debit.facts.uuid)) as Debit
+    const presumed = (await findBankDebitByUuid(gcb.identifier, debit.facts.uuid)) as Debit
     return { debit, presumed }
   }
 
@@ -297,7 +297,7 @@ test('a debit with ordinary texts stays under one kilobyte to its end', async ()
     countedOn: '2026-11-21',
   })
   await open(debit, { limit: 50_000_00 })
-  const processing = (await moveDebit(
+  const processing = (await transition(
     debit,
     (now) =>
       advance(now, {
@@ -313,7 +313,7 @@ test('a debit with ordinary texts stays under one kilobyte to its end', async ()
       }),
     runtime,
   )) as Debit
-  await moveDebit(
+  await transition(
     processing,
     (now) =>
       advance(now, {

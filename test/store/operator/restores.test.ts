@@ -8,7 +8,7 @@ import { type Batch, type Day, payoutUuid } from '../../../shared/domain/settlem
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
 import { reconcile } from '../../../shared/reconciliation/reconcile.ts'
 import { findDebit } from '../../../shared/store/debits/debits.ts'
-import { moveRead } from '../../../shared/store/debits/transitions.ts'
+import { transitionFresh } from '../../../shared/store/debits/transitions.ts'
 import {
   changeRestore,
   currentGeneration,
@@ -163,7 +163,11 @@ describe('reconciliation', () => {
     if (!debit) throw new Error('No debit')
     const at = new Date(NOON.getTime() + 3_600_000)
     const cause = { at, by: 'operator:ama', requestId: randomUUID(), generation: 2 }
-    await moveRead(debit, (now) => advance(now, { ...cause, to: 'failed', changes: {} }), still())
+    await transitionFresh(
+      debit,
+      (now) => advance(now, { ...cause, to: 'failed', changes: {} }),
+      still(),
+    )
     expect(await late()).toEqual({ differences: 0, held: [other] })
   })
 })

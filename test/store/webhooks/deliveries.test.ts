@@ -7,7 +7,7 @@ import type { Outcome } from '../../../shared/domain/webhooks/attempt.ts'
 import {
   appendAttempt,
   type Delivery,
-  owed,
+  newDelivery,
   recordAttempt,
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
@@ -33,7 +33,10 @@ const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds *
 const fresh = (event: Partial<Delivery> = {}): Delivery => {
   const { reference, provider } = pendingDebit().facts
   const { n = 0, occurredAt = NOON } = event
-  return { ...owed({ reference, n, type: 'created', provider, at: occurredAt }, {}), ...event }
+  return {
+    ...newDelivery({ reference, n, type: 'created', provider, at: occurredAt }, {}),
+    ...event,
+  }
 }
 
 const made = {

@@ -2,8 +2,8 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import {
   afterPage,
-  askedRecovery,
   automaticRecovery,
+  requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
@@ -24,7 +24,7 @@ const itemOf = async (id: string) =>
     .Item
 
 test('a recovery is read back as it was written, page after page', async () => {
-  const asked = askedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
+  const asked = requestedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
   expect(await openRecovery(asked)).toBe(true)
   expect(await findRecovery(provider, 'asked')).toEqual(asked)
   const second = afterPage(asked, page(), inSeconds(1))

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject } from 'vitest'
-import { type Judgement, judgements } from '../../../sandbox/authorization-events.ts'
+import {
+  type AuthorizationEvent,
+  authorizationEvents,
+} from '../../../sandbox/authorization-events.ts'
 import type { Use } from './unused.ts'
 
 /**
@@ -13,8 +16,8 @@ import type { Use } from './unused.ts'
 const used = new Map<string, Use>()
 const refused = new Set<string>()
 
-judgements.subscribe((message) => {
-  const { name, needed, allowedBy } = message as Judgement
+authorizationEvents.subscribe((message) => {
+  const { name, needed, allowedBy } = message as AuthorizationEvent
   if (allowedBy === undefined) refused.add(`${name}: ${needed}`)
   else used.set(`${name} ${allowedBy}`, { name, permission: allowedBy })
 })

@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { TestModule } from 'vitest/node'
 import { functionRows } from '../../../infra/definitions/functions.ts'
-import { calledBy, permissionsIn, spelled } from '../../../infra/definitions/iam-statements.ts'
+import {
+  calledBy,
+  formatPermission,
+  permissionsIn,
+} from '../../../infra/definitions/iam-statements.ts'
 
 /** What functions are allowed, and none of them did in any flow test. */
 
@@ -10,7 +14,10 @@ export type Use = { name: string; permission: string }
 
 export const everyPermission = (): Use[] =>
   functionRows.flatMap(({ name }) =>
-    permissionsIn(calledBy(name)).map((permission) => ({ name, permission: spelled(permission) })),
+    permissionsIn(calledBy(name)).map((permission) => ({
+      name,
+      permission: formatPermission(permission),
+    })),
   )
 
 export const unusedOf = (granted: readonly Use[], used: readonly Use[]): string[] => {

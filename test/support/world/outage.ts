@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { advance, type Debit } from '../../../shared/domain/debits/debit.ts'
-import { owed, recordAttempt } from '../../../shared/domain/webhooks/delivery.ts'
+import { newDelivery, recordAttempt } from '../../../shared/domain/webhooks/delivery.ts'
 import { toDebitItem } from '../../../shared/store/debits/debit-item.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { replaceDelivery } from '../../../shared/store/webhooks/deliveries.ts'
@@ -23,7 +23,7 @@ const putAbandoned = async ({ facts, history }: Debit): Promise<void> => {
   const records = history.map(({ type, at }, n) => {
     const event = { reference, n, provider, type, at }
     const none = { kind: 'unreached', cause: 'refused' } as const
-    return recordAttempt(owed(event, { attemptsMax: 1 }), none, MADE, 0)
+    return recordAttempt(newDelivery(event, { attemptsMax: 1 }), none, MADE, 0)
   })
   await Promise.all(records.map((record) => replaceDelivery(undefined, record)))
 }

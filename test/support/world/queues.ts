@@ -12,7 +12,7 @@ import {
 import type { SQSRecord } from 'aws-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { queueRows } from '../../../infra/definitions/queues.ts'
-import { judgeCallsOf } from '../../../sandbox/authorizer.ts'
+import { authorizeCallsOf } from '../../../sandbox/authorizer.ts'
 import { messages, type QueueName } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
 import type { Workers } from './workers.ts'
@@ -107,7 +107,7 @@ export const newQueues = ({ workers, now, copies }: Around) => {
       }),
     )
 
-  for (const { prototype } of [SQSClient, SchedulerClient]) judgeCallsOf(prototype)
+  for (const { prototype } of [SQSClient, SchedulerClient]) authorizeCallsOf(prototype)
 
   return {
     queued,

@@ -4,7 +4,7 @@ import { actingAs } from '../../../sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/providers/provider.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
-import { GRACE_SECONDS } from '../../../shared/store/work-index.ts'
+import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import { draws } from '../../../simulation/engine/random.ts'
 import { demoProvider, NOON } from '../examples.ts'
@@ -196,7 +196,7 @@ const nextLook = (items: readonly Item[]): number => {
       const at = Date.parse(String(due))
       if (String(work).startsWith('WATCH#')) return [at]
       const isUnseen = String(work).startsWith('SETTLE#') && String(due) > until
-      return isUnseen ? [at + GRACE_SECONDS * 1000] : []
+      return isUnseen ? [at + SWEEP_GRACE_SECONDS * 1000] : []
     }),
   )
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { sooner } from '../../../shared/webhooks/http/any-signal.ts'
+import { anySignal } from '../../../shared/webhooks/http/any-signal.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
@@ -11,7 +11,7 @@ const pair = () => [new AbortController(), new AbortController()] as const
 
 test.each([0, 1] as const)('the abort of number %d is told, with its reason', (n) => {
   const sources = pair()
-  const { signal } = sooner(sources[0].signal, sources[1].signal)
+  const { signal } = anySignal(sources[0].signal, sources[1].signal)
   expect(signal.aborted).toBe(false)
   sources[n].abort('over')
   sources[1 - n]?.abort('later')
@@ -21,13 +21,16 @@ test.each([0, 1] as const)('the abort of number %d is told, with its reason', (n
 test('what is aborted already is told at once', () => {
   const [one, other] = pair()
   other.abort('over')
-  expect(sooner(one.signal, other.signal).signal).toMatchObject({ aborted: true, reason: 'over' })
+  expect(anySignal(one.signal, other.signal).signal).toMatchObject({
+    aborted: true,
+    reason: 'over',
+  })
 })
 
 test('an abort is remembered when what it came from is gone', async () => {
   const aborted = () => {
     const [one, other] = pair()
-    const { signal } = sooner(one.signal, other.signal)
+    const { signal } = anySignal(one.signal, other.signal)
     one.abort('over')
     return signal
   }
@@ -39,7 +42,7 @@ test('an abort is remembered when what it came from is gone', async () => {
 
 test('timeouts that are still to come do not hold it when it was ended', async () => {
   const attempted = () => {
-    const { signal, end } = sooner(AbortSignal.timeout(60_000), AbortSignal.timeout(50_000))
+    const { signal, end } = anySignal(AbortSignal.timeout(60_000), AbortSignal.timeout(50_000))
     end()
     return new WeakRef(signal)
   }
