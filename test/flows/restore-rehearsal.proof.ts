@@ -12,19 +12,24 @@ import { table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, NOON } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { printed, type Shown } from '../support/provider.ts'
+import { useReceiver } from '../support/receiver.ts'
 import { chargeBody, sampleEvent } from '../support/running-service.ts'
-import type { FunctionName } from '../support/world/functions.ts'
-import type { Item } from '../support/world/table.ts'
-import { openWorld, type World } from '../support/world/world.ts'
+import {
+  type FunctionName,
+  openSteppedService,
+  type SteppedService,
+} from '../support/stepped-service/service.ts'
+import type { Item } from '../support/stepped-service/table.ts'
 
 /**
  * A rehearsal of docs/operations.md, Restore: the table goes back to an earlier second, an hour of
  * work is lost here and not at the bank, and an operator runs the commands of the runbook.
  */
 
-let world: World
+let service: SteppedService
+const receiver = useReceiver()
 let s3: Fauxqs
-const bank = useHttpBank(() => world.now())
+const bank = useHttpBank(() => service.now())
 
 type Debit = { reference: string; uuid: string }
 
@@ -36,8 +41,8 @@ const send = async (name: FunctionName, more: object, token?: string): Promise<S
     Object.entries(headers).map(([key, value]) => [key, [value]]),
   )
   const event = { ...sample, headers, multiValueHeaders, ...more }
-  const reply = await world.run<APIGatewayProxyResult>(name, event)
-  return { status: reply?.statusCode, body: JSON.parse(reply?.body ?? 'null') }
+  const { statusCode, body } = await service.run<APIGatewayProxyResult>(name, event)
+  return { status: statusCode, body: JSON.parse(body) }
 }
 
 const charge = async (): Promise<Debit> => {
@@ -54,23 +59,23 @@ const report = async ({ uuid }: Debit, members: object): Promise<number> => {
 
 const processing = async (): Promise<Debit> => {
   const debit = await charge()
-  await world.settle()
+  await service.settle()
   return debit
 }
 
 const completed = async (): Promise<Debit> => {
   const debit = await processing()
   expect(await report(debit, { status: 'completed' })).toBe(200)
-  await world.settle()
+  await service.settle()
   return debit
 }
 
 /** Operators have the clock of this machine. */
 const call = async (noun: string, verb: string, options: Record<string, string>) => {
-  vi.useFakeTimers({ now: world.now(), toFake: ['Date'] })
+  vi.useFakeTimers({ now: service.now(), toFake: ['Date'] })
   try {
     const name = `manage-${noun}` as FunctionName
-    return (await world.run(name, { verb, options, actor: 'local:ama' })) as never
+    return (await service.run(name, { verb, options, actor: 'local:ama' })) as never
   } finally {
     vi.useRealTimers()
   }
@@ -94,12 +99,12 @@ const shown = async <T>(all: Record<string, T>, of: (one: T) => Promise<string>)
 /** Moves the clock to a time of November 2026, and has a run of settlement begin there. */
 const runAt = async (time: string): Promise<void> => {
   await passTo(time)
-  world.queues.put('settlement-runs', '{}')
-  await world.settle()
+  service.queues.put('settlement-runs', '{}')
+  await service.settle()
 }
 
 const passTo = (time: string): Promise<void> =>
-  world.pass((Date.parse(`2026-11-${time}Z`) - world.now().getTime()) / 1000)
+  service.pass((Date.parse(`2026-11-${time}Z`) - service.now().getTime()) / 1000)
 
 /** The newest batch. */
 const newestBatch = async (): Promise<string> =>
@@ -130,10 +135,10 @@ const writeAll = async (requests: object[]): Promise<void> => {
 const putBack = async (items: readonly Item[]): Promise<void> => {
   const keyOf = ({ pk, sk }: Item) => `${pk} ${sk}`
   const kept = new Set(items.map(keyOf))
-  const gone = (await world.items()).filter((item) => !kept.has(keyOf(item)))
+  const gone = (await service.items()).filter((item) => !kept.has(keyOf(item)))
   await writeAll(gone.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })))
   await writeAll(items.map((Item) => ({ PutRequest: { Item } })))
-  await world.forget()
+  await service.dropStream()
 }
 
 const ACCOUNT = v.parse(SettlementAccount, {
@@ -153,7 +158,7 @@ beforeAll(async () => {
   s3 = await startFauxqs('eu-west-1')
   await createBucket(s3.endpoint, 'eu-west-1', 'reports')
   Object.assign(process.env, { AWS_ENDPOINT_URL_S3: s3.endpoint, REPORTS_BUCKET: 'reports' })
-  world = await openWorld()
+  service = await openSteppedService({ url: receiver.url() })
   const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
   const options = { bank: 'HTB', name: 'Test Bank', connector: 'http', ...settings }
   printed(await manageBank({ verb: 'create', options }))
@@ -161,10 +166,7 @@ beforeAll(async () => {
   await putCredential('bt_sandbox_htb', { kind: 'bank', owner: 'HTB' as never, createdAt })
   await payInto(ACCOUNT)
 })
-afterAll(async () => {
-  await world.close()
-  await s3.stop()
-})
+afterAll(() => s3.stop())
 
 const MINUTES = 60_000
 
@@ -194,7 +196,7 @@ describe('a restore of an hour', () => {
     const reversedLater = await completed()
     bank.conducts.push('take its time')
     await operate('debit', 'reverse', { reference: refunded.reference, reason: 'Returned' })
-    await world.settle()
+    await service.settle()
     bank.conducts.push('take its time')
     await operate('settlement', 'process', { batch: underway })
     const toComplete = await processing()
@@ -203,7 +205,7 @@ describe('a restore of an hour', () => {
     // Written, and not relayed yet: the bank takes it in the hour that is lost.
     const submitted = await charge()
     const open = { toComplete, toFail, silent, submitted }
-    const snapshot = structuredClone(await world.items())
+    const snapshot = structuredClone(await service.items())
     expect(await batchesOf(batches)).toEqual(before)
     const statuses = await statusesOf(open)
     expect(statuses).toEqual({
@@ -214,7 +216,7 @@ describe('a restore of an hour', () => {
     })
 
     // The hour that is lost.
-    await world.settle()
+    await service.settle()
     expect(await report(toComplete, { status: 'completed' })).toBe(200)
     expect(await report(toFail, { status: 'failed', error_message: 'Insufficient funds' })).toBe(
       200,
@@ -226,7 +228,7 @@ describe('a restore of an hour', () => {
     await runAt('25T00:00:01')
     const lostBatch = await newestBatch()
     await operate('settlement', 'retry', { batch: rejected })
-    await world.pass(300)
+    await service.pass(300)
     expect(await batchesOf(batches)).toEqual({
       rejected: 'completed',
       underway: 'completed',
@@ -248,19 +250,19 @@ describe('a restore of an hour', () => {
       held: [demoProvider.id],
     })
     for (const { reference } of [submitted, lostDebit]) {
-      world.queues.put('submissions', JSON.stringify({ reference }))
+      service.queues.put('submissions', JSON.stringify({ reference }))
     }
     for (const batch of Object.values(batches)) {
-      world.queues.put('payments', JSON.stringify({ batch }))
+      service.queues.put('payments', JSON.stringify({ batch }))
     }
     for (const { reference } of [refunded, reversedLater]) {
-      world.queues.put('refunds', JSON.stringify({ reference }))
+      service.queues.put('refunds', JSON.stringify({ reference }))
     }
     for (const { reference } of Object.values(open)) {
-      world.queues.put('expiries', JSON.stringify({ reference, phase: 'processing' }))
+      service.queues.put('expiries', JSON.stringify({ reference, phase: 'processing' }))
     }
     await runAt('25T01:00:00')
-    await world.pass(300)
+    await service.pass(300)
 
     // Nothing is decided without an operator.
     expect(await statusesOf(open)).toEqual(statuses)
@@ -285,10 +287,10 @@ describe('a restore of an hour', () => {
     await operate('debit', 'fail', { reference: toFail.reference, ...asked })
     await operate('settlement', 'complete', { batch: due, ...asked })
     await operate('debit', 'reverse', { reference: reversedLater.reference, reason: 'Returned' })
-    await world.pass(120)
+    await service.pass(120)
     expect(bank.refunds).toEqual(refunds)
     await operate('restore', 'release', { provider: demoProvider.id })
-    await world.pass(120)
+    await service.pass(120)
 
     // The bank was asked for the rest, and the silent debit timed out.
     expect(await statusesOf(open)).toEqual({
@@ -317,12 +319,12 @@ describe('a restore of an hour', () => {
 
     // One id never names two things.
     const told = new Map<string, string>()
-    for (const { headers, raw } of world.receiver.posts) {
+    for (const { headers, raw } of receiver.received) {
       const id = String(headers['x-svc-event-id'])
       expect(told.get(id) ?? raw, id).toBe(raw)
       told.set(id, raw)
     }
-    const attempts = world.receiver.posts.map(({ headers }) => headers['x-svc-delivery-id'])
+    const attempts = receiver.received.map(({ headers }) => headers['x-svc-delivery-id'])
     expect(new Set(attempts).size).toBe(attempts.length)
 
     // A reader with a cursor of the lost hour misses no event of the time since.
