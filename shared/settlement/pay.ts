@@ -1,4 +1,4 @@
-import type { PayoutConnector } from '../banks/payout-connector.ts'
+import type { PayoutConnector } from '../banks/connector.ts'
 import { payoutConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'

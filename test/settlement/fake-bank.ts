@@ -1,4 +1,4 @@
-import type { PayoutConnector } from '../../shared/banks/payout-connector.ts'
+import type { PayoutConnector } from '../../shared/banks/connector.ts'
 import type { Payout, PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { intercepted } from './intercept.ts'
 
