@@ -88,11 +88,14 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, result, replies 
   })
 
   describe('that is repeated', () => {
-    test.each<readonly [number, string, string]>(replies)('ends with the reply %i %s to its query', async (status, reply, kind) => {
-      const { url, methods } = await bankReplying(status, reply)
-      expect(await send(url, true)).toMatchObject({ kind })
-      expect(methods()).toEqual(['GET'])
-    })
+    test.each<readonly [number, string, string]>(replies)(
+      'ends with the reply %i %s to its query',
+      async (status, reply, kind) => {
+        const { url, methods } = await bankReplying(status, reply)
+        expect(await send(url, true)).toMatchObject({ kind })
+        expect(methods()).toEqual(['GET'])
+      },
+    )
 
     test.each([
       [500, '', 2500],
