@@ -17,7 +17,7 @@ import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { put } from '../../shared/store/table.ts'
 import { complete } from '../settlement/one-provider.ts'
-import { batch, nth } from '../settlement/report/one-batch.ts'
+import { batch, numberedLine } from '../settlement/report/one-batch.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import {
@@ -294,7 +294,10 @@ describe('a journal that is larger than a reply', () => {
   const plantBatch = async (): Promise<Day> => {
     const { id } = await createPayee(service, 'many')
     const day = dayAfter(today, -5)
-    const lines = Array.from({ length: COUNT }, (_, n) => ({ ...nth(n), completedAt: noon(day) }))
+    const lines = Array.from({ length: COUNT }, (_, n) => ({
+      ...numberedLine(n),
+      completedAt: noon(day),
+    }))
     const sealedAt = noon(dayAfter(day))
     const header = { ...batch(), provider: providerId(id), date: dayAfter(day), sealedAt }
     const sealed = await withSums({ ...header, reportedAt: sealedAt }, lines)
