@@ -13,7 +13,6 @@ import { hasOneOutcome, isPath, isWhole, saysWho } from './histories.ts'
 import { type Invariant, together } from './invariant.ts'
 import { endsInTime, hasItsTimes, isAskedFirst } from './outcomes.ts'
 import { isSigned, reachesItsOwner } from './posts.ts'
-import { isRecovered } from './recoveries.ts'
 import { isRefundedOnce } from './refunds.ts'
 import { staysAsItIs } from './sealed-batches.ts'
 import { isOfCompleted, isSettledInTime, isSettledOnce, isTakenBackOnce } from './settled-debits.ts'
@@ -49,11 +48,7 @@ export const invariants: readonly Invariant[] = [
     says: 'events have no holes, and tell the state they led to',
     check: isToldAsItWas,
   },
-  {
-    number: 15,
-    says: 'a wanted event is delivered or given up',
-    check: together(isDelivered, isRecovered),
-  },
+  { number: 15, says: 'a wanted event is delivered or given up', check: isDelivered },
   { number: 16, says: 'attempts are as far apart as they must be', check: isSpaced },
   {
     number: 17,
