@@ -1,11 +1,12 @@
 import type * as v from 'valibot'
 import { checkBank, recordsConnection, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
-import { defined, updatedOr } from '../../shared/operator/options.ts'
+import { updatedOr } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 

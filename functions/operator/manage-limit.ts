@@ -7,6 +7,7 @@ import {
   operations,
 } from '../../shared/api/operations.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import {
   dailyLimitAfter,
@@ -21,7 +22,6 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
-import { defined } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/day-totals.ts'

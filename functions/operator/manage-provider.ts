@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { defined } from '../../shared/domain/defined.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
@@ -13,7 +14,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/settlement/batch.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
-import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
+import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
   settlementAccountAfter,

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { defined } from '../../shared/domain/defined.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import type { ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -10,7 +11,7 @@ import {
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
+import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'

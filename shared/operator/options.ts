@@ -72,14 +72,6 @@ export const addressList = v.pipe(
 export const updatedOr = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
   given === undefined ? before : (given ?? undefined)
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Drops members that are undefined. */
-export const defined = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as Present<T>
-
 /** Overlap of a replaced secret: a day by default, at most a week. */
 export const SECRET_OVERLAP_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
 

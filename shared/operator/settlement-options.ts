@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../domain/banks/bank.ts'
+import { defined } from '../domain/defined.ts'
 import { pesewas } from '../domain/money.ts'
 import { type Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { defined, money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
+import { money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
 
 /** Parses the fee schedule and the settlement account from options of the operator command. */
 
