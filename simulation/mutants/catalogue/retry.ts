@@ -159,7 +159,7 @@ export const retry: readonly Fault[] = [
     name: 'lost-event-not-missed',
     area: 'retry',
     file: 'shared/sweep/repair.ts',
-    from: '  await Promise.all(untried.map(({ record }) => replaceDelivery(undefined, record)))\n',
+    from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))\n',
     to: '',
     invariants: [15],
     needs: 'a stream record or a message about a first attempt that is lost',
