@@ -12,10 +12,7 @@ import { conditionMet, expiresAt, queryAll, queryPages, table, tableName } from 
 /** As many as fit a kilobyte: an append costs one write unit. */
 const PAGE_MAX = 30
 
-/**
- * The published 30 days and a reader's delay, from when a page is followed by another. The last
- * one stays, however long it is quiet: from its number all others go on, and every cursor too.
- */
+/** The published 30 days and five more for slow readers. The newest page never expires. */
 const KEPT_SECONDS = 35 * 86_400
 
 type Page = { page: number; entries: readonly string[]; lastAt: string }
