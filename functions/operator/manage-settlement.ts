@@ -1,6 +1,7 @@
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
+import type { BatchId } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/settlement.ts'
 import { defined } from '../../shared/operator/options.ts'

@@ -4,6 +4,7 @@ import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
+import { DAY_SECONDS } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
 /** Options of the operator command: text, held against the same rules as everything else. */
@@ -81,7 +82,7 @@ export const defined = <T extends object>(members: T): Present<T> =>
   ) as Present<T>
 
 /** How long a secret stays valid after it was replaced: a day, at most a week. */
-export const SECRET_OVERLAP_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
+export const SECRET_OVERLAP_SECONDS = { otherwise: DAY_SECONDS, min: 0, max: 604_800 }
 
 export const graceSeconds = v.optional(
   option(

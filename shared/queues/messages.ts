@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { Reference } from '../domain/ids.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { BatchId, Day } from '../domain/settlement/batch.ts'
+import { BatchId } from '../domain/settlement/batch.ts'
+import { Day } from '../domain/time.ts'
 
 /**
  * Every queue and the shape of its messages. A message names what is to be looked at and never
