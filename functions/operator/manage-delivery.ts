@@ -1,5 +1,6 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { DAY_MS } from '../../shared/domain/time.ts'
 import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
@@ -25,8 +26,6 @@ const listOfProvider = async (
     .sort((one, other) => other.occurredAt.getTime() - one.occurredAt.getTime())
     .map(deliveryView)
 }
-
-const DAY_MS = 86_400_000
 
 export const handler = operatorHandler(noun, {
   list: async ({ reference, provider, status, limit }) => {

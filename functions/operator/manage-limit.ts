@@ -19,7 +19,7 @@ import {
   withRequestLimit,
 } from '../../shared/domain/providers/request-limits.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { real } from '../../shared/runtime.ts'

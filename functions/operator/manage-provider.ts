@@ -11,7 +11,7 @@ import {
   replaced,
 } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
 import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'

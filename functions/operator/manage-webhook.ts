@@ -1,10 +1,11 @@
 import type * as v from 'valibot'
 import { defined } from '../../shared/domain/defined.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
-import type { ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/time.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,

@@ -4,6 +4,7 @@ import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
+import { DAY_SECONDS } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
 /** Parses options of the operator command with the schemas of the domain. */
@@ -73,7 +74,7 @@ export const updatedOr = <T>(before: T | undefined, given: T | null | undefined)
   given === undefined ? before : (given ?? undefined)
 
 /** Overlap of a replaced secret: a day by default, at most a week. */
-export const SECRET_OVERLAP_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
+export const SECRET_OVERLAP_SECONDS = { otherwise: DAY_SECONDS, min: 0, max: 604_800 }
 
 export const graceSeconds = v.optional(
   option(

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { Reference } from '../domain/ids.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { BatchId, Day } from '../domain/settlement/batch.ts'
+import { BatchId } from '../domain/settlement/batch.ts'
+import { Day } from '../domain/time.ts'
 
 /** The queues and their message shapes. A message carries ids, never state: consumers read the item. */
 

@@ -1,5 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Day } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'

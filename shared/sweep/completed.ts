@@ -1,4 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { HOUR_MS } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
@@ -10,7 +11,7 @@ import { repair } from './repair.ts'
 /** The longest time that one run covers. */
 const SPAN_MAX_MS = 600_000
 /** The first run starts so long ago. */
-const FIRST_MS = 3_600_000
+const FIRST_MS = HOUR_MS
 const PAGE_SIZE = 25
 
 /**

@@ -1,5 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Day, dayAfter, startOf } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'

@@ -4,6 +4,7 @@ import type { Reference } from '../domain/ids.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
+import { secondsAfter } from '../domain/time.ts'
 import { settlementEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
 import {
@@ -131,8 +132,6 @@ const expireOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> =
   })
   return true
 }
-
-const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
 /** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
 const doubled = (since: Date, now: Date): Date =>

@@ -1,6 +1,7 @@
 import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
@@ -34,7 +35,7 @@ export const graceElapsed = (at: Date, now: Date): boolean =>
   now.getTime() - at.getTime() >= SWEEP_GRACE_SECONDS * 1000
 
 /** Older events are history: their feed pages may have expired, and providers must not get them as news. */
-const NEWS_MS = 3 * 86_400_000
+const NEWS_MS = 3 * DAY_MS
 
 const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
 

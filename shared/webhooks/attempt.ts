@@ -1,4 +1,3 @@
-import type { Webhook } from '../domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
   type AttemptTiming,
@@ -19,6 +18,7 @@ import {
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
+import type { Webhook } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { isPrompt, markSlow, recordOutcome } from './health.ts'

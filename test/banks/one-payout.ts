@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
+import { BatchId } from '../../shared/domain/settlement/batch.ts'
 import type { Payout } from '../../shared/domain/settlement/payout.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { demoProvider } from '../support/examples.ts'
 
 /** A first instruction of its own uuid, for tests to vary. */

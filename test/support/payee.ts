@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { type Day, dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createProvider, type Provider, printed, type Shown } from './provider.ts'
 import { CHARGE, chargeBody, type Service } from './running-service.ts'
 

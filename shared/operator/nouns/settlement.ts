@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { CURRENCY } from '../../domain/money.ts'
-import { BatchId, Day } from '../../domain/settlement/batch.ts'
+import { BatchId } from '../../domain/settlement/batch.ts'
 import { reportFormats } from '../../domain/settlement/list-query.ts'
 import { text } from '../../domain/text.ts'
+import { Day } from '../../domain/time.ts'
 import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,4 +1,4 @@
-import type { Webhook } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 
 /** How a webhook's secret is replaced while its receiver goes on verifying. */
 

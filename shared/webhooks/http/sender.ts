@@ -1,5 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
 import { anySignal } from './any-signal.ts'
 import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
@@ -18,7 +19,7 @@ const BODY_MAX_BYTES = 4 * 1024
 const INTERIM_ANSWERS_MAX = 16
 
 /** A day. The schedule of a delivery has a smaller bound of its own. */
-const RETRY_AFTER_MAX_SECONDS = 86_400
+const RETRY_AFTER_MAX_SECONDS = DAY_SECONDS
 
 export type Parcel = {
   url: string

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Webhook } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import { previousAt } from './rotation.ts'
 
 /** The headers that prove an event is ours (specification, Delivery; Standard Webhooks beside it). */

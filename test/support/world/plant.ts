@@ -1,4 +1,4 @@
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { changeBank } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../../shared/store/providers/providers.ts'

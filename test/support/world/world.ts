@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
 import { actingAs } from '../../../sandbox/authorizer.ts'
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
 import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
