@@ -32,29 +32,33 @@ const payWaiting = async (): Promise<void> => {
 const newestFirst = (one: Funding, other: Funding): number =>
   other.date.localeCompare(one.date) || other.recordedAt.getTime() - one.recordedAt.getTime()
 
-export const handler = operatorHandler(funding, {
-  record: async ({ bank, amount, reference, date }, author) => {
-    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-    if (environment.limits === 'production' && date > dayOf(real.now())) {
-      return invalid({ date: ['must not be in the future'] })
-    }
-    const { at, by } = author
-    const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
-    const record = changeWrites(
-      { ...author, target: reference, bank },
-      {},
-      { amount: formatAmount(amount), date },
-    )
-    await putFunding(funding, real, record)
-    const recorded = await findFunding(bank, reference)
-    if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
-    if (!isSameFunding(recorded, funding)) {
-      const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
-      return new Refusal(1409, { details })
-    }
-    await payWaiting()
-    return view(recorded)
+export const handler = operatorHandler(
+  funding,
+  {
+    record: async ({ bank, amount, reference, date }, author) => {
+      if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
+      if (environment.limits === 'production' && date > dayOf(real.now())) {
+        return invalid({ date: ['must not be in the future'] })
+      }
+      const { at, by } = author
+      const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
+      const record = changeWrites(
+        { ...author, target: reference, bank },
+        {},
+        { amount: formatAmount(amount), date },
+      )
+      await putFunding(funding, real, record)
+      const recorded = await findFunding(bank, reference)
+      if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
+      if (!isSameFunding(recorded, funding)) {
+        const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
+        return new Refusal(1409, { details })
+      }
+      await payWaiting()
+      return view(recorded)
+    },
+    list: async ({ bank, limit }) =>
+      (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
   },
-  list: async ({ bank, limit }) =>
-    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
-})
+  real,
+)

@@ -16,28 +16,32 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const handler = operatorHandler(reconciliation, {
-  /** What differs is in the document; nothing is changed. */
-  run: async ({ date }) => {
-    const { checkedAt, invariants, money, differences, held } = await reconcile(date, real)
-    return {
-      date,
-      checked_at: checkedAt.toISOString(),
-      differences,
-      held,
-      completed_debits: moneyView(money),
-      invariants,
-    }
+export const handler = operatorHandler(
+  reconciliation,
+  {
+    /** What differs is in the document; nothing is changed. */
+    run: async ({ date }) => {
+      const { checkedAt, invariants, money, differences, held } = await reconcile(date, real)
+      return {
+        date,
+        checked_at: checkedAt.toISOString(),
+        differences,
+        held,
+        completed_debits: moneyView(money),
+        invariants,
+      }
+    },
+    /** A part of the books; the command compares them with the file. */
+    statement: async ({ bank, statement, date }) => {
+      if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
+      const request = v.safeParse(BookRequest, parsed(statement))
+      if (!request.success)
+        return invalid({ statement: ['is available in the operator command only'] })
+      if ('uuids' in request.output) {
+        return { debits: await readByUuid(bank, request.output.uuids), next: null }
+      }
+      return readBankDebits({ bank, date, cursor: request.output.cursor })
+    },
   },
-  /** A part of the books; the command compares them with the file. */
-  statement: async ({ bank, statement, date }) => {
-    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-    const request = v.safeParse(BookRequest, parsed(statement))
-    if (!request.success)
-      return invalid({ statement: ['is available in the operator command only'] })
-    if ('uuids' in request.output) {
-      return { debits: await readByUuid(bank, request.output.uuids), next: null }
-    }
-    return readBankDebits({ bank, date, cursor: request.output.cursor })
-  },
-})
+  real,
+)

@@ -38,73 +38,77 @@ const recordPayment = async (id: BatchId, author: Author): Promise<void> => {
   )
 }
 
-export const handler = operatorHandler(settlement, {
-  run: async ({ date, provider, currency }, author) => {
-    if (currency !== CURRENCY) return new Refusal(5003)
-    if (environment.limits === 'production' && date > dayOf(real.now())) {
-      return new Refusal(5001, { details: { date: ['must not be in the future'] } })
-    }
-    if (provider && !(await findProvider(provider))) return noSuchProvider()
-    await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
-    const end = real.now().getTime() + RUN_MS
-    const providers = provider ? [provider] : await listProviders()
-    const { built, paid, unpaid, left, due } = await runSettlement(
-      date,
-      providers,
-      paymentDeps(real),
-      () => real.now().getTime() >= end,
-    )
-    await sendAllOrThrow([
-      ...left.map((provider) => buildBatchMessage(provider, date)),
-      ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
-    ])
-    if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
-    return {
-      date,
-      built: built.map((batch) => batchView(batch)),
-      paid: paid.map((batch) => batchView(batch)),
-      unpaid: unpaid.map(({ batch, reason }) => ({
-        batch,
-        ...reason.error,
-        details: reason.details,
-      })),
-      in_work: [...left, ...due.map(({ id }) => id)],
-    }
-  },
-  list: async ({ provider, limit }) => {
-    if (!(await findProvider(provider))) return noSuchProvider()
-    return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
-  },
-  show: async ({ batch }) => {
-    const found = await findBatch(batch)
-    return found ? batchView(found) : new Refusal(5404)
-  },
-  /** As the provider reads it: a document, or the text of a CSV file. */
-  report: async ({ batch, format }) => {
-    const found = await findBatch(batch)
-    if (!found) return new Refusal(5404)
-    if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
-    const report = await readReport(found, format)
-    if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
-    if ('url' in report) return report
-    return format === 'csv' ? report.text : JSON.parse(report.text)
-  },
-  process: async ({ batch }, author) => {
-    await recordPayment(batch, author)
-    return shown(await payBatch(batch, paymentDeps(real)))
-  },
-  complete: async ({ batch, 'bank-reference': bankReference, reason }, author) =>
-    shown(
-      await completeBatch(batch, bankReference, real, (before, after) =>
-        changeWrites(
-          { ...author, target: batch, provider: before.provider },
-          { status: before.status },
-          { status: after.status, bank_reference: bankReference, reason },
+export const handler = operatorHandler(
+  settlement,
+  {
+    run: async ({ date, provider, currency }, author) => {
+      if (currency !== CURRENCY) return new Refusal(5003)
+      if (environment.limits === 'production' && date > dayOf(real.now())) {
+        return new Refusal(5001, { details: { date: ['must not be in the future'] } })
+      }
+      if (provider && !(await findProvider(provider))) return noSuchProvider()
+      await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
+      const end = real.now().getTime() + RUN_MS
+      const providers = provider ? [provider] : await listProviders()
+      const { built, paid, unpaid, left, due } = await runSettlement(
+        date,
+        providers,
+        paymentDeps(real),
+        () => real.now().getTime() >= end,
+      )
+      await sendAllOrThrow([
+        ...left.map((provider) => buildBatchMessage(provider, date)),
+        ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
+      ])
+      if (provider && [built, paid, unpaid, left, due].every(isEmpty)) return new Refusal(5002)
+      return {
+        date,
+        built: built.map((batch) => batchView(batch)),
+        paid: paid.map((batch) => batchView(batch)),
+        unpaid: unpaid.map(({ batch, reason }) => ({
+          batch,
+          ...reason.error,
+          details: reason.details,
+        })),
+        in_work: [...left, ...due.map(({ id }) => id)],
+      }
+    },
+    list: async ({ provider, limit }) => {
+      if (!(await findProvider(provider))) return noSuchProvider()
+      return (await listBatches(provider, { limit })).map((batch) => batchView(batch))
+    },
+    show: async ({ batch }) => {
+      const found = await findBatch(batch)
+      return found ? batchView(found) : new Refusal(5404)
+    },
+    /** As the provider reads it: a document, or the text of a CSV file. */
+    report: async ({ batch, format }) => {
+      const found = await findBatch(batch)
+      if (!found) return new Refusal(5404)
+      if (!found.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+      const report = await readReport(found, format)
+      if (!report) throw new Error(`The ${format} report of ${batch} is gone`)
+      if ('url' in report) return report
+      return format === 'csv' ? report.text : JSON.parse(report.text)
+    },
+    process: async ({ batch }, author) => {
+      await recordPayment(batch, author)
+      return shown(await payBatch(batch, paymentDeps(real)))
+    },
+    complete: async ({ batch, 'bank-reference': bankReference, reason }, author) =>
+      shown(
+        await completeBatch(batch, bankReference, real, (before, after) =>
+          changeWrites(
+            { ...author, target: batch, provider: before.provider },
+            { status: before.status },
+            { status: after.status, bank_reference: bankReference, reason },
+          ),
         ),
       ),
-    ),
-  retry: async ({ batch }, author) => {
-    await recordPayment(batch, author)
-    return shown(await retryBatch(batch, paymentDeps(real)))
+    retry: async ({ batch }, author) => {
+      await recordPayment(batch, author)
+      return shown(await retryBatch(batch, paymentDeps(real)))
+    },
   },
-})
+  real,
+)
