@@ -34,7 +34,7 @@ const rows: AlarmRow[] = [
   {
     name: 'charge-slow',
     description:
-      'One percent of charges take over 200 ms: look for throttled table writes and throttles of charge',
+      'p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
     figure: (figures) => figures.chargeLatency({ statistic: 'p99' }),
     threshold: 200,
     times: 3,

@@ -207,7 +207,7 @@ describe('the sandbox on an emulator that runs already', () => {
     ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
     [
       'localstack:4566',
-      /^AWS_ENDPOINT_URL is no URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
+      /^AWS_ENDPOINT_URL is not a URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
     ],
   ])('%s answers nothing: one clear line, exit 1', async (endpoint, line) => {
     const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })
