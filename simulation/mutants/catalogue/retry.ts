@@ -100,15 +100,15 @@ export const retry: readonly Fault[] = [
   {
     ...writes,
     name: 'rival-attempt-not-recorded',
-    from: '    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
-    to: '    if (before.attemptCount >= after.attemptCount) return before\n    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
+    from: '    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })\n',
+    to: '    if (current.attemptCount >= next.attemptCount) return current\n    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })\n',
     invariants: [13],
     needs: 'two workers at one attempt at once',
   },
   {
     ...writes,
     name: 'aborted-attempt-not-recorded',
-    from: '    logAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })\n',
+    from: '    logAttempt(await writeOutcome(attempt), { tried: true })\n',
     to: '',
     invariants: [13],
     needs: 'several events for a receiver that gives no answer',
