@@ -17,15 +17,19 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
 /** Returns the request once it is granted by this operator, or why it is not. */
-const granted = async (id: ApprovalId, author: Author): Promise<Approval | Refusal> => {
+const granted = async (
+  id: ApprovalId,
+  author: Author,
+  runtime: Runtime,
+): Promise<Approval | Refusal> => {
   const approval = await findApproval(id)
   if (!approval) return noSuchApproval()
   const refusal = refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
-  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author)
+  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
   // Decided by another in the meantime, or by this operator in a call at the same time.
-  return isFirst ? approval : granted(id, author)
+  return isFirst ? approval : granted(id, author, runtime)
 }
 
 export const manageApproval = (runtime: Runtime) =>
@@ -46,7 +50,7 @@ export const manageApproval = (runtime: Runtime) =>
       },
       /** Repeated after a crash, it carries out the call if that is not done. */
       grant: async ({ id }, author) => {
-        const approval = await granted(id, author)
+        const approval = await granted(id, author, runtime)
         if (approval instanceof Refusal) return approval
         const call = { verb: approval.verb, options: {}, actor: author.by, approval: id }
         const reply = await invokeNoun(approval.noun, call)
@@ -58,7 +62,8 @@ export const manageApproval = (runtime: Runtime) =>
         if (!found) return noSuchApproval()
         const isPending = statusAt(found, author.at) === 'pending'
         const isDenied =
-          isPending && (await decide(found, { verb: 'deny', decision: 'denied', reason }, author))
+          isPending &&
+          (await decide(found, { verb: 'deny', decision: 'denied', reason }, author, runtime))
         const after = (await findApproval(id)) ?? found
         return isDenied ? approvalView(after, author.at) : alreadyDecided(after, author.at)
       },

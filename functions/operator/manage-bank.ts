@@ -50,7 +50,13 @@ const save = async (
 ) => {
   const change = changing(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
-  const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
+  const saved = await saveBank(
+    identifier,
+    change,
+    settings,
+    recordsConnection(recording, fields),
+    real,
+  )
   if (saved instanceof Refusal) return saved
   return {
     ...view(saved.bank),

@@ -30,7 +30,7 @@ export const handler = operatorHandler(
   noun,
   {
     set: async ({ bank, connector, ...given }, author) => {
-      const saved = await saveBank(bank, changing(connector), given, recording(bank, author))
+      const saved = await saveBank(bank, changing(connector), given, recording(bank, author), real)
       if (saved instanceof Refusal) return saved
       return {
         ...view(saved.bank, saved.url),
@@ -43,7 +43,7 @@ export const handler = operatorHandler(
     },
     list: async () => Promise.all((await listBanks()).map(shown)),
     remove: async ({ bank }, author) => {
-      const left = await disconnect(bank, recording(bank, author))
+      const left = await disconnect(bank, recording(bank, author), real)
       return left ? view(left) : unknown()
     },
   },

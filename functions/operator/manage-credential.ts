@@ -53,7 +53,7 @@ const issue = async (wanted: Wanted, author: Author) => {
   const recording = recordingOf(id, owner, author)
   const fields = { last_characters: lastCharacters(token), expires_on: expires.expiresOn }
   const record = changeWrites(recording, undefined, fields)
-  const issued = await putCredential(token, { ...owner, createdAt, ...expires }, record)
+  const issued = await putCredential(token, { ...owner, createdAt, ...expires }, record, real)
   return issued
     ? { token, id, ...owner, expires_on: wanted['expires-on'] ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
@@ -73,7 +73,7 @@ const revoke = async (id: string, author: Author) => {
   if (!found) return unknown()
   const now = real.now()
   const record = changeWrites(recordingOf(id, found, author), {}, { revoked_at: now.toISOString() })
-  if (!found.revokedAt) await revokeCredential(id, now, record)
+  if (!found.revokedAt) await revokeCredential(id, now, record, real)
   return { revoked: true }
 }
 

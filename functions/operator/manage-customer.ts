@@ -4,6 +4,7 @@ import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/customer.ts'
+import { real } from '../../shared/runtime.ts'
 import {
   findAccount,
   findBank,
@@ -51,8 +52,13 @@ export const handler = operatorHandler(customer, {
       accountType: rest['account-type'],
       status,
     }
-    await putAccount(phone, bank, account, (before, after) =>
-      changeWrites(recording(phone, bank, author), before && fields(before), fields(after)),
+    await putAccount(
+      phone,
+      bank,
+      account,
+      (before, after) =>
+        changeWrites(recording(phone, bank, author), before && fields(before), fields(after)),
+      real,
     )
     return view(phone, bank, account)
   },
@@ -63,8 +69,11 @@ export const handler = operatorHandler(customer, {
   list: async ({ phone }) =>
     (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
   unlink: async ({ phone, bank }, author) => {
-    const removed = await removeAccount(phone, bank, (before) =>
-      changeWrites(recording(phone, bank, author), fields(before), undefined),
+    const removed = await removeAccount(
+      phone,
+      bank,
+      (before) => changeWrites(recording(phone, bank, author), fields(before), undefined),
+      real,
     )
     return removed ? { unlinked: true } : unknown()
   },

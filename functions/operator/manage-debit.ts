@@ -13,7 +13,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
+import { transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
@@ -80,17 +80,17 @@ const moving =
     const by = `operator:${author.by}`
     const cause = { at, by, requestId: runtime.newId(), generation }
     const recording = { ...author, target: reference, provider: found.facts.provider }
-    const moved = await transition(
+    const moved = await transitionWith(
       found,
       (now) => {
         const after = from(now.status) ? advance(now, { ...cause, to, changes }) : undefined
         return !after || after instanceof Refusal ? notPossible(now, to) : after
       },
-      runtime,
       (before, after) => [
         ...alongside(after),
         ...changeWrites(recording, { status: before.status }, { status: after.status, ...record }),
       ],
+      runtime,
     )
     return moved instanceof Refusal ? moved : view(moved, await findRefundOf(moved))
   }

@@ -8,7 +8,7 @@ import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
@@ -20,7 +20,7 @@ const listOfProvider = async (
   provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
-  const deliveries = await findDeliveries(await readNewest(provider, limit))
+  const deliveries = await findDeliveries(await listNewest(provider, limit))
   return deliveries
     .filter((delivery) => status === undefined || delivery.status === status)
     .sort((one, other) => other.occurredAt.getTime() - one.occurredAt.getTime())

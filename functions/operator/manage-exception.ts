@@ -128,6 +128,7 @@ const resolveAll = async (
       one,
       resolution,
       changeWrites(recording, {}, { resolved: one.kind, note }),
+      real,
     )
   }
 }

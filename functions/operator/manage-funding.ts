@@ -45,7 +45,7 @@ export const handler = operatorHandler(funding, {
       {},
       { amount: formatAmount(amount), date },
     )
-    await putFunding(funding, real, record)
+    await putFunding(funding, record, real)
     const recorded = await findFunding(bank, reference)
     if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
     if (!isSameFunding(recorded, funding)) {

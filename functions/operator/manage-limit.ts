@@ -24,7 +24,7 @@ import { limit } from '../../shared/operator/nouns/limit.ts'
 import { defined } from '../../shared/operator/options.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
+import { findDayTotal } from '../../shared/store/debits/charges.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
   changeProvider,
@@ -135,6 +135,7 @@ const setProvider = async (id: ProviderId, given: Omit<SetOptions, 'provider'>, 
         before && limitsOf(before),
         limitsOf(after),
       ),
+    real,
   )
   return provider instanceof Refusal ? provider : providerView(provider)
 }
@@ -145,6 +146,7 @@ const setBank = async (identifier: BankIdentifier, given: SetOptions, author: Au
     identifier,
     (before) => (before ? withOverride(before, given) : unknown('bank')),
     (before, after) => changeWrites(recording, before && limitsOf(before), limitsOf(after)),
+    real,
   )
   return bank instanceof Refusal ? bank : bankView(bank)
 }

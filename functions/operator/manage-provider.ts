@@ -72,7 +72,7 @@ const signingAfter = async (
   if (given === null) return undefined
   const at = real.now()
   if (before && (await openRequestSecrets(id, before, at))[0] === given) return before
-  const secret = await sealRequestSecret(id, given)
+  const secret = await sealRequestSecret(id, given, real)
   return replaced(before, { secret, at, graceSeconds: SECRET_OVERLAP_SECONDS.otherwise })
 }
 
@@ -144,7 +144,12 @@ const changing = (settings: Settings, start: Start) => async (before: Provider |
 }
 
 const save = async (id: ProviderId, settings: Settings, start: Start, author: Author) => {
-  const provider = await changeProvider(id, changing(settings, start), recordsChange(id, author))
+  const provider = await changeProvider(
+    id,
+    changing(settings, start),
+    recordsChange(id, author),
+    real,
+  )
   return provider instanceof Refusal ? provider : view(provider)
 }
 
@@ -170,7 +175,7 @@ export const handler = operatorHandler(
       const secret = newSecret()
       const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
       const rotation = {
-        secret: await sealRequestSecret(provider, secret),
+        secret: await sealRequestSecret(provider, secret, real),
         at: real.now(),
         graceSeconds,
       }
@@ -181,6 +186,7 @@ export const handler = operatorHandler(
             ? { ...before, requestSigning: replaced(before.requestSigning, rotation) }
             : unknown(),
         recordsChange(provider, author),
+        real,
       )
       if (changed instanceof Refusal) return changed
       return { provider, request_secret: secret, previous_until: previousUntil(changed) }

@@ -4,6 +4,7 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore } from '../../shared/operator/nouns/restore.ts'
 import { defined } from '../../shared/operator/options.ts'
+import { real } from '../../shared/runtime.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
@@ -33,12 +34,15 @@ const change = (
   after: (before: Restore | undefined) => Restore | Refusal,
   provider?: ProviderId,
 ) =>
-  changeRestore(after, (before, written) =>
-    changeWrites(
-      { ...author, target: `generation ${written.generation}`, ...defined({ provider }) },
-      fields(before),
-      fields(written),
-    ),
+  changeRestore(
+    after,
+    (before, written) =>
+      changeWrites(
+        { ...author, target: `generation ${written.generation}`, ...defined({ provider }) },
+        fields(before),
+        fields(written),
+      ),
+    real,
   )
 
 const tooLow = (highest: number): Refusal =>

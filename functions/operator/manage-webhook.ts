@@ -127,6 +127,7 @@ export const handler = operatorHandler(noun, {
       provider,
       (before) => changed(before, { ...wanted, url }, secret),
       recordsChange(provider, author),
+      real,
     )
     await changeHealth(provider, renewed)
     return view(webhook)
@@ -145,6 +146,7 @@ export const handler = operatorHandler(noun, {
       provider,
       (before) => before && rotated(before, rotation),
       recordsChange(provider, author),
+      real,
     )
     return webhook ? view(webhook) : unknown()
   },
@@ -159,7 +161,7 @@ export const handler = operatorHandler(noun, {
     return found
   },
   remove: async ({ provider }, author) => {
-    const isRemoved = await removeWebhook(provider, recordsChange(provider, author))
+    const isRemoved = await removeWebhook(provider, recordsChange(provider, author), real)
     return isRemoved ? { removed: true } : unknown()
   },
 })

@@ -1,7 +1,7 @@
 import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
 import { type Fields, secretField } from '../domain/operator/change.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
-import { environment, real } from '../runtime.ts'
+import { environment, type Runtime } from '../runtime.ts'
 import { changeBank, findBank } from '../store/banks/banks.ts'
 import {
   connectorRemoval,
@@ -40,10 +40,11 @@ export const saveBank = async (
   identifier: BankIdentifier,
   change: Change,
   given: Given,
-  alongside: OtherWrites = () => [],
+  alongside: OtherWrites,
+  runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
   // Made once, however often the bank is changed by others meanwhile.
-  const newSecret = connectorSecret(real.randomBytes(32))
+  const newSecret = connectorSecret(runtime.randomBytes(32))
   let known: ConnectorSettings | undefined
   let settings: ConnectorSettings | undefined
   let written: Awaited<ReturnType<typeof connectorWrite>>[] = []
@@ -54,13 +55,15 @@ export const saveBank = async (
       if (changed instanceof Refusal) return changed
       known = changed.known
       settings = changed.settings
-      written = settings && settings !== known ? [await connectorWrite(identifier, settings)] : []
+      written =
+        settings && settings !== known ? [await connectorWrite(identifier, settings, runtime)] : []
       return changed.after
     },
     (before, after) => [
       ...written,
       ...alongside({ bank: before, connector: known }, { bank: after, connector: settings }),
     ],
+    runtime,
   )
   if (bank instanceof Refusal) return bank
   if (!settings) return { bank }
@@ -126,7 +129,8 @@ const connectorSecret = (random: Uint8Array): string =>
 /** @returns undefined where there is no such bank */
 export const disconnect = async (
   identifier: BankIdentifier,
-  alongside: OtherWrites = () => [],
+  alongside: OtherWrites,
+  runtime: Runtime,
 ): Promise<Bank | undefined> => {
   let known: ConnectorSettings | undefined
   return changeBank(
@@ -139,6 +143,7 @@ export const disconnect = async (
       connectorRemoval(identifier),
       ...alongside({ bank: before, connector: known }, { bank: after, connector: undefined }),
     ],
+    runtime,
   )
 }
 

@@ -80,14 +80,14 @@ export const operatorHandler = <N extends Noun>(
     if ('error' in judged) return refused(judged.error)
     const checked = await checkOf(call.verb)?.(judged.options, author)
     const requested =
-      checked instanceof Refusal ? checked : await requestApproval(noun, call, author)
+      checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
     return requested instanceof Refusal
       ? refused(explain(requested))
       : { outcome: 'requested', reply: { result: requested } }
   }
 
   const carryOut = async (approval: string, author: Author, until: Date): Promise<Outcome> => {
-    const granted = await claimGranted(noun.name, approval, author, until)
+    const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return refused(explain(granted))
     const { verb, options, requestedBy, finish, release } = granted
     const both = { ...author, verb, by: requestedBy, approvedBy: author.by }

@@ -147,7 +147,7 @@ const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch
   return written
 }
 
-type Writing = Pick<PaymentDeps, 'runtime'> & Parameters<typeof replaceBatches>[2]
+type Writing = Pick<PaymentDeps, 'runtime'> & Parameters<typeof replaceBatches>[1]
 
 /**
  * Writes a batch with those that it makes good.
@@ -163,7 +163,7 @@ export const writeTogether = async (
     { before: batch, after: after.batch },
     ...others.map((before, n) => ({ before, after: after.others[n] ?? before })),
   ]
-  const written = await replaceBatches(pairs, runtime, options)
+  const written = await replaceBatches(pairs, options, runtime)
   return written === 'written' ? { ...after.batch, version: batch.version + 1 } : written
 }
 

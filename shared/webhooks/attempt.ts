@@ -20,6 +20,7 @@ import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
+import { optimistically } from '../store/optimistic.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { isPrompt, markSlow, recordOutcome } from './health.ts'
 import { send } from './send.ts'
@@ -112,9 +113,6 @@ type AttemptWrite = {
   draw: number
 }
 
-// Each lost race is an attempt or a request that was written, and fifty workers may be at work.
-const RACES_MAX = 50
-
 /**
  * Writes an attempt; if another worker has changed the record since the read, as the next attempt.
  * @returns the record as it is now
@@ -125,17 +123,17 @@ const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {
     isLeft ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
   let before = found
   let after = recordAttempt(spare(record), attempt.outcome, attempt.made, attempt.draw)
-  for (let race = 1; race <= RACES_MAX; race += 1) {
+  return optimistically(`The delivery of event ${record.n} of ${record.reference}`, async () => {
     if (await replaceDelivery(before, after)) return after
     before = await reload(record)
-    // The answer to the write was lost.
+    // The write succeeded and its response was lost.
     if ((await findAttempt(before, after.attemptCount))?.id === attempt.made.id) return before
     const isRequested =
       before.status === 'pending' &&
       before.nextAttemptAt?.getTime() !== found?.nextAttemptAt?.getTime()
     after = appendAttempt(spare(before), { ...attempt, isRequested })
-  }
-  throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times`)
+    return undefined
+  })
 }
 
 const reload = async ({ reference, n }: Delivery): Promise<Delivery> => {

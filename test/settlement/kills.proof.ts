@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { saveBank } from '../../shared/banks/save-bank.ts'
 import { Bank } from '../../shared/domain/banks/bank.ts'
 import { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
+import { real } from '../../shared/runtime.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { gcb } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -36,10 +38,16 @@ const ownBank = v.parse(Bank, { ...gcb, identifier: 'HTB', name: 'Test Bank', co
 beforeAll(async () => {
   await useFreshTable()
   Object.assign(process.env, { SEALING_KEY: 'a text for tests', LOCAL_PEERS: 'true' })
-  await saveBank(ownBank.identifier, () => ownBank, {
-    'connector-url': bank.url(),
-    'connector-secret': bank.secret,
-  })
+  await saveBank(
+    ownBank.identifier,
+    () => ownBank,
+    {
+      'connector-url': bank.url(),
+      'connector-secret': bank.secret,
+    },
+    noWrites,
+    real,
+  )
 })
 
 const feeSchedule = v.parse(FeeSchedule, { basisPoints: 150, fixed: 10 })

@@ -2,10 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
+import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -143,7 +145,12 @@ describe('a batch', () => {
     if (!provider?.settlementAccount) throw new Error('No account')
     const settlementAccount = { ...provider.settlementAccount, accountNumber: '1041002002' }
     const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await changeProvider(provider.id, () => ({ ...provider, settlementAccount, payoutsHeldUntil }))
+    await changeProvider(
+      provider.id,
+      () => ({ ...provider, settlementAccount, payoutsHeldUntil }),
+      noWrites,
+      real,
+    )
     await pay(batch, payer)
     const told = payer.bank.instructions.map(({ account }) => account.accountNumber)
     expect(told).toEqual([ACCOUNT, ACCOUNT])
@@ -320,7 +327,8 @@ describe('a provider whose settlement account changed', () => {
   const hold = async ({ provider }: Payer): Promise<void> => {
     const changed = await findProvider(provider)
     const payoutsHeldUntil = heldUntil.toISOString()
-    if (changed) await changeProvider(provider, () => ({ ...changed, payoutsHeldUntil }))
+    if (changed)
+      await changeProvider(provider, () => ({ ...changed, payoutsHeldUntil }), noWrites, real)
   }
   const held = {
     code: '400/5001',
@@ -366,7 +374,8 @@ describe('a provider that cannot be paid: 400/5001, until it can', () => {
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
     const provider = await findProvider(payer.provider)
     const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (provider) await changeProvider(provider.id, () => ({ ...provider, settlementAccount }))
+    if (provider)
+      await changeProvider(provider.id, () => ({ ...provider, settlementAccount }), noWrites, real)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })
@@ -374,9 +383,9 @@ describe('a provider that cannot be paid: 400/5001, until it can', () => {
   test('as its bank has no connector', async () => {
     const payer = await newPayer()
     const batch = await batchOf(payer, 0, { amounts: [100_00] })
-    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const)
+    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const, noWrites, real)
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-    await changeBank(gcb.identifier, () => gcb)
+    await changeBank(gcb.identifier, () => gcb, noWrites, real)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
   })
 })

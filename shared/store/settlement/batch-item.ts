@@ -1,31 +1,30 @@
 import { type Batch, type Line, payableFrom } from '../../domain/settlement/batch.ts'
-import { fromIso, iso } from '../../domain/time.ts'
+import { fromIso, iso, secondsAfter } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
-import { withoutKeys } from '../table.ts'
+import { type Item, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
-/** How batches and their lines are written down: times as ISO text, amounts in pesewas. */
+/** The stored form of batches and their lines: times as ISO text, amounts in pesewas. */
 
 type Times = 'createdAt' | 'sealedAt' | 'reportedAt' | 'processedAt' | 'completedAt' | 'failedAt'
 
-type BatchItem = Omit<Batch, Times> & Record<Times, string | null>
+type BatchItem = Omit<Batch, Times> &
+  Record<Times, string | null> &
+  Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
 
-type Listed = Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
-
-/** By then a run that builds it has ended, or was cut off. */
-const BUILDING_MS = 900_000
-const built = (since: Date): Date => new Date(since.getTime() + BUILDING_MS)
+/** The longest run of a builder. */
+const BUILDING_SECONDS = 900
 
 /**
- * Where a batch is looked for: by the sweep while somebody is at work on it, by the run of its
- * day once it can be paid, by a later batch while its net is below zero, by reconciliation once
- * its payment failed.
+ * Returns the place of a batch in the work index: of the sweep while it is being built or paid, of the
+ * nightly run when it can be paid, of later batches while its net is below zero, or of failed batches.
  */
 const workOf = (batch: Batch): { work: string; due: string } => {
   const { id, provider, status, createdAt, sealedAt, totals, reportedAt } = batch
   switch (status) {
     case 'pending':
-      if (!totals || !reportedAt) return dueAttributes(id, built(sealedAt ?? createdAt))
+      if (!totals || !reportedAt)
+        return dueAttributes(id, secondsAfter(sealedAt ?? createdAt, BUILDING_SECONDS))
       return totals.net < 0
         ? { work: keys.belowZero(provider), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }
@@ -38,7 +37,7 @@ const workOf = (batch: Batch): { work: string; due: string } => {
   }
 }
 
-/** Where a batch stands in its provider's list. */
+/** Returns the position of a batch in its provider's list. */
 export const positionOf = ({ date, n }: Pick<Batch, 'date' | 'n'>): string =>
   `${date}#${String(n).padStart(4, '0')}`
 
@@ -57,8 +56,8 @@ export const toBatchItem = (batch: Batch) => ({
   failedAt: iso(batch.failedAt),
 })
 
-export const fromBatchItem = (item: Record<string, unknown>): Batch => {
-  const { work, due, byStatus, byTime, ...batch } = withoutKeys<BatchItem & Listed>(item)
+export const fromBatchItem = (item: Item): Batch => {
+  const { work, due, byStatus, byTime, ...batch } = withoutKeys<BatchItem>(item)
   return {
     ...batch,
     createdAt: new Date(batch.createdAt ?? 0),
@@ -79,7 +78,7 @@ export const toLineItem = (id: Batch['id'], line: Line) => ({
   completedAt: line.completedAt.toISOString(),
 })
 
-export const fromLineItem = (item: Record<string, unknown>): Line => {
+export const fromLineItem = (item: Item): Line => {
   const line = withoutKeys<LineItem>(item)
   return { ...line, completedAt: new Date(line.completedAt) }
 }

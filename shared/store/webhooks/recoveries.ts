@@ -3,15 +3,23 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
-import { conditionMet, expiresAt, read, table, tableName, withoutKeys } from '../table.ts'
+import {
+  conditionMet,
+  expiresAt,
+  type Item,
+  read,
+  table,
+  tableName,
+  withoutKeys,
+} from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const KEPT_SECONDS = 90 * DAY_SECONDS
 
-export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
-  const { work, due, expiresAt, ...recovery } = withoutKeys<
-    Recovery & Record<'work' | 'due' | 'expiresAt', unknown>
-  >(item)
+type RecoveryItem = Recovery & Record<'work' | 'due' | 'expiresAt', unknown>
+
+export const fromRecoveryItem = (item: Item): Recovery => {
+  const { work, due, expiresAt, ...recovery } = withoutKeys<RecoveryItem>(item)
   return {
     ...recovery,
     since: new Date(recovery.since),
@@ -24,7 +32,7 @@ const toRecoveryItem = (recovery: Recovery) => ({
   ...keys.recovery(recovery.provider, recovery.id),
   entity: 'recovery',
   ...recovery,
-  ...(recovery.status === 'running' ? dueAttributes(recovery.id, recovery.runAt) : {}),
+  ...(recovery.status === 'running' && dueAttributes(recovery.id, recovery.runAt)),
   since: recovery.since.toISOString(),
   until: recovery.until.toISOString(),
   runAt: recovery.runAt.toISOString(),
@@ -35,7 +43,7 @@ export const findRecovery = async (
   provider: ProviderId,
   id: string,
 ): Promise<Recovery | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.recovery(provider, id))
+  const item = await read<Item>(keys.recovery(provider, id))
   return item && fromRecoveryItem(item)
 }
 
@@ -47,8 +55,9 @@ const write = (recovery: Recovery, condition: object): Promise<boolean> =>
   )
 
 /**
- * One that is done is opened anew: whoever was to say so was lost, and more may be owed since.
- * @returns false when one of this id is running
+ * Starts a recovery. A recovery of this id that is done starts again: the worker that ended it may have
+ * crashed, and more events may be undelivered since.
+ * @returns false when a recovery of this id is running
  */
 export const openRecovery = (recovery: Recovery): Promise<boolean> =>
   write(recovery, {
@@ -57,9 +66,9 @@ export const openRecovery = (recovery: Recovery): Promise<boolean> =>
     ExpressionAttributeValues: { ':done': 'done' },
   })
 
-/** @returns false when another worker did this page */
+/** Records a page of a recovery. Returns false when another worker recorded it. */
 export const putPage = (recovery: Recovery): Promise<boolean> =>
   write(recovery, {
-    ConditionExpression: 'page = :before',
-    ExpressionAttributeValues: { ':before': recovery.page - 1 },
+    ConditionExpression: 'page = :previous',
+    ExpressionAttributeValues: { ':previous': recovery.page - 1 },
   })

@@ -129,7 +129,9 @@ export const idempotency: readonly Fault[] = [
     name: 'first-record-written-over',
     area: 'idempotency',
     file: 'shared/store/webhooks/deliveries.ts',
-    from: "(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' })",
+    from: `(previous
+          ? unchanged(previous, next)
+          : { ConditionExpression: 'attribute_not_exists(pk)' })`,
     to: '(before ? asRead(before, after) : {})',
     invariants: [13, 15, 16, 17],
     needs: 'two workers at a first attempt at once, with different answers',

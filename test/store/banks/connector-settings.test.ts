@@ -1,9 +1,11 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { saveBank } from '../../../shared/banks/save-bank.ts'
+import { real } from '../../../shared/runtime.ts'
 import { allBanks } from '../../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../../shared/store/keys.ts'
+import { noWrites } from '../../../shared/store/settings.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { gcb, NOON } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -17,10 +19,16 @@ const bank = { ...gcb, connector: 'http' as const }
 const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_bank' }
 
 const save = () =>
-  saveBank(gcb.identifier, () => bank, {
-    'connector-url': settings.url,
-    'connector-secret': settings.secret,
-  })
+  saveBank(
+    gcb.identifier,
+    () => bank,
+    {
+      'connector-url': settings.url,
+      'connector-secret': settings.secret,
+    },
+    noWrites,
+    real,
+  )
 
 test('settings are read back with their secret, which is nowhere in the table', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
