@@ -50,8 +50,8 @@ export const createDebit = async (
     // The token lets DynamoDB detect a repeated command after a lost response.
     const ClientRequestToken = tokenOf(opening)
     const TransactItems = creationWrites(opening)
-    const command = new TransactWriteCommand({ ClientRequestToken, TransactItems })
-    await withConflictRetries(() => table.send(command), runtime)
+    const input = { ClientRequestToken, TransactItems }
+    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)
     return { kind: 'opened', debit }
   } catch (error) {
     if (error instanceof TransactionCanceledException) return explainCancelled(opening, error)

@@ -43,8 +43,8 @@ export const addLines = async (
     ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
   try {
-    const command = new TransactWriteCommand({ TransactItems })
-    await withConflictRetries(() => table.send(command), runtime)
+    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(write, runtime)
     return { kind: 'added' }
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error

@@ -28,7 +28,7 @@ export const money: readonly Fault[] = [
   {
     ...limit,
     name: 'charge-counted-outside-its-transaction',
-    from: `    await withConflictRetries(() => table.send(command), runtime)`,
+    from: `    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)`,
     to: `    await withConflictRetries(async () => {
       const counted = dayTotalWrite(opening)
       if (counted.length > 0) {

@@ -64,13 +64,14 @@ export const settlement: readonly Fault[] = [
   {
     ...lines,
     name: 'line-before-its-mark',
-    from: `    await withConflictRetries(() => table.send(command), runtime)`,
+    from: `    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(write, runtime)`,
     to: `    const [header, ...others] = TransactItems
     const lines = [header, ...others.filter((_, n) => n % 2 === 0)]
     const marks = others.filter((_, n) => n % 2 === 1)
     for (const some of [lines, marks]) {
-      const part = new TransactWriteCommand({ TransactItems: some as typeof TransactItems })
-      await withConflictRetries(() => table.send(part), runtime)
+      const part = { TransactItems: some as typeof TransactItems }
+      await withConflictRetries(() => table.send(new TransactWriteCommand(part)), runtime)
     }`,
     invariants: [22, 23],
     needs: 'completed debits and a night of runs',
