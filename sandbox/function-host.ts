@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
-import {
-  type FunctionName,
-  type FunctionRow,
-  functionRows,
-} from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
+import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { actingAs } from './authorizer.ts'
 
 /**
@@ -90,7 +87,7 @@ export const loadFunctions = async (
     has: (name) => loaded.has(name),
     invoke: async (name, event) => {
       const found = loaded.get(name)
-      if (!found) throw new Error(`There is no function ${name}`)
+      if (!found) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
       const done = new AbortController()
       const begun = performance.now()

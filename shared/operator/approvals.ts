@@ -82,7 +82,7 @@ export const requestApproval = async (
   runtime: Runtime,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
-  if (!verb) throw new Error(`There is no verb ${name} ${call.verb}`)
+  if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === UNKNOWN_OPERATOR) return unnamed()
   const id = approvalId(step.at, step.id)
   const { options, secrets } = withoutSecrets(verb, call.options)
@@ -165,7 +165,7 @@ export const claimGranted = async (
   }
   const claim = { id: approval.id, claim: worker, at, until }
   if (!(await claimApproval(claim, runtime))) {
-    return new Refusal(1409, { details: 'the call is being carried out, or was' })
+    return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
   return {

@@ -53,7 +53,7 @@ const parseKey = ({ pk, sk }: Key): WorkSubject => {
     case 'BUILD':
       return { kind: 'build', provider: owner as ProviderId, date: id as Day }
     default:
-      throw new Error(`The work index has no items of kind ${kind}`)
+      throw new Error(`Unknown kind of work item: ${kind}`)
   }
 }
 

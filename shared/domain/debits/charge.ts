@@ -64,7 +64,7 @@ export const aboveMaximum = (maximum: Pesewas): Refusal =>
 export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   new Refusal(3005, {
     details: {
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: formatAmount(remaining),
       resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),
