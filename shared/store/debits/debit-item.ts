@@ -87,7 +87,7 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
 
 /**
  * Returns the place of a debit in the work index after a transition. A completed debit, or a settled
- * one that was reversed, waits for settlement. The sweep checks every other one once more.
+ * one that was reversed, waits for settlement. The sweep checks all others one last time.
  */
 export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { facts, status, settledIn } = debit

@@ -82,7 +82,7 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-refused',
     area: 'idempotency',
     file: 'shared/domain/debits/lifecycle.ts',
-    from: "  if (from === to) return 'same'\n",
+    from: "  if (from === to) return 'unchanged'\n",
     to: '',
     invariants: [7],
     needs: 'a bank that reports the same twice',
@@ -91,9 +91,9 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-written-again',
     area: 'idempotency',
     file: 'shared/domain/debits/debit.ts',
-    from: `    case 'same':
+    from: `    case 'unchanged':
       return debit`,
-    to: `    case 'same':
+    to: `    case 'unchanged':
       return { ...debit, version: debit.version + 1 }`,
     invariants: [6, 7, 20],
     needs: 'a bank that reports the same twice',
