@@ -12,6 +12,8 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
 import { environment, pause } from '../runtime.ts'
 import type { Key } from './keys.ts'
@@ -93,6 +95,33 @@ const throttled = (count: number): Error =>
     $metadata: {},
   })
 
+/** Reads and parses one item, strongly consistent. */
+export const find = async <T>(
+  key: Key,
+  parse: (item: Item) => T | Promise<T>,
+): Promise<T | undefined> => {
+  const item = await read<Item>(key)
+  return item && parse(item)
+}
+
+export const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
+
+/** Returns the write of an item, for a transaction. */
+export const putWrite = (Item: Item, condition: object = {}) => ({
+  Put: { TableName: tableName(), Item, ...condition },
+})
+
+/** Writes one item. Returns false when the condition was not met. */
+export const putIf = (Item: Item, condition: object): Promise<boolean> =>
+  conditionMet(table.send(new PutCommand(putWrite(Item, condition).Put)))
+
+/** Updates one item. Returns false when the condition was not met. */
+export const updateIf = (
+  Key: Key,
+  expression: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+): Promise<boolean> =>
+  conditionMet(table.send(new UpdateCommand({ TableName: tableName(), Key, ...expression })))
+
 /** Writes one item, unconditionally. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
@@ -136,20 +165,20 @@ export const spanQuery = (list: string, { from, before }: Span) =>
 /** Returns the query of an item collection, strongly consistent. */
 export const collectionQuery = (pk: string, prefix = '') => ({
   KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-  ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
+  ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
   ConsistentRead: true,
 })
 
 export type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
 
 export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
-  let ExclusiveStartKey: Record<string, unknown> | undefined
+  let ExclusiveStartKey: Item | undefined
   do {
     const { Items = [], LastEvaluatedKey } = await table.send(
       new QueryCommand({
         TableName: tableName(),
         ...input,
-        ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
       }),
     )
     yield Items
@@ -179,8 +208,11 @@ export const conditionMet = async (write: Promise<unknown>): Promise<boolean> =>
   }
 }
 
-/** Returns the members of an item without its keys. */
-export const withoutKeys = <T>({ pk, sk, entity, ...members }: Item): T => members as T
+/** Returns the members of an item without its keys and the attributes of the indexes. */
+export const withoutKeys = <T>(item: Item): T => {
+  const { pk, sk, entity, byStatus, byTime, work, due, ...members } = item
+  return members as T
+}
 
 /** Returns the keys of the table that an entry of an index has. */
 export const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) })

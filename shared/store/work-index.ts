@@ -1,10 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { BatchId } from '../domain/settlement/batch.ts'
 import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
-import { conditionMet, keyOf, queryAll, queryPages, table, tableName } from './table.ts'
+import { keyOf, queryAll, queryPages, updateIf } from './table.ts'
 
 /**
  * The index `work`: items that the sweep checks when they are due, because their message or timer may
@@ -77,21 +76,12 @@ export const listDue = async (shard: number, now: Date, limit: number): Promise<
  * @returns false when another worker has changed the due time
  */
 export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: item.key,
-        UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
-        ConditionExpression: 'due = :due',
-        ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
-        ExpressionAttributeValues: {
-          ':due': item.due,
-          ...(due && { ':next': due.toISOString() }),
-        },
-      }),
-    ),
-  )
+  updateIf(item.key, {
+    UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
+    ConditionExpression: 'due = :due',
+    ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
+    ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
+  })
 
 /**
  * Lists the debits of a provider that wait for settlement, by the time of completion or reversal.

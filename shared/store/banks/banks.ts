@@ -5,7 +5,7 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { type Item, read, readCollection, type Write } from '../table.ts'
+import { find, type Item, readCollection, type Write } from '../table.ts'
 
 /** Removes the simulated connector where the stage does not allow it: money must be real there. */
 const fromBankItem = (item: Item): Bank => {
@@ -31,10 +31,8 @@ export const listBanks = async (): Promise<Bank[]> =>
   (await readCollection(keys.banks.pk)).map(fromBankItem)
 
 /** Reads one bank, strongly consistent. */
-export const findBank = async (identifier: string): Promise<Bank | undefined> => {
-  const item = await read<Item>(keys.bank(identifier))
-  return item && fromBankItem(item)
-}
+export const findBank = (identifier: string): Promise<Bank | undefined> =>
+  find(keys.bank(identifier), fromBankItem)
 
 /**
  * Changes a bank: see {@link changeSettings}.
@@ -51,13 +49,8 @@ export const changeBank = <C extends Bank | Refusal | undefined>(
 }
 
 /** Reads the account of a phone number at one bank. */
-export const findAccount = async (
-  phone: string,
-  bank: string,
-): Promise<CustomerAccount | undefined> => {
-  const item = await read<Item>(keys.account(phone, bank))
-  return item && settingsIn<CustomerAccount>(item)
-}
+export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
+  find(keys.account(phone, bank), settingsIn<CustomerAccount>)
 
 /** Lists all accounts of a phone number. */
 export const listAccounts = async (

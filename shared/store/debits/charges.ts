@@ -9,7 +9,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
-import { expiresAt, read, table, tableName, type Write } from '../table.ts'
+import { expiresAt, isNew, putWrite, read, table, tableName, type Write } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { toDebitItem } from './debit-item.ts'
 
@@ -66,29 +66,18 @@ const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
 
 const creationWrites = (opening: NewDebit): Write[] => {
   const { facts } = opening.debit
-  const TableName = tableName()
-  const isNew = 'attribute_not_exists(pk)'
   return [
-    { Put: { TableName, Item: toDebitItem(opening.debit), ConditionExpression: isNew } },
-    {
-      Put: {
-        TableName,
-        Item: {
-          ...keys.partnerReference(facts.provider, facts.partnerReference),
-          reference: facts.reference,
-          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,
+    putWrite(toDebitItem(opening.debit), isNew),
+    putWrite(
+      {
+        ...keys.partnerReference(facts.provider, facts.partnerReference),
+        reference: facts.reference,
+        request: sha256(opening.fingerprint),
       },
-    },
-    {
-      Put: {
-        TableName,
-        // The facts save a read when the bank reports. Only metadata is not needed then.
-        Item: { ...facts, metadata: undefined, ...keys.uuid(facts.uuid) },
-        ConditionExpression: isNew,
-      },
-    },
+      isNew,
+    ),
+    // The facts save a read when the bank reports. Only metadata is not needed then.
+    putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, isNew),
     ...dayTotalWrite(opening),
   ]
 }

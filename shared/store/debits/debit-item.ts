@@ -119,8 +119,10 @@ export const toDebitItem = (debit: Debit): DebitItem => {
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
-    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
-  const { byStatus, byCustomer, byTime, work, due, ...plain } = rest
+    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity' | 'byStatus' | 'byTime' | 'work' | 'due'>>(
+      item,
+    )
+  const { byCustomer, ...plain } = rest
   return {
     facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
     status,

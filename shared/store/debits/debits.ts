@@ -3,14 +3,12 @@ import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/
 import type { Reference, Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
-import { read, readMany, withoutKeys } from '../table.ts'
+import { find, read, readMany, withoutKeys } from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
 /** Reads a debit, strongly consistent. */
-export const findDebit = async (reference: Reference): Promise<Debit | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.debit(reference))
-  return item && fromDebitItem(item)
-}
+export const findDebit = (reference: Reference): Promise<Debit | undefined> =>
+  find(keys.debit(reference), fromDebitItem)
 
 /** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void

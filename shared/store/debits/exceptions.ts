@@ -6,6 +6,7 @@ import { keys } from '../keys.ts'
 import {
   type Item,
   keyOf,
+  putWrite,
   queryPages,
   readCollection,
   readMany,
@@ -16,6 +17,7 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
 /**
@@ -23,18 +25,13 @@ import { transact } from '../transactions.ts'
  * (docs/api.md#exceptions).
  */
 
-type ExceptionItem = Omit<ReportException, 'at'> & Record<'at' | 'byStatus' | 'byTime', string>
-
-const fromItem = (item: Item): ReportException => {
-  const { byStatus, byTime, at, ...exception } = withoutKeys<ExceptionItem>(item)
-  return { ...exception, at: new Date(at) }
-}
+const fromItem = (item: Item): ReportException =>
+  fromStored<ReportException>(withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception.reference, exception.requestId),
   entity: 'exception',
-  ...exception,
-  at: exception.at.toISOString(),
+  ...toStored(exception),
   byStatus: keys.exceptions('open'),
   byTime: keys.byTime(exception.at, exception.reference),
 })
@@ -44,9 +41,7 @@ export const putException = async (exception: ReportException): Promise<void> =>
 }
 
 /** Returns the write of an exception, for the transaction of its cause. */
-export const exceptionWrite = (exception: ReportException) => ({
-  Put: { TableName: tableName(), Item: itemOf(exception) },
-})
+export const exceptionWrite = (exception: ReportException) => putWrite(itemOf(exception))
 
 /** Lists the exceptions of one debit, in the order of their request ids. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> => {

@@ -1,31 +1,28 @@
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Refund } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { fromIso, iso } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { putWith } from '../settings.ts'
 import {
+  find,
   type Item,
+  isNew,
+  putWrite,
   queryPages,
-  read,
   readMany,
   type Span,
   spanQuery,
-  tableName,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
 
-type Times = 'createdAt' | 'processedAt' | 'completedAt' | 'failedAt'
-type Index = 'work' | 'due' | 'byStatus' | 'byTime'
-type RefundItem = Omit<Refund, Times | 'failed'> &
-  Record<Times, string | null> &
-  Record<Index, unknown> & { failed: { uuid: Refund['uuid']; failedAt: string; failure: string }[] }
+const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
 /** The sweep sends a refund again until the bank has given its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
@@ -39,30 +36,20 @@ const itemOf = (refund: Refund) => ({
   ...workOf(refund),
   byStatus: keys.refunds(refund.status === 'completed' ? 'completed' : 'due'),
   byTime: keys.byTime(refund.completedAt ?? refund.createdAt, refund.reference),
-  ...refund,
-  createdAt: refund.createdAt.toISOString(),
-  processedAt: iso(refund.processedAt),
-  completedAt: iso(refund.completedAt),
-  failedAt: iso(refund.failedAt),
-  failed: refund.failed.map((failed) => ({ ...failed, failedAt: failed.failedAt.toISOString() })),
+  ...toStored(refund),
+  failed: refund.failed.map(toStored),
 })
 
 export const fromRefundItem = (item: Item): Refund => {
-  const { work, due, byStatus, byTime, ...refund } = withoutKeys<RefundItem>(item)
-  return {
-    ...refund,
-    createdAt: new Date(refund.createdAt ?? 0),
-    processedAt: fromIso(refund.processedAt),
-    completedAt: fromIso(refund.completedAt),
-    failedAt: fromIso(refund.failedAt),
-    failed: refund.failed.map((failed) => ({ ...failed, failedAt: new Date(failed.failedAt) })),
-  }
+  const refund = fromStored<Refund>(withoutKeys(item), TIMES)
+  const failed = refund.failed.map((attempt) =>
+    fromStored<Refund['failed'][number]>(attempt, ['failedAt']),
+  )
+  return { ...refund, failed }
 }
 
-export const findRefund = async (reference: Reference): Promise<Refund | undefined> => {
-  const item = await read<Item>(keys.refund(reference))
-  return item && fromRefundItem(item)
-}
+export const findRefund = (reference: Reference): Promise<Refund | undefined> =>
+  find(keys.refund(reference), fromRefundItem)
 
 /** Reads the refunds of many debits, in no order. */
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
@@ -73,24 +60,15 @@ export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | u
   status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
 
 /** Returns the write that creates a refund, for the transaction of its cause. */
-export const refundCreation = (refund: Refund): Write => ({
-  Put: {
-    TableName: tableName(),
-    Item: itemOf(refund),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
+export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew)
 
 /** Returns the write that replaces a refund if it is unchanged. */
-export const refundReplacement = (previous: Refund, next: Refund) => ({
-  Put: {
-    TableName: tableName(),
-    Item: itemOf({ ...next, version: previous.version + 1 }),
+export const refundReplacement = (previous: Refund, next: Refund) =>
+  putWrite(itemOf({ ...next, version: previous.version + 1 }), {
     ConditionExpression: '#version = :previous',
     ExpressionAttributeNames: { '#version': 'version' },
     ExpressionAttributeValues: { ':previous': previous.version },
-  },
-})
+  })
 
 /**
  * Replaces a refund, with other writes in one transaction.

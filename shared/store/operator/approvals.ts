@@ -1,37 +1,31 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Approval, ApprovalId } from '../../domain/operator/approval.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
 import {
-  conditionMet,
+  find,
   type Item,
+  isNew,
+  putWrite,
   queryPages,
-  read,
-  table,
   tableName,
+  updateIf,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
 
 type Jitter = Pick<Runtime, 'random' | 'pause'>
 
-const times = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
-
-const toItem = (approval: Approval): Item => {
-  const texts = times.map((name) => [name, approval[name]?.toISOString()])
-  return { ...approval, ...Object.fromEntries(texts) }
-}
+const TIMES = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
 
 const fromItem = (item: Item): Approval => {
   const { claim, claimedUntil, ...approval } = withoutKeys<Item>(item)
-  const present = times.filter((name) => approval[name] !== undefined)
-  const parsed = present.map((name) => [name, new Date(String(approval[name]))])
-  return { ...approval, ...Object.fromEntries(parsed) } as Approval
+  return fromStored<Approval>(approval, TIMES)
 }
 
 const ownerOf = (id: ApprovalId): string => `APPROVAL#${id}`
@@ -56,17 +50,15 @@ export const putApproval = async (
   alongside: readonly Write[],
   runtime: Jitter,
 ): Promise<void> => {
-  const Item = { ...keys.approval(approval.id), entity: 'approval', ...toItem(approval) }
-  const put = { TableName: tableName(), Item, ConditionExpression: 'attribute_not_exists(pk)' }
-  if (!(await withConflictRetries(() => putWith(put, alongside), runtime))) {
+  const item = { ...keys.approval(approval.id), entity: 'approval', ...toStored(approval) }
+  const { Put } = putWrite(item, isNew)
+  if (!(await withConflictRetries(() => putWith(Put, alongside), runtime))) {
     throw new Error(`Two requests for approval have the id ${approval.id}`)
   }
 }
 
-export const findApproval = async (id: ApprovalId): Promise<Approval | undefined> => {
-  const item = await read<Item>(keys.approval(id))
-  return item && fromItem(item)
-}
+export const findApproval = (id: ApprovalId): Promise<Approval | undefined> =>
+  find(keys.approval(id), fromItem)
 
 const PAGE_SIZE = 100
 
@@ -121,11 +113,11 @@ export const decideApproval = (
 /** The right of one worker to carry out a granted call, until a time. */
 export type Claim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
-const update = (id: ApprovalId, expression: object, runtime: Jitter): Promise<boolean> => {
-  const input = { TableName: tableName(), Key: keys.approval(id), ...expression }
-  const write = () => conditionMet(table.send(new UpdateCommand(input)))
-  return withConflictRetries(write, runtime)
-}
+const update = (
+  id: ApprovalId,
+  expression: Parameters<typeof updateIf>[1],
+  runtime: Jitter,
+): Promise<boolean> => withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
 
 /**
  * Claims a granted call for one worker, so that two workers never carry it out concurrently.

@@ -4,15 +4,16 @@ import {
   type Item,
   keyOf,
   put,
+  putWrite,
   queryAll,
   queryPages,
   readMany,
   type Span,
   statusQuery,
-  tableName,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored } from '../times.ts'
 
 /** The record of operators' changes (docs/api.md#changes). The items never expire. */
 
@@ -39,8 +40,7 @@ export const changeWrites = (
 ): Write[] => {
   const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  const Item = itemOf({ ...recording, changed })
-  return [{ Put: { TableName: tableName(), Item } }]
+  return [putWrite(itemOf({ ...recording, changed }))]
 }
 
 /** Records an operator's work before it starts. */
@@ -50,12 +50,7 @@ export const putChange = async (recording: Recording, options: Fields): Promise<
   await put({ pk, sk }, entity, members)
 }
 
-type ChangeItem = Omit<Change, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
-
-const fromItem = (item: Item): Change => {
-  const { byStatus, byTime, at, ...change } = withoutKeys<ChangeItem>(item)
-  return { ...change, at: new Date(at) }
-}
+const fromItem = (item: Item): Change => fromStored<Change>(withoutKeys(item), ['at'])
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
 export async function* changesWithin({ from, before }: Span): AsyncGenerator<Change> {

@@ -1,38 +1,18 @@
 import { isHeldBy, type Restore } from '../../domain/operator/restore.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { fromIso, iso } from '../../domain/time.ts'
 import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
-import { type Item, read, type Write } from '../table.ts'
+import { find, type Item, type Write } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 
-type RestoreItem = Omit<Restore, 'begunAt' | 'releasedAt'> & {
-  begunAt: string
-  releasedAt: string | null
-}
-
-const fromItem = (item: Item): Restore => {
-  const restore = settingsIn<RestoreItem>(item)
-  return {
-    ...restore,
-    begunAt: new Date(restore.begunAt),
-    releasedAt: fromIso(restore.releasedAt),
-  }
-}
-
-const toItem = (restore: Restore): RestoreItem => ({
-  ...restore,
-  begunAt: restore.begunAt.toISOString(),
-  releasedAt: iso(restore.releasedAt),
-})
+const fromItem = (item: Item): Restore =>
+  fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
 
 /** Reads the last restore, strongly consistent. */
-export const findRestore = async (): Promise<Restore | undefined> => {
-  const item = await read<Item>(keys.restore)
-  return item && fromItem(item)
-}
+export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
 /**
  * Reports whether timeouts, payouts and refunds of a provider are held, strongly consistent
@@ -62,6 +42,6 @@ export const changeRestore = <C extends Restore | Refusal>(
   alongside: (previous: Restore | undefined, next: Restore) => readonly Write[],
   runtime: Runtime,
 ): Promise<C> => {
-  const form = { entity: 'restore', from: fromItem, to: toItem }
+  const form = { entity: 'restore', from: fromItem, to: toStored<Restore> }
   return changeSettings(keys.restore, form, change, alongside, runtime)
 }

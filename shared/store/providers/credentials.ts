@@ -6,8 +6,11 @@ import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
 import {
+  find,
   type Item,
+  isNew,
   keyOf,
+  putWrite,
   queryAll,
   read,
   readMany,
@@ -100,9 +103,8 @@ export const putCredential = (
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
   const hash = sha256(token)
-  const Put = {
-    TableName: tableName(),
-    Item: {
+  const record = putWrite(
+    {
       ...keys.credential(hash),
       entity: 'credential',
       ...credential,
@@ -110,17 +112,15 @@ export const putCredential = (
       byStatus: keys.credentials(credential),
       byTime: `${credential.createdAt}#${hash}`,
     },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  }
-  return transact([{ Put }, ...alongside], runtime)
+    isNew,
+  )
+  return transact([record, ...alongside], runtime)
 }
 
 export const credentialId = (token: string): string => sha256(token)
 
-export const findCredential = async (id: string): Promise<ListedCredential | undefined> => {
-  const item = await read<Item>(keys.credential(id))
-  return item && listed(item)
-}
+export const findCredential = (id: string): Promise<ListedCredential | undefined> =>
+  find(keys.credential(id), listed)
 
 /** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
 export const listCredentials = async (
@@ -131,7 +131,7 @@ export const listCredentials = async (
   return items.map(listed).sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
 }
 
-const listed = ({ byStatus, byTime, ...item }: Item): ListedCredential => ({
+const listed = (item: Item): ListedCredential => ({
   ...withoutKeys<Omit<ListedCredential, 'id'>>(item),
   id: keys.credentialHash(String(item.pk)),
 })

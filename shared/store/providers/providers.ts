@@ -4,19 +4,10 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
-import { type Item, queryAll, read, readMany, statusQuery, type Write } from '../table.ts'
+import { find, queryAll, readMany, statusQuery, type Write } from '../table.ts'
 
-export const findProvider = async (id: ProviderId): Promise<Provider | undefined> => {
-  const item = await read<Item>(keys.provider(id))
-  return item && fromItem(item)
-}
-
-const fromItem = (item: Item): Provider => {
-  const { byStatus, byTime, ...provider } = settingsIn<Provider & Listed>(item)
-  return provider
-}
-
-type Listed = { byStatus: string; byTime: string }
+export const findProvider = (id: ProviderId): Promise<Provider | undefined> =>
+  find(keys.provider(id), settingsIn<Provider>)
 
 /** Lists the ids of all providers, sorted. The index may lag. */
 export const listProviders = async (): Promise<ProviderId[]> => {
@@ -27,7 +18,7 @@ export const listProviders = async (): Promise<ProviderId[]> => {
 /** Reads all providers, by id. */
 export const loadProviders = async (): Promise<Provider[]> => {
   const items = await readMany((await listProviders()).map(keys.provider))
-  return items.map(fromItem).sort((one, other) => (one.id < other.id ? -1 : 1))
+  return items.map(settingsIn<Provider>).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 const names = ttlCache<string>({ entriesMax: 10_000 })
@@ -47,7 +38,7 @@ export const providerNames = async (
   return new Map(entries)
 }
 
-const toItem = (provider: Provider): Provider & Listed => ({
+const toItem = (provider: Provider) => ({
   ...provider,
   byStatus: keys.providers,
   byTime: provider.id,
@@ -60,6 +51,6 @@ export const changeProvider = (
   alongside: (previous: Provider | undefined, next: Provider) => readonly Write[],
   runtime: Runtime,
 ): Promise<Provider | Refusal> => {
-  const form = { entity: 'provider', from: fromItem, to: toItem }
+  const form = { entity: 'provider', from: settingsIn<Provider>, to: toItem }
   return changeSettings(keys.provider(id), form, change, alongside, runtime)
 }

@@ -1,16 +1,20 @@
 import { type Batch, type Line, payableFrom } from '../../domain/settlement/batch.ts'
-import { fromIso, iso, secondsAfter } from '../../domain/time.ts'
+import { secondsAfter } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { type Item, withoutKeys } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /** The stored form of batches and their lines: times as ISO text, amounts in pesewas. */
 
-type Times = 'createdAt' | 'sealedAt' | 'reportedAt' | 'processedAt' | 'completedAt' | 'failedAt'
-
-type BatchItem = Omit<Batch, Times> &
-  Record<Times, string | null> &
-  Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
+const TIMES = [
+  'createdAt',
+  'sealedAt',
+  'reportedAt',
+  'processedAt',
+  'completedAt',
+  'failedAt',
+] as const
 
 /** The longest run of a builder. */
 const BUILDING_SECONDS = 900
@@ -47,38 +51,16 @@ export const toBatchItem = (batch: Batch) => ({
   byStatus: keys.batches(batch.provider),
   byTime: positionOf(batch),
   ...workOf(batch),
-  ...batch,
-  createdAt: batch.createdAt.toISOString(),
-  sealedAt: iso(batch.sealedAt),
-  reportedAt: iso(batch.reportedAt),
-  processedAt: iso(batch.processedAt),
-  completedAt: iso(batch.completedAt),
-  failedAt: iso(batch.failedAt),
+  ...toStored(batch),
 })
 
-export const fromBatchItem = (item: Item): Batch => {
-  const { work, due, byStatus, byTime, ...batch } = withoutKeys<BatchItem>(item)
-  return {
-    ...batch,
-    createdAt: new Date(batch.createdAt ?? 0),
-    sealedAt: fromIso(batch.sealedAt),
-    reportedAt: fromIso(batch.reportedAt),
-    processedAt: fromIso(batch.processedAt),
-    completedAt: fromIso(batch.completedAt),
-    failedAt: fromIso(batch.failedAt),
-  }
-}
-
-type LineItem = Omit<Line, 'completedAt'> & { completedAt: string }
+export const fromBatchItem = (item: Item): Batch => fromStored<Batch>(withoutKeys(item), TIMES)
 
 export const toLineItem = (id: Batch['id'], line: Line) => ({
   ...keys.line(id, line.type, line.reference),
   entity: 'line',
-  ...line,
-  completedAt: line.completedAt.toISOString(),
+  ...toStored(line),
 })
 
-export const fromLineItem = (item: Item): Line => {
-  const line = withoutKeys<LineItem>(item)
-  return { ...line, completedAt: new Date(line.completedAt) }
-}
+export const fromLineItem = (item: Item): Line =>
+  fromStored<Line>(withoutKeys(item), ['completedAt'])

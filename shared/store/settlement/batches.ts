@@ -18,24 +18,21 @@ import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import {
   conditionMet,
-  type Item,
+  find,
+  putWrite,
   type QueryInput,
   queryAll,
-  read,
   readMany,
   statusQuery,
   table,
-  tableName,
   type Write,
 } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
-export const findBatch = async (id: BatchId): Promise<Batch | undefined> => {
-  const item = await read<Item>(keys.batch(id))
-  return item && fromBatchItem(item)
-}
+export const findBatch = (id: BatchId): Promise<Batch | undefined> =>
+  find(keys.batch(id), fromBatchItem)
 
 /** Reads a batch of a provider. Batches of other providers do not exist (docs/api.md#not-found). */
 export const findProviderBatch = async (
@@ -122,17 +119,16 @@ export const replaceBatch = async (
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Batch | undefined> => {
   const next = { ...batch, version: previous.version + 1 }
-  const write = () => table.send(new PutCommand(replacement(previous, next)))
+  const write = () => table.send(new PutCommand(replacement(previous, next).Put))
   return (await conditionMet(withConflictRetries(write, runtime))) ? next : undefined
 }
 
-const replacement = (previous: Batch, next: Batch) => ({
-  TableName: tableName(),
-  Item: toBatchItem(next),
-  ConditionExpression: '#version = :previous',
-  ExpressionAttributeNames: { '#version': 'version' },
-  ExpressionAttributeValues: { ':previous': previous.version },
-})
+const replacement = (previous: Batch, next: Batch) =>
+  putWrite(toBatchItem(next), {
+    ConditionExpression: '#version = :previous',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':previous': previous.version },
+  })
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
 export type Written = 'written' | 'changed' | 'not covered'
@@ -153,9 +149,9 @@ export const replaceBatches = async (
   { isCovered = false, alongside = [] }: WriteOptions,
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Written> => {
-  const replaced = pairs.map(({ before, after }) => ({
-    Put: replacement(before, { ...after, version: before.version + 1 }),
-  }))
+  const replaced = pairs.map(({ before, after }) =>
+    replacement(before, { ...after, version: before.version + 1 }),
+  )
   const cash = pairs.reduce(
     (sum, { before, after }) => sum + takenFromCash(before) - takenFromCash(after),
     0,

@@ -1,9 +1,9 @@
-import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { type Day, secondsAfter } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { conditionMet, type Item, read, table, tableName, withoutKeys } from '../table.ts'
+import { conditionMet, find, type Item, table, tableName, updateIf, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /**
@@ -34,33 +34,27 @@ export const acquireLease = async (
   const lease = { provider, date, holder: newId() }
   const leaseUntil = secondsAfter(now(), LEASE_SECONDS)
   const { work, due } = dueAttributes(provider, leaseUntil)
-  const isAcquired = await conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: keys.build(provider, date),
-        UpdateExpression:
-          'SET entity = :build, provider = :provider, #date = :date, holder = :holder, ' +
-          'leaseUntil = :until, #work = :work, due = :due, ' +
-          'continuations = if_not_exists(continuations, :none)',
-        // A repeated write after a lost response finds its own lease.
-        ConditionExpression:
-          'attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR holder = :holder',
-        ExpressionAttributeNames: { '#date': 'date', '#work': 'work' },
-        ExpressionAttributeValues: {
-          ':build': 'build',
-          ':provider': provider,
-          ':date': date,
-          ':holder': lease.holder,
-          ':until': leaseUntil.toISOString(),
-          ':now': now().toISOString(),
-          ':work': work,
-          ':due': due,
-          ':none': 0,
-        },
-      }),
-    ),
-  )
+  const isAcquired = await updateIf(keys.build(provider, date), {
+    UpdateExpression:
+      'SET entity = :build, provider = :provider, #date = :date, holder = :holder, ' +
+      'leaseUntil = :until, #work = :work, due = :due, ' +
+      'continuations = if_not_exists(continuations, :none)',
+    // A repeated write after a lost response finds its own lease.
+    ConditionExpression:
+      'attribute_not_exists(leaseUntil) OR leaseUntil <= :now OR holder = :holder',
+    ExpressionAttributeNames: { '#date': 'date', '#work': 'work' },
+    ExpressionAttributeValues: {
+      ':build': 'build',
+      ':provider': provider,
+      ':date': date,
+      ':holder': lease.holder,
+      ':until': leaseUntil.toISOString(),
+      ':now': now().toISOString(),
+      ':work': work,
+      ':due': due,
+      ':none': 0,
+    },
+  })
   return isAcquired ? lease : undefined
 }
 
@@ -86,29 +80,15 @@ export const releaseLease = async (
   { provider, date, holder }: BuildLease,
   { isContinued }: { isContinued: boolean },
 ): Promise<void> => {
-  await conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: keys.build(provider, date),
-        UpdateExpression: 'SET continuations = continuations + :more REMOVE holder, leaseUntil',
-        ConditionExpression: 'holder = :holder',
-        ExpressionAttributeValues: { ':holder': holder, ':more': isContinued ? 1 : 0 },
-      }),
-    ),
-  )
+  await updateIf(keys.build(provider, date), {
+    UpdateExpression: 'SET continuations = continuations + :more REMOVE holder, leaseUntil',
+    ConditionExpression: 'holder = :holder',
+    ExpressionAttributeValues: { ':holder': holder, ':more': isContinued ? 1 : 0 },
+  })
 }
 
-export const fromBuildItem = (item: Item): BuildRecord => {
-  const { work, due, ...record } = withoutKeys<BuildRecord & Record<'work' | 'due', unknown>>(item)
-  return record
-}
+export const fromBuildItem = (item: Item): BuildRecord => withoutKeys<BuildRecord>(item)
 
 /** Reads the record of a build that is not done. */
-export const findBuild = async (
-  provider: ProviderId,
-  date: Day,
-): Promise<BuildRecord | undefined> => {
-  const item = await read<Item>(keys.build(provider, date))
-  return item && fromBuildItem(item)
-}
+export const findBuild = (provider: ProviderId, date: Day): Promise<BuildRecord | undefined> =>
+  find(keys.build(provider, date), fromBuildItem)

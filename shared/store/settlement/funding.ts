@@ -3,7 +3,18 @@ import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { Funding } from '../../domain/settlement/funding.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { type Item, read, readCollection, tableName, type Write, withoutKeys } from '../table.ts'
+import {
+  find,
+  type Item,
+  isNew,
+  putWrite,
+  read,
+  readCollection,
+  tableName,
+  type Write,
+  withoutKeys,
+} from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
 /**
@@ -11,20 +22,12 @@ import { transact } from '../transactions.ts'
  * remittance and of each payout that begins or fails (docs/api.md#ledger).
  */
 
-type FundingItem = Omit<Funding, 'recordedAt'> & { recordedAt: string }
+const fromItem = (item: Item): Funding => fromStored<Funding>(withoutKeys(item), ['recordedAt'])
 
-const fromItem = (item: Item): Funding => {
-  const { recordedAt, ...funding } = withoutKeys<FundingItem>(item)
-  return { ...funding, recordedAt: new Date(recordedAt) }
-}
-
-export const findFunding = async (
+export const findFunding = (
   bank: BankIdentifier,
   reference: string,
-): Promise<Funding | undefined> => {
-  const item = await read<Item>(keys.funding(bank, reference))
-  return item && fromItem(item)
-}
+): Promise<Funding | undefined> => find(keys.funding(bank, reference), fromItem)
 
 /** Lists all remittances or those of one bank, strongly consistent, in no order. */
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
@@ -39,18 +42,9 @@ export const putFunding = (
   alongside: readonly Write[],
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
-  const Put = {
-    TableName: tableName(),
-    Item: {
-      ...keys.funding(funding.bank, funding.reference),
-      entity: 'funding',
-      ...funding,
-      recordedAt: funding.recordedAt.toISOString(),
-    },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  }
-  const TransactItems = [{ Put }, fundsChange(funding.amount), ...alongside]
-  return transact(TransactItems, runtime)
+  const key = keys.funding(funding.bank, funding.reference)
+  const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
+  return transact([record, fundsChange(funding.amount), ...alongside], runtime)
 }
 
 /**

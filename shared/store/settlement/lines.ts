@@ -6,7 +6,15 @@ import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
 import type { Runtime } from '../../runtime.ts'
 import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
-import { queryPages, readCollection, readMany, table, tableName } from '../table.ts'
+import {
+  isNew,
+  putWrite,
+  queryPages,
+  readCollection,
+  readMany,
+  table,
+  tableName,
+} from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
@@ -34,12 +42,12 @@ export type Added =
  * @param sweptBefore the sweep has checked every debit that was completed or reversed before
  */
 export const addLines = async (
-  { batch, isNew }: Building,
+  { batch, isNew: isNewBatch }: Building,
   { entries, sweptBefore }: { entries: readonly Entry[]; sweptBefore: Date },
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Added> => {
   const TransactItems = [
-    isNew ? opening(batch) : stillOpen(batch),
+    isNewBatch ? putWrite(toBatchItem(batch), isNew) : stillOpen(batch),
     ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
   try {
@@ -56,14 +64,6 @@ export const addLines = async (
   }
 }
 
-const opening = (batch: Batch) => ({
-  Put: {
-    TableName: tableName(),
-    Item: toBatchItem(batch),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
-
 const stillOpen = ({ id }: Batch) => ({
   ConditionCheck: {
     TableName: tableName(),
@@ -73,13 +73,7 @@ const stillOpen = ({ id }: Batch) => ({
   },
 })
 
-const lineWrite = ({ id }: Batch, { line }: Entry) => ({
-  Put: {
-    TableName: tableName(),
-    Item: toLineItem(id, line),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
+const lineWrite = ({ id }: Batch, { line }: Entry) => putWrite(toLineItem(id, line), isNew)
 
 /** A settled debit leaves the list of unsettled ones. The sweep still checks it if it has not yet. */
 const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => {

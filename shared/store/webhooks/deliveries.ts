@@ -1,74 +1,44 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { DAY_SECONDS, fromIso, iso } from '../../domain/time.ts'
+import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
 import {
   collectionQuery,
-  conditionMet,
   expiresAt,
+  find,
   type Item,
+  isNew,
   put,
+  putIf,
   queryAll,
   read,
   readCollection,
   readMany,
   statusQuery,
-  table,
-  tableName,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
-/** Times as ISO text. */
-type Stored<T> = {
-  [K in keyof T]: T[K] extends Date
-    ? string
-    : T[K] extends Date | null
-      ? string | null
-      : T[K] extends Attempt | null
-        ? Stored<Attempt> | null
-        : T[K]
-}
+const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
 
-const fromAttempt = (attempt: Stored<Attempt>): Attempt => ({
-  ...attempt,
-  at: new Date(attempt.at),
-})
-
-const toAttempt = (attempt: Attempt): Stored<Attempt> => ({
-  ...attempt,
-  at: attempt.at.toISOString(),
-})
-
-type DeliveryItem = Stored<Delivery> & Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
+const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, ['at'])
 
 export const fromDeliveryItem = (item: Item): Delivery => {
-  const { work, due, byStatus, byTime, ...delivery } = withoutKeys<DeliveryItem>(item)
-  return {
-    ...delivery,
-    occurredAt: new Date(delivery.occurredAt),
-    last: delivery.last && fromAttempt(delivery.last),
-    nextAttemptAt: fromIso(delivery.nextAttemptAt),
-    deliveredAt: fromIso(delivery.deliveredAt),
-    failedAt: fromIso(delivery.failedAt),
-  }
+  const delivery = fromStored<Delivery>(withoutKeys(item), TIMES)
+  return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
 const toDeliveryItem = (delivery: Delivery) => ({
   ...keys.delivery(delivery.reference, delivery.n),
   entity: 'delivery',
-  ...delivery,
   ...(!delivery.deliveredAt && undelivered(delivery)),
   // The sweep repeats the message of a lost attempt.
   ...(delivery.nextAttemptAt && dueAttributes(delivery.reference, delivery.nextAttemptAt)),
-  occurredAt: delivery.occurredAt.toISOString(),
-  last: delivery.last && toAttempt(delivery.last),
-  nextAttemptAt: iso(delivery.nextAttemptAt),
-  deliveredAt: iso(delivery.deliveredAt),
-  failedAt: iso(delivery.failedAt),
+  ...toStored(delivery),
+  last: delivery.last && toStored(delivery.last),
 })
 
 /** Lists undelivered events only, so that an ordinary delivery costs no write in an index. */
@@ -77,13 +47,8 @@ const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
   byTime: `${keys.byTime(occurredAt, reference)}#${n}`,
 })
 
-export const findDelivery = async (
-  reference: Reference,
-  n: number,
-): Promise<Delivery | undefined> => {
-  const item = await read<Item>(keys.delivery(reference, n))
-  return item && fromDeliveryItem(item)
-}
+export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
+  find(keys.delivery(reference, n), fromDeliveryItem)
 
 /** Lists the deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
@@ -117,7 +82,7 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
     Limit: limit,
   })
   const earlier = newest
-    .map((item) => fromAttempt(withoutKeys<{ attempt: Stored<Attempt> }>(item).attempt))
+    .map((item) => fromAttempt(withoutKeys<{ attempt: object }>(item).attempt))
     .filter(({ number }) => number !== last.number)
     .reverse()
   return [...earlier, last].slice(-limit)
@@ -130,7 +95,7 @@ export const findAttempt = async (
 ): Promise<Attempt | undefined> => {
   if (number > attemptCount) return undefined
   if (last?.number === number) return last
-  const item = await read<{ attempt: Stored<Attempt> }>(keys.attempt(reference, n, number))
+  const item = await read<{ attempt: object }>(keys.attempt(reference, n, number))
   return item && fromAttempt(item.attempt)
 }
 
@@ -148,17 +113,7 @@ export const replaceDelivery = async (
   if (previous?.last && previous.last.number !== next.last?.number) {
     await putAttempt(previous, previous.last)
   }
-  return conditionMet(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: toDeliveryItem(next),
-        ...(previous
-          ? unchanged(previous, next)
-          : { ConditionExpression: 'attribute_not_exists(pk)' }),
-      }),
-    ),
-  )
+  return putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)
 }
 
 const unchanged = (previous: Delivery, next: Delivery) => {
@@ -182,7 +137,7 @@ const unchanged = (previous: Delivery, next: Delivery) => {
 const putAttempt = (delivery: Delivery, attempt: Attempt): Promise<void> =>
   put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
     n: delivery.n,
-    attempt: toAttempt(attempt),
+    attempt: toStored(attempt),
     expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
   })
 

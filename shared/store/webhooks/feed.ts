@@ -1,4 +1,4 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
@@ -6,7 +6,16 @@ import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import { optimistically } from '../optimistic.ts'
-import { conditionMet, expiresAt, queryAll, queryPages, table, tableName } from '../table.ts'
+import {
+  expiresAt,
+  isNew,
+  putIf,
+  queryAll,
+  queryPages,
+  table,
+  tableName,
+  updateIf,
+} from '../table.ts'
 
 // The feed of a provider's events (docs/api.md#event-feed). Each page is an append-only list of bounded
 // length, so all readers see the same order and miss no event. An event that is relayed twice may
@@ -132,43 +141,25 @@ const extendPage = (
   entries: readonly string[],
   at: Date,
 ): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: keys.feedPage(provider, page),
-        UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
-        ConditionExpression: 'size(entries) <= :room',
-        ExpressionAttributeValues: {
-          ':entries': entries,
-          ':room': PAGE_MAX - entries.length,
-          ':at': at.toISOString(),
-        },
-      }),
-    ),
-  )
+  updateIf(keys.feedPage(provider, page), {
+    UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
+    ConditionExpression: 'size(entries) <= :room',
+    ExpressionAttributeValues: {
+      ':entries': entries,
+      ':room': PAGE_MAX - entries.length,
+      ':at': at.toISOString(),
+    },
+  })
 
 const createPage = (
   provider: ProviderId,
   page: number,
   entries: readonly string[],
   at: Date,
-): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...keys.feedPage(provider, page),
-          entity: 'feed-page',
-          page,
-          entries,
-          lastAt: at.toISOString(),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      }),
-    ),
-  )
+): Promise<boolean> => {
+  const key = keys.feedPage(provider, page)
+  return putIf({ ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() }, isNew)
+}
 
 const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
   await table.send(

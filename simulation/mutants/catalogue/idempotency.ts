@@ -9,11 +9,11 @@ export const idempotency: readonly Fault[] = [
   {
     ...charges,
     name: 'reference-claimed-over-and-over',
-    from: `          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,`,
-    to: `          request: sha256(opening.fingerprint),
-        },`,
+    from: `        request: sha256(opening.fingerprint),
+      },
+      isNew,`,
+    to: `        request: sha256(opening.fingerprint),
+      },`,
     invariants: [1, 3, 10],
     needs: 'a charge that is sent twice',
   },
@@ -129,9 +129,7 @@ export const idempotency: readonly Fault[] = [
     name: 'first-record-written-over',
     area: 'idempotency',
     file: 'shared/store/webhooks/deliveries.ts',
-    from: `(previous
-          ? unchanged(previous, next)
-          : { ConditionExpression: 'attribute_not_exists(pk)' })`,
+    from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
     to: '(before ? asRead(before, after) : {})',
     invariants: [13, 15, 16, 17],
     needs: 'two workers at a first attempt at once, with different answers',
