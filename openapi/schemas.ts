@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankShape } from '../shared/views/transaction-shape.ts'
+import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
 /** JSON Schemas of what goes over the wire, from the schemas that judge it. */
@@ -12,7 +12,7 @@ export type Json = Record<string, unknown>
 const UNTOLD = new Set(['brand', 'check', 'partial_check', 'transform'])
 
 /** Shapes that stand in so many places that they have a name. */
-const named = { Bank: BankShape }
+const named = { Bank: BankSchema }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
@@ -116,15 +116,15 @@ const error = {
 }
 
 export const schemaComponents: Json = {
-  Bank: written(BankShape, { ...config, definitions: {} }),
+  Bank: written(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
   Details: detailForms,
   Error: error,
 }
 
 /** The envelope of a success: `data`, what stands beside it, and `meta` with where a list stands. */
-export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
-  const besides = (beside?.properties ?? {}) as Json
+export const envelopeOf = (data: Json, topLevel?: Json, page?: Json): Json => {
+  const besides = (topLevel?.properties ?? {}) as Json
   const pages = page
     ? {
         ...meta,

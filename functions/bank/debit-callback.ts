@@ -4,7 +4,7 @@ import { notFound } from '../../shared/api/operations.ts'
 import { applyBankCallback } from '../../shared/domain/debits/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { callbackView } from '../../shared/views/bank.ts'
+import { callbackView } from '../../shared/views/bank-debit.ts'
 
 /** A bank's callback: what its update says, or that the customer approved. */
 export const debitCallback = (runtime: Runtime) =>

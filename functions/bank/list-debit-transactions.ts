@@ -1,5 +1,5 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { following, listHash, numbering, positionIn } from '../../shared/api/pagination.ts'
+import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { fitting } from '../../shared/api/reply-size.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
@@ -8,7 +8,8 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks/banks.ts'
 import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debits/debit-lists.ts'
 import { providerNames } from '../../shared/store/providers/providers.ts'
-import { bankItemView, bankListView } from '../../shared/views/bank.ts'
+import { bankItemView, bankListView } from '../../shared/views/bank-debit.ts'
+import { pageNumbersView } from '../../shared/views/page.ts'
 
 /** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
 export const listDebitTransactions = (runtime: Runtime) =>
@@ -36,7 +37,7 @@ export const listDebitTransactions = (runtime: Runtime) =>
       data: bankListView({ account, bank, phone, transactions, total, filter: status }),
       page: {
         per_page: request.perPage,
-        ...(total ? numbering(request, total) : {}),
+        ...(total ? pageNumbersView(request, total) : {}),
         ...following(list, isCut ? positionOf(last) : next),
       },
     }

@@ -4,7 +4,7 @@ import { notFound } from '../../shared/api/operations.ts'
 import { applyBankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { bankUpdateView } from '../../shared/views/bank.ts'
+import { bankUpdateView } from '../../shared/views/bank-debit.ts'
 
 export const updateDebitTransaction = (runtime: Runtime) =>
   bankEndpoint(

@@ -1,6 +1,6 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
+import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
@@ -35,7 +35,7 @@ export const handler = operatorHandler(noun, {
     return new Refusal(1007, { details: 'name a --reference or a --provider' })
   },
   redeliver: async ({ id }, author) => {
-    const wanted = readDeliveryId(environment.referencePrefix, id)
+    const wanted = parseDeliveryId(environment.referencePrefix, id)
     const event = wanted && (await findEvent(wanted))
     if (!event) return new Refusal(1404, { details: 'no such delivery' })
     await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })

@@ -1,8 +1,8 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { bankDetailView } from '../../shared/domain/banks/bank.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
+import { bankDetailView } from '../../shared/views/bank.ts'
 
 export const getBank = (runtime: Runtime) =>
   endpoint('get-bank', runtime, async ({ at, path }) => {

@@ -1,8 +1,9 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { bankView, liveBanks } from '../../shared/domain/banks/bank.ts'
+import { liveBanks } from '../../shared/domain/banks/bank.ts'
 import { pageOf, pageRequest } from '../../shared/domain/page.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
+import { bankView } from '../../shared/views/bank.ts'
 
 /** Every live bank by name; in pages for who asks for them. */
 export const listBanks = (runtime: Runtime) =>

@@ -1,5 +1,5 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { following, listHash, numbering, positionIn, totals } from '../../shared/api/pagination.ts'
+import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { type DebitFilter, isListed } from '../../shared/domain/debits/list-query.ts'
 import { type Count, type PagePlace, pageRequest, placeOf } from '../../shared/domain/page.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -9,6 +9,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { countDebits, type DebitPage, listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findByOwnReference } from '../../shared/store/debits/debits.ts'
 import { debitView } from '../../shared/views/debit.ts'
+import { countView, pageNumbersView } from '../../shared/views/page.ts'
 
 /** A provider's debits, newest first: by page number with counts, or by cursor without. */
 export const listDebitRequests = (runtime: Runtime) =>
@@ -27,7 +28,7 @@ export const listDebitRequests = (runtime: Runtime) =>
       data: debits.map(debitView),
       page: {
         per_page: request.perPage,
-        ...(total ? { ...numbering(request, total), ...totals(total) } : {}),
+        ...(total ? { ...pageNumbersView(request, total), ...countView(total) } : {}),
         ...following(list, next),
       },
     }

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { bankView, liveBanks } from '../../shared/domain/banks/bank.ts'
+import { liveBanks } from '../../shared/domain/banks/bank.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks, listAccounts } from '../../shared/store/banks/banks.ts'
+import { bankView } from '../../shared/views/bank.ts'
 
 /** The banks at which a phone number has an active account, and whose it is. */
 export const lookupCustomerBanks = (runtime: Runtime) =>
@@ -17,7 +18,7 @@ export const lookupCustomerBanks = (runtime: Runtime) =>
     const [first] = active
     if (!first || linked.length === 0) return notFound('lookup-customer-banks')
     return {
-      beside: { phone_number: phone.output, customer: first.account.customerName },
+      topLevel: { phone_number: phone.output, customer: first.account.customerName },
       data: linked.map(bankView),
     }
   })

@@ -1,11 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
+import { API_VERSION } from '../views/fields.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
-
-export const API_VERSION = 'v1'
 
 type Frame = { requestId: string; at: Date; rate: RateStanding }
 
@@ -17,7 +16,7 @@ export type Success = {
   status?: number
   data: unknown
   /** Members that one operation publishes next to `data`. */
-  beside?: Record<string, unknown>
+  topLevel?: Record<string, unknown>
   /** Pagination of a list. */
   page?: Pagination
   headers?: Record<string, string>
@@ -89,7 +88,7 @@ export const successReply = (
     success.status ?? status,
     {
       success: true,
-      ...success.beside,
+      ...success.topLevel,
       data: success.data,
       meta: { ...meta(frame), ...success.page },
     },

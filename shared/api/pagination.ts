@@ -1,11 +1,5 @@
 import { hash } from 'node:crypto'
-import {
-  type Count,
-  type Cursor,
-  LIST_HASH_LENGTH,
-  NO_CURSOR,
-  type PageRequest,
-} from '../domain/page.ts'
+import { type Cursor, LIST_HASH_LENGTH, NO_CURSOR } from '../domain/page.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 
 /** Names a list in its cursors by its operation, its reader and its filters. */
@@ -33,15 +27,4 @@ export const positionIn = (
 export const following = (list: string, next: string | null) => ({
   next_cursor: next === null ? null : cursorFor(list, next),
   has_more: next !== null,
-})
-
-/** The members of `meta` that a page by number has. */
-export const numbering = ({ page, perPage }: PageRequest, { count }: Count) => ({
-  current_page: page,
-  total_pages: Math.ceil(count / perPage),
-})
-
-export const totals = ({ count, isAtLeast }: Count) => ({
-  total_count: count,
-  ...(isAtLeast ? { total_is_at_least: true as const } : {}),
 })

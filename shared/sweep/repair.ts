@@ -2,7 +2,7 @@ import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
-import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
@@ -12,6 +12,7 @@ import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts
 import { appendToFeed, feedSince, isInFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
+import { debitEvents } from '../views/webhook-payload.ts'
 
 /**
  * Finds what should have followed from a debit and did not: an event that was not told, a

@@ -1,6 +1,7 @@
 import type { Webhook } from '../domain/providers/provider.ts'
-import { eventId, PING, type ProviderEvent, pingBody } from '../domain/webhooks/event.ts'
+import { eventId, PING, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
+import { pingBody } from '../views/webhook-payload.ts'
 import { network } from './http/network.ts'
 import { post, type Sent } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'

@@ -38,24 +38,6 @@ export type ConnectorSettings = {
   secret: string
 }
 
-/** A bank as replies, webhooks and lists show it (specification, Bank). */
-export const bankView = (bank: { name: string; identifier: string }) => ({
-  name: bank.name,
-  identifier: bank.identifier,
-  country_code: 'GH' as const,
-})
-
-/** A bank in full (specification, Bank, the variant of the detail reply). */
-export const bankDetailView = (bank: Bank) => ({
-  ...bankView(bank),
-  status: bank.status,
-  connector_type: bank.connectorType,
-  metadata: {
-    ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
-    ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
-  },
-})
-
 /** The banks that can be charged, by name. */
 export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
   [...banks]

@@ -110,7 +110,7 @@ export const idempotency: readonly Fault[] = [
   {
     name: 'event-id-drawn',
     area: 'idempotency',
-    file: 'shared/domain/webhooks/event.ts',
+    file: 'shared/views/webhook-payload.ts',
     from: 'event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),',
     to: 'event_id: `evt_${Math.floor(Math.random() * 1e15)}`,',
     invariants: [13],
