@@ -1,7 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
-import { API_VERSION } from '../views/fields.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
@@ -38,7 +37,7 @@ export type Pagination = {
 const meta = ({ requestId, at }: Frame) => ({
   timestamp: at.toISOString(),
   request_id: requestId,
-  api_version: API_VERSION,
+  api_version: 'v1',
 })
 
 const framed = (

@@ -15,7 +15,7 @@ import { transactionEntries, transactionView } from './transaction.ts'
 
 /** Views of a debit for its bank, with approval methods in the bank's spelling (docs/api.md#approval-methods). */
 
-const BankApprovalMethod = v.nullable(v.picklist(['ussd', 'mobile_api', 'web', 'direct']))
+const bankApprovalSchema = () => v.nullable(v.picklist(['ussd', 'mobile_api', 'web', 'direct']))
 
 /** Shows a debit in the reply to a bank report (docs/api.md#bank-reports). */
 export const bankUpdateView = (debit: Debit) => {
@@ -39,7 +39,7 @@ export const bankUpdateSchema = () =>
     uuid: Uuid,
     reference: Reference,
     status: v.picklist(statuses),
-    approval_method: BankApprovalMethod,
+    approval_method: bankApprovalSchema(),
     bank_reference: NullableText,
     error_message: NullableText,
     fee: v.nullable(AmountText),
@@ -58,7 +58,7 @@ export const callbackView = (debit: Debit) => {
 export const callbackSchema = () =>
   v.object({
     ...transactionEntries(statuses, AmountText),
-    approval_method: BankApprovalMethod,
+    approval_method: bankApprovalSchema(),
   })
 
 /** Shows a debit in the bank list (docs/api.md#bank-list). */
@@ -114,7 +114,7 @@ export const bankListSchema = () =>
       v.object({
         ...transactionEntries(statuses, v.number()),
         id: IntegerId,
-        approval_method: BankApprovalMethod,
+        approval_method: bankApprovalSchema(),
         metadata: FreeForm,
         account: v.object({
           account_number: v.string(),

@@ -10,7 +10,7 @@ import { BankSchema, bankView } from './bank.ts'
 import { AmountText, FreeForm, NullableText, NullableTime, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
 import {
-  ApprovalMethod,
+  approvalMethodSchema,
   approvalMethodView,
   errorDetails,
   errorDetailsSchema,
@@ -103,7 +103,7 @@ export const statusSchema = () =>
       processed_at: NullableTime,
       completed_at: NullableTime,
       bank_reference: NullableText,
-      approval_method: ApprovalMethod,
+      approval_method: approvalMethodSchema(),
       error_message: NullableText,
       error_details: v.nullable(errorDetailsSchema()),
     }),

@@ -16,9 +16,8 @@ import { IntegerId, NullableText, NullableTime, Quantity, Time } from './fields.
 const reasonView = (reason: FailureReason | null) =>
   reason && { code: reason, message: errors[reason].message }
 
-const Reason = v.nullable(
-  v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }),
-)
+const reasonSchema = () =>
+  v.nullable(v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }))
 
 /** Shows the record of a delivery (docs/api.md#delivery-records). */
 export const deliveryView = (delivery: Delivery) => ({
@@ -50,7 +49,7 @@ const deliveryEntries = () => ({
   next_attempt_at: NullableTime,
   delivered_at: NullableTime,
   failed_at: NullableTime,
-  reason: Reason,
+  reason: reasonSchema(),
 })
 
 export const deliverySchema = () => v.object(deliveryEntries())
@@ -126,5 +125,5 @@ export const pingSchema = () =>
     event_id: v.string(),
     delivered: v.boolean(),
     ...attemptEntries(),
-    reason: Reason,
+    reason: reasonSchema(),
   })

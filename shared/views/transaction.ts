@@ -10,7 +10,8 @@ import { type AmountForm, NullableText, NullableTime, Phone, Time } from './fiel
 export const approvalMethodView = (method: State['approvalMethod']): string | null =>
   method === 'mobile_api' ? 'mobile_app' : method
 
-export const ApprovalMethod = v.nullable(v.picklist(['ussd', 'mobile_app', 'web', 'direct']))
+export const approvalMethodSchema = () =>
+  v.nullable(v.picklist(['ussd', 'mobile_app', 'web', 'direct']))
 
 /** Shows why a debit failed (docs/api.md#failure-codes); null for other statuses. */
 export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
@@ -70,7 +71,7 @@ export const transactionEntries = <const Status extends readonly string[]>(
   currency: v.literal(CURRENCY),
   fee: v.nullable(amount),
   narration: v.string(),
-  approval_method: ApprovalMethod,
+  approval_method: approvalMethodSchema(),
   bank_reference: NullableText,
   error_message: NullableText,
   created_at: Time,

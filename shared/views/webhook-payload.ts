@@ -18,7 +18,7 @@ import {
   sentType,
 } from '../domain/webhooks/event-type.ts'
 import { batchSchema, batchView } from './batch.ts'
-import { API_VERSION, FreeForm, Quantity, Time } from './fields.ts'
+import { EventId, FreeForm, Quantity, Time } from './fields.ts'
 import { refundSchema, refundView } from './refund.ts'
 import {
   errorDetails,
@@ -26,6 +26,8 @@ import {
   transactionEntries,
   transactionView,
 } from './transaction.ts'
+
+const API_VERSION = 'v1'
 
 /** Returns event `n` of a debit with its body (docs/api.md#event-types). */
 export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
@@ -110,8 +112,6 @@ export const sentTypes = (name: DebitEventName): string[] => [
   sentType(name, {}),
   sentType(name, { eventNames: 'debit_request' }),
 ]
-
-const EventId = v.pipe(v.string(), v.regex(/^evt_[0-9]+$/))
 
 export const webhookSchema = () => {
   const transaction = transactionEntries(debitEventNames, v.number())
