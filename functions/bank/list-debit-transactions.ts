@@ -4,16 +4,17 @@ import { fitting } from '../../shared/api/reply-size.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks/banks.ts'
 import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debits/debit-lists.ts'
 import { providerNames } from '../../shared/store/providers/providers.ts'
 import { bankItemView, bankListView } from '../../shared/views/bank-debit.ts'
 import { pageNumbersView } from '../../shared/views/page.ts'
 
-/** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
-export const listDebitTransactions = (runtime: Runtime) =>
-  bankEndpoint('list-debit-transactions', runtime, async ({ caller, query, at }) => {
+/** Lists a customer's debits at the bank, newest first (docs/api.md#bank-list). */
+export const listDebitTransactions = bankEndpoint(
+  'list-debit-transactions',
+  async ({ caller, query, at }) => {
     const { phone_number: phone, status_filter: status } = query
     const list = listHash('list-debit-transactions', caller.bank, { phone, status })
     const before = positionIn(list, query.cursor)
@@ -41,6 +42,7 @@ export const listDebitTransactions = (runtime: Runtime) =>
         ...following(list, isCut ? positionOf(last) : next),
       },
     }
-  })
+  },
+)
 
 export const handler = listDebitTransactions(real)

@@ -3,15 +3,14 @@ import type { Refusal } from '../domain/refusal.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
-/** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
-
+/** The values of a request that every reply shows (docs/api.md#envelope, docs/api.md#headers). */
 type Frame = { requestId: string; at: Date; rate: RateStanding }
 
-/** A reply that is no envelope: a file, as it stands. */
+/** A file, which has no envelope. */
 export type TextReply = { text: string; type: string; filename: string }
 
 export type Success = {
-  /** Overrides the operation's own status. */
+  /** Replaces the status of the operation. */
   status?: number
   data: unknown
   /** Members that one operation publishes next to `data`. */
@@ -21,15 +20,14 @@ export type Success = {
   headers?: Record<string, string>
 }
 
-/** Where a list stands (specification, the service envelope). */
+/** The page of a list, as `meta` shows it (docs/api.md#pages). */
 export type Pagination = {
   current_page?: number
   per_page: number
   total_pages?: number
   total_count?: number
-  /** The count stops at its bound: there can be more. */
+  /** The count stopped at 10,000. */
   total_is_at_least?: true
-  /** The cursor of the next page. */
   next_cursor?: string | null
   has_more?: boolean
 }
@@ -67,7 +65,6 @@ const reply = (
   headers?: Record<string, string>,
 ): APIGatewayProxyResult => framed(status, JSON.stringify(body), frame, headers)
 
-/** @param status of the operation */
 export const textReply = (
   { text, type, filename }: TextReply,
   status: number,
@@ -95,10 +92,7 @@ export const successReply = (
     success.headers,
   )
 
-/**
- * Both published error forms in one body: validation messages stand in `details` and in
- * `error.details`.
- */
+/** Renders a refusal in both published forms: `details` and `error.details` (docs/api.md#errors). */
 export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyResult => {
   const { details } = refusal
   return reply(

@@ -8,43 +8,35 @@ import { ReportQuery, SettlementListQuery } from '../domain/settlement/list-quer
 import type { FieldCodes } from '../domain/validation.ts'
 import { EventFeedQuery } from '../domain/webhooks/feed.ts'
 
-/**
- * Every published operation as one row (specification, Endpoints and Limits). The gateway's routes,
- * the rate limit, the validation and the sandbox's routes all come from here. The name of a row is
- * the name of its function's file.
- */
-
+/** One published operation. Its name is the file name of its function. */
 type Row = {
   caller: 'provider' | 'bank'
   method: 'GET' | 'POST'
   /** `{name}` stands for one path segment. */
   path: string
-  /** Published requests per minute, the scope that they are counted in, and the code above them. */
+  /** Published requests per minute, their scope, and the code of the 429. */
   limit: {
     production: number
     sandbox: number
     per: 'caller' | 'token' | 'reference'
-    /** A second limit for all references of a caller. */
+    /** A second limit over all references of a caller. */
     perCaller?: { production: number; sandbox: number }
     code: ErrorCode
   }
-  /** The function's only work is a cheap point read, which may run while the request is counted. */
+  /** The function does one cheap point read, which runs in parallel with the count. */
   readsInParallel?: true
-  /** What an object that is missing, or somebody else's, is called. */
+  /** The refusal for a missing or foreign object. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
-  /** The body's schema; absent where the operation takes none. */
   body?: v.GenericSchema<unknown, unknown>
-  /** Codes of single fields, where 1007 is not the published one. */
+  /** Fields whose published code is not 1007. */
   fieldCodes?: FieldCodes
-  /** Fields that are judged by their source text: 100.50 is an amount, 100.5 is not. */
+  /** Fields that are validated by their source text: 100.50 is an amount, 100.5 is not. */
   decimals?: readonly string[]
-  /** The object that the fields may also stand in. */
+  /** Name of the optional object around the fields. */
   wrapper?: string
-  /** The schema of the query; absent where the operation takes no parameters. */
   query?: v.GenericSchema<unknown, unknown>
-  /** Parameters whose refusals are published under another name. */
+  /** Published names of parameters in refusals. */
   queryNames?: Record<string, string>
-  /** HTTP status of success. */
   status: number
 }
 
@@ -54,9 +46,10 @@ const NOT_FOUND_BY_BANK = {
   category: 'transactions',
 } as const
 
-/** Reads share one published limit; each provider or bank token has it for each operation. */
+/** The published limit of reads, per operation. */
 const READ_LIMIT = { production: 200, sandbox: 60, per: 'caller' } as const
 
+/** Lists the published operations (docs/api.md#operations). Routes, limits and validation follow from it. */
 export const operations = {
   charge: {
     caller: 'provider',
@@ -219,7 +212,7 @@ export type Operation = Row
 
 export const operationNames = Object.keys(operations) as OperationName[]
 
-/** One answer for what does not exist and for what is somebody else's. */
+/** Returns the same refusal for missing and foreign objects (docs/api.md#not-found). */
 export const notFound = (name: OperationName): Refusal => {
   const { code, ...variant }: Row['notFound'] = operations[name].notFound
   return new Refusal(code, variant)
