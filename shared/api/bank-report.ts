@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
 import { Uuid } from '../domain/ids.ts'
@@ -60,11 +59,7 @@ const findReportedDebit = async ({
   caller,
   path,
   at,
-}: {
-  caller: { bank: BankIdentifier }
-  path: Record<string, string>
-  at: Date
-}): Promise<ReportedDebit> => {
+}: Pick<Call<ReportOperation>, 'caller' | 'path' | 'at'>): Promise<ReportedDebit> => {
   const uuid = v.safeParse(Uuid, path.uuid)
   const [debit, generation] = await Promise.all([
     uuid.success ? findBankDebitByUuid(caller.bank, uuid.output) : undefined,

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Refusal } from '../domain/refusal.ts'
-import type { RateStanding } from '../store/rate-limit.ts'
+import type { RequestContext } from './context.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The values of a request that every reply shows (docs/api.md#envelope, docs/api.md#headers). */
-type Frame = { requestId: string; at: Date; rate: RateStanding }
+type Frame = Pick<RequestContext, 'requestId' | 'at' | 'rate'>
 
 /** A file, which has no envelope. */
 export type TextReply = { text: string; type: string; filename: string }
@@ -94,13 +94,13 @@ export const successReply = (
 
 /** Renders a refusal in both published forms: `details` and `error.details` (docs/api.md#errors). */
 export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyResult => {
-  const { details } = refusal
+  const details = refusal.details === undefined ? {} : { details: refusal.details }
   return reply(
     refusal.http,
     {
       success: false,
-      error: { ...refusal.error, ...(details === undefined ? {} : { details }) },
-      ...(details === undefined ? {} : { details }),
+      error: { ...refusal.error, ...details },
+      ...details,
       meta: meta(frame),
     },
     frame,

@@ -49,6 +49,21 @@ const NOT_FOUND_BY_BANK = {
 /** The published limit of reads, per operation. */
 const READ_LIMIT = { production: 200, sandbox: 60, per: 'caller' } as const
 
+const providerRead = {
+  caller: 'provider',
+  method: 'GET',
+  limit: { ...READ_LIMIT, code: 1454 },
+  status: 200,
+} as const
+
+const bankReport = {
+  caller: 'bank',
+  method: 'POST',
+  notFound: NOT_FOUND_BY_BANK,
+  decimals: ['fee'],
+  status: 200,
+} as const
+
 /** Lists the published operations (docs/api.md#operations). Routes, limits and validation follow from it. */
 export const operations = {
   charge: {
@@ -64,8 +79,7 @@ export const operations = {
     status: 202,
   },
   'get-debit-request': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests/{reference}',
     limit: {
       production: 200,
@@ -76,26 +90,18 @@ export const operations = {
     },
     readsInParallel: true,
     notFound: { code: 3404 },
-    status: 200,
   },
   'update-debit-transaction': {
-    caller: 'bank',
-    method: 'POST',
+    ...bankReport,
     path: '/api/v1/banks/debit-transactions/{uuid}/update',
     limit: { production: 30, sandbox: 10, per: 'token', code: 1455 },
-    notFound: NOT_FOUND_BY_BANK,
     body: BankUpdate,
-    decimals: ['fee'],
-    status: 200,
   },
   'list-debit-requests': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 3404 },
     query: DebitListQuery,
-    status: 200,
   },
   'list-debit-transactions': {
     caller: 'bank',
@@ -108,50 +114,34 @@ export const operations = {
     status: 200,
   },
   'debit-callback': {
-    caller: 'bank',
-    method: 'POST',
+    ...bankReport,
     path: '/api/v1/banks/debit-transactions/{uuid}/callback',
     limit: { ...READ_LIMIT, per: 'token', code: 1455 },
-    notFound: NOT_FOUND_BY_BANK,
     body: BankCallback,
-    decimals: ['fee'],
-    status: 200,
   },
   'list-banks': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404 },
     query: PageQuery,
-    status: 200,
   },
   'get-bank': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks/{identifier}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404 },
-    status: 200,
   },
   'lookup-customer-banks': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
-    status: 200,
   },
   'list-deliveries': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests/{reference}/deliveries',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 3404 },
-    status: 200,
   },
   'redeliver-event': {
     caller: 'provider',
@@ -162,13 +152,10 @@ export const operations = {
     status: 202,
   },
   'list-events': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/events',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 1404 },
     query: EventFeedQuery,
-    status: 200,
   },
   'test-webhook': {
     caller: 'provider',
@@ -179,31 +166,22 @@ export const operations = {
     status: 200,
   },
   'list-settlements': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 5404 },
     query: SettlementListQuery,
-    status: 200,
   },
   'get-settlement': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements/{id}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 5404 },
-    status: 200,
   },
   'get-settlement-report': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements/{id}/report',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 5404 },
     query: ReportQuery,
-    status: 200,
   },
 } as const satisfies Record<string, Row>
 

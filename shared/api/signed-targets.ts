@@ -34,29 +34,19 @@ const URL_QUERY_SAFE = '!$%&()*+,-./:;=?@[\\]^_`{|}~'
 
 /** Encoders of keys and values with upper-case hex, the most common first. */
 const upperCaseEncoders: readonly (readonly [key: Encoder, value: Encoder])[] = [
-  // JavaScript's encodeURIComponent.
-  percent("-_.!~*'()"),
-  // URLSearchParams, Java's URLEncoder, Rust, Ruby.
-  percent('*-._', '+'),
-  // RFC 3986: curl, PHP and Guzzle, .NET's EscapeDataString, AWS.
-  strict,
-  // Python's urlencode, Go, Ruby's CGI.
-  percent('-_.~', '+'),
+  percent("-_.!~*'()"), // JavaScript's encodeURIComponent
+  percent('*-._', '+'), // URLSearchParams, Java's URLEncoder, Rust, Ruby
+  strict, // RFC 3986: curl, PHP and Guzzle, .NET's EscapeDataString, AWS
+  percent('-_.~', '+'), // Python's urlencode, Go, Ruby's CGI
   identity,
   percent(URL_QUERY_SAFE),
-  // Python's quote.
-  percent('-_.~/'),
-  // PHP's urlencode and http_build_query.
-  percent('-_.', '+'),
-  // .NET's UrlEncode; HttpUtility has lower case.
-  percent('-_.!*()', '+'),
-  // axios, and axios before 1.0.
-  percent("-_.!~*'():$,", '+'),
-  percent("-_.!~*'():$,[]", '+'),
-  // Angular.
-  percent("-_.!~*'()@:$,;=?/"),
-  // OkHttp.
-  percent('*-._'),
+  percent('-_.~/'), // Python's quote
+  percent('-_.', '+'), // PHP's urlencode and http_build_query
+  percent('-_.!*()', '+'), // .NET's UrlEncode; HttpUtility has lower case
+  percent("-_.!~*'():$,", '+'), // axios
+  percent("-_.!~*'():$,[]", '+'), // axios before 1.0
+  percent("-_.!~*'()@:$,;=?/"), // Angular
+  percent('*-._'), // OkHttp
   percent(''),
   encodeAll,
 ]

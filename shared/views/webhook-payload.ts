@@ -29,6 +29,19 @@ import {
 
 const API_VERSION = 'v1'
 
+const headOf = (event: string, event_id: string, at: Date) => ({
+  event,
+  event_id,
+  timestamp: at.toISOString(),
+  api_version: API_VERSION,
+})
+
+const headEntries = () => ({
+  event_id: EventId,
+  timestamp: Time,
+  api_version: v.literal(API_VERSION),
+})
+
 /** Returns event `n` of a debit with its body (docs/api.md#event-types). */
 export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   const { reference, provider } = debit.facts
@@ -44,14 +57,12 @@ export const debitEvents = (debit: Debit): ProviderEvent[] =>
 
 /** Returns the event of a paid batch; undefined until the batch is paid. */
 export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
-  const { id, provider, completedAt: at, completedGeneration: generation } = batch
+  const { provider, completedAt: at, completedGeneration: generation } = batch
   if (batch.status !== 'completed' || !at) return undefined
-  const reference = id as string as Reference
+  const reference = batch.id as string as Reference
+  const id = eventId({ reference, n: SETTLED, generation })
   const payload = () => ({
-    event: eventTypes.settled.event,
-    event_id: eventId({ reference, n: SETTLED, generation }),
-    timestamp: at.toISOString(),
-    api_version: API_VERSION,
+    ...headOf(eventTypes.settled.event, id, at),
     sequence: 0,
     data: { settlement: batchView(batch, amountNumber) },
   })
@@ -65,11 +76,9 @@ export const webhookBody = (debit: Debit, n: number, variant: Variant = {}): str
 /** Returns the same body as an object. `sequence` orders the events of a debit, from 0. */
 export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) => {
   const state = stateAt(debit, n)
+  const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })
   return {
-    event: sentType(state.status, variant),
-    event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),
-    timestamp: state.updatedAt.toISOString(),
-    api_version: API_VERSION,
+    ...headOf(sentType(state.status, variant), id, state.updatedAt),
     sequence: n,
     data: variant.payload === 'reduced' ? reducedData(state) : fullData(debit, state),
   }
@@ -99,13 +108,7 @@ const reducedData = (state: State) => ({
 
 /** Returns the body of a ping. A ping concerns no debit and has no sequence (docs/api.md#webhook-health). */
 export const pingBody = ({ eventId, at }: { eventId: string; at: Date }): string =>
-  JSON.stringify({
-    event: PING,
-    event_id: eventId,
-    timestamp: at.toISOString(),
-    api_version: API_VERSION,
-    data: {},
-  })
+  JSON.stringify({ ...headOf(PING, eventId, at), data: {} })
 
 /** Returns both types of an event: the one to subscribe to and its variant (docs/api.md#variants). */
 export const sentTypes = (name: DebitEventName): string[] => [
@@ -129,9 +132,7 @@ export const webhookSchema = () => {
   )
   return v.object({
     event: v.picklist(debitEventNames.flatMap(sentTypes)),
-    event_id: EventId,
-    timestamp: Time,
-    api_version: v.literal(API_VERSION),
+    ...headEntries(),
     sequence: Quantity,
     data: v.union([full, reduced]),
   })
@@ -140,9 +141,7 @@ export const webhookSchema = () => {
 export const settlementWebhookSchema = () =>
   v.object({
     event: v.literal(eventTypes.settled.event),
-    event_id: EventId,
-    timestamp: Time,
-    api_version: v.literal(API_VERSION),
+    ...headEntries(),
     sequence: v.literal(0),
     data: v.object({ settlement: batchSchema(v.number()) }),
   })
@@ -150,9 +149,8 @@ export const settlementWebhookSchema = () =>
 export const pingWebhookSchema = () =>
   v.object({
     event: v.literal(PING),
+    ...headEntries(),
     event_id: v.string(),
-    timestamp: Time,
-    api_version: v.literal(API_VERSION),
     data: v.object({}),
   })
 

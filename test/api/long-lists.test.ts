@@ -54,6 +54,9 @@ const debitIn = (status: Status, facts: Partial<Debit['facts']> = {}): Debit => 
   return granted(advance(debit, { to: status, ...cause }))
 }
 
+const debitsIn = (count: number, status: Status, facts?: Partial<Debit['facts']>): Debit[] =>
+  Array.from({ length: count }, () => debitIn(status, facts))
+
 const clock = { now: 0, lag: 0 }
 const simulated = newTable({
   definition: tableDefinition,
@@ -121,10 +124,11 @@ const customer = async (phone: string): Promise<PhoneNumber> => {
   return phone as PhoneNumber
 }
 
+const referencesOf = (items: readonly { reference: string }[]): string[] =>
+  items.map(({ reference }) => reference)
+
 const transactionsOf = (pages: readonly Reply[]): string[] =>
-  pages.flatMap(({ body }) =>
-    body.data.transactions.map(({ reference }: { reference: string }) => reference),
-  )
+  pages.flatMap(({ body }) => referencesOf(body.data.transactions))
 
 const references = (debits: readonly Debit[]): string[] =>
   debits.map(({ facts }) => facts.reference)
@@ -157,10 +161,9 @@ describe('bank list', () => {
         .reverse()
       expect(transactionsOf(pages)).toEqual(references(expected))
       const byNumber = []
-      for (let page = 1; page <= Math.ceil(count / 100); page += 1) {
-        byNumber.push(
-          await request('list-debit-transactions', { ...query, status, page: String(page) }),
-        )
+      for (const page of pages.keys()) {
+        const numbered = { ...query, status, page: String(page + 1) }
+        byNumber.push(await request('list-debit-transactions', numbered))
       }
       expect(transactionsOf(byNumber)).toEqual(references(expected))
       const second = pages[1]?.body
@@ -177,7 +180,7 @@ describe('bank list', () => {
       partnerReference: '"'.repeat(50),
       metadata: { a: '"'.repeat(4_092) },
     }
-    write(Array.from({ length: 100 }, () => debitIn('processing', worst)))
+    write(debitsIn(100, 'processing', worst))
     const query = { phone_number: phone, per_page: '100', status: 'processing' }
     const { body, bytes } = await request('list-debit-transactions', query)
     expect(body.data.transactions).toHaveLength(100)
@@ -187,9 +190,7 @@ describe('bank list', () => {
 
   test('a page that exceeds 4 MB ends early, and its cursor leads to the rest', async () => {
     const phone = await customer('+233245100003')
-    const debits = Array.from({ length: 90 }, () =>
-      debitIn('processing', { phone, metadata: { a: '"é'.repeat(10_000) } }),
-    )
+    const debits = debitsIn(90, 'processing', { phone, metadata: { a: '"é'.repeat(10_000) } })
     write(debits)
     const query = { phone_number: phone, per_page: '100', status: 'processing' }
     const pages = await readPages('list-debit-transactions', query)
@@ -219,7 +220,7 @@ describe('bank list', () => {
   test('a cursor of another status or customer, or a changed cursor, is rejected', async () => {
     const phone = await customer('+233245100005')
     const other = await customer('+233245100006')
-    write(Array.from({ length: 3 }, () => debitIn('processing', { phone })))
+    write(debitsIn(3, 'processing', { phone }))
     const query = { phone_number: phone, status: 'processing', per_page: '1' }
     const { next_cursor: cursor } = (await request('list-debit-transactions', query)).body.meta
     for (const another of [{ status: 'all' }, { phone_number: other }, { cursor: `${cursor}A` }]) {
@@ -273,7 +274,7 @@ describe('provider list', () => {
     let query: Record<string, string> = { created_from, per_page: '7' }
     for (let page = 0; page < 9; page += 1) {
       const { body } = await request('list-debit-requests', query)
-      listed.push(...body.data.map(({ reference }: { reference: string }) => reference))
+      listed.push(...referencesOf(body.data))
       query = { ...query, cursor: body.meta.next_cursor }
       for (const [index, debit] of debits.entries()) {
         const to = nextStatus[debit.status as keyof typeof nextStatus]
@@ -296,7 +297,7 @@ describe('provider list', () => {
     for (const page of [1, 2, 3, 4, 5]) {
       const query = { created_from: from, per_page: '10', page: String(page) }
       const { body } = await request('list-debit-requests', query)
-      const shown = body.data.map(({ reference }: { reference: string }) => reference)
+      const shown = referencesOf(body.data)
       expect(shown).toEqual(newest.slice((page - 1) * 10, page * 10))
       expect(body.meta).toMatchObject({ total_count: 45, total_pages: 5, has_more: page < 5 })
     }
@@ -309,8 +310,7 @@ describe('lists of more than 10,000 debits', () => {
   beforeAll(async () => {
     await customer(phone)
     old.push(debitIn('pending', { phone }))
-    const newer = Array.from({ length: 10_020 }, () => debitIn('failed', { phone }))
-    write([...old, ...newer])
+    write([...old, ...debitsIn(10_020, 'failed', { phone })])
   })
 
   test('a bank continues by cursor after the 10,000 examined debits', async () => {
