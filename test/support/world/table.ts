@@ -1,66 +1,63 @@
 import { randomUUID } from 'node:crypto'
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams'
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { inject } from 'vitest'
+import { jobs } from '../../../infra/definitions/jobs.ts'
 import { createTable } from '../../../sandbox/table.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
-import { openStream } from './stream.ts'
-import type { Workers } from './workers.ts'
 
-/** A table of its own for each world, in which every write is a side effect of its worker. */
+/** A table on DynamoDB Local, with its stream. */
 
 export type Item = Record<string, unknown> & { pk: string; sk: string; entity?: string }
 
-const WRITES = /^(?:Put|Update|Delete|TransactWrite|BatchWrite)/
+const relayed: readonly string[] = jobs.relay.from.stream
 
-type Written = { Key?: object; Item?: object }
-
-/** Of a key in either spelling. */
-const sortKeyIn = ({ Key, Item }: Written): string => {
-  const { sk } = (Key ?? Item ?? {}) as { sk?: string | { S: string } }
-  return (typeof sk === 'object' ? sk.S : sk) ?? ''
-}
-
-export const openTable = async (workers: Workers) => {
+export const openTable = async () => {
   const endpoint = inject('dynamoDbEndpoint')
   const name = `test-${randomUUID()}`
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, TABLE_NAME: name })
-  const stream = await openStream(endpoint, await createTable(endpoint, name))
-  let writes = 0
-  let read = 0
-  table.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      (args) =>
-        WRITES.test(commandName)
-          ? workers.effect(`${commandName} ${sortKeyIn(args.input as Written)}`, () =>
-              next(args).finally(() => {
-                writes += 1
-              }),
-            )
-          : workers.read(() => next(args)),
-    { step: 'initialize', name: 'world', override: true },
-  )
-  /** What a read of it all gives, read again only after a write. */
-  const sinceWrite = <T>(readAll: () => Promise<T>) => {
-    let known: { writes: number; found: Promise<T> } | undefined
-    return (): Promise<T> => {
-      if (known?.writes !== writes) known = { writes, found: readAll() }
-      return known.found
-    }
-  }
+  const readStream = await openStream(endpoint, await createTable(endpoint, name))
   return {
-    /** What was written since the last time. */
-    readStream: async (): Promise<DynamoDBRecord[]> => {
-      if (read === writes) return []
-      read = writes
-      return stream()
-    },
-    /** Everything, as it is kept. */
-    items: sinceWrite(async (): Promise<Item[]> => {
+    readStream,
+    items: async (): Promise<Item[]> => {
       const { Items = [] } = await table.send(
         new ScanCommand({ TableName: tableName(), ConsistentRead: true }),
       )
       return Items as Item[]
-    }),
+    },
+  }
+}
+
+/** Returns a function that reads the records since its last call. */
+const openStream = async (
+  endpoint: string,
+  StreamArn: string,
+): Promise<() => Promise<DynamoDBRecord[]>> => {
+  const client = new DynamoDBStreamsClient({ endpoint })
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId
+  const oldest = async (): Promise<string | undefined> => {
+    const { ShardIterator } = await client.send(
+      new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+    )
+    return ShardIterator
+  }
+  // An iterator of an empty stream expires when DynamoDB Local writes to other tables.
+  let next: string | undefined
+  return async () => {
+    const { Records = [], NextShardIterator } = await client.send(
+      new GetRecordsCommand({ ShardIterator: next ?? (await oldest()) }),
+    )
+    if (!NextShardIterator) throw new Error('The stream has another shard')
+    if (next || Records.length > 0) next = NextShardIterator
+    return (Records as DynamoDBRecord[]).filter(({ dynamodb }) =>
+      relayed.includes(dynamodb?.NewImage?.entity?.S ?? ''),
+    )
   }
 }

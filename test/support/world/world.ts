@@ -1,197 +1,142 @@
-import { randomUUID } from 'node:crypto'
-import type { Context, DynamoDBRecord } from 'aws-lambda'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Context } from 'aws-lambda'
+import { reconcileDay } from '../../../functions/jobs/reconcile-day.ts'
+import { handler as manageRestore } from '../../../functions/operator/manage-restore.ts'
+import { handler as manageSettlement } from '../../../functions/operator/manage-settlement.ts'
+import { listEvents } from '../../../functions/provider/list-events.ts'
+import type { JobName } from '../../../infra/definitions/jobs.ts'
 import { actingAs } from '../../../sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/providers/provider.ts'
-import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
+import { changeBank } from '../../../shared/store/banks/banks.ts'
+import { putCredential } from '../../../shared/store/providers/credentials.ts'
+import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
+import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
-import { draws } from '../../../simulation/engine/random.ts'
-import { demoProvider, NOON } from '../examples.ts'
-import { callersOf } from './callers.ts'
-import { streamFeed, visible, work } from './feed.ts'
-import { type FunctionName, functionsOf, type Run } from './functions.ts'
-import { plant } from './plant.ts'
-import { newQueues, type Queued } from './queues.ts'
-import { openReceiver } from './receiver.ts'
+import { functionsOf as simulatedFunctions } from '../../../simulation/engine/functions.ts'
+import { demoProvider, gcb, NOON, still } from '../examples.ts'
+import { queueFeed, streamFeed } from './lambda.ts'
+import { newQueues } from './queues.ts'
 import { type Item, openTable } from './table.ts'
-import { newWorkers } from './workers.ts'
 
 /**
- * The service as a world that can be stopped: the real functions on DynamoDB Local and its real
- * stream, with queues and timers in memory, a clock that goes only where it is sent, and a
- * receiver on this machine. One thing happens after the other, so a run can be repeated with one
- * more thing going wrong.
+ * The functions on DynamoDB Local, with queues and schedules in memory and a clock that only the
+ * test moves. One invocation runs at a time.
  */
 
-export type Luck = {
-  /** Of all draws. */
-  seed?: number
-  /** How often what was sent arrives; once, unless a test says otherwise. */
-  copies?: (sent: Sent) => number
-  /** Whether the order of messages and stream records is a matter of chance. */
-  shuffled?: boolean
-}
-
-export type Sent =
-  | { queue: QueueName; body: string }
-  | { schedule: string }
-  | { records: readonly DynamoDBRecord[] }
-
-export type WebhookSettings = Partial<Pick<Webhook, 'attemptsMax' | 'events'>>
-
-export type World = Awaited<ReturnType<typeof openWorld>>
+export type SteppedService = Awaited<ReturnType<typeof openSteppedService>>
 
 Object.assign(process.env, { CACHE_SECONDS: '0', LOCAL_PEERS: 'true', SEALING_KEY: 'test' })
 
-export const openWorld = async (
-  settings: WebhookSettings = {},
-  { seed = 1, copies = () => 1, shuffled = false }: Luck = {},
-) => {
-  const clock = { now: NOON.getTime() }
-  const now = (): number => clock.now
-  const runtime = runtimeOf(clock, seed)
-  const workers = newWorkers()
-  const table = await openTable(workers)
-  const queues = newQueues({ workers, now, copies })
-  const receiver = await openReceiver(workers, now)
+const functionsOf = (runtime: Runtime) =>
+  ({
+    ...simulatedFunctions(runtime),
+    'reconcile-day': reconcileDay(runtime),
+    'manage-restore': manageRestore,
+    'manage-settlement': manageSettlement,
+    'list-events': listEvents(runtime),
+  }) satisfies Record<JobName, unknown> & Record<string, unknown>
+
+export type FunctionName = keyof ReturnType<typeof functionsOf>
+
+const MINUTE_MS = 60_000
+const TURNS_MAX = 5_000
+
+export const openSteppedService = async (settings: Pick<Webhook, 'url' | 'events'>) => {
+  let current = NOON.getTime()
+  const now = (): number => current
+  const runtime = still({ now: () => new Date(current), newId: newIds(), randomBytes, pause })
+  const { items, readStream } = await openTable()
+  const queues = newQueues(now)
   const secret = webhookSecret(Buffer.alloc(32, 1))
-  const webhook: Webhook = { url: receiver.url, secret, ...PATIENCE, ...settings }
-  await plant(webhook)
+  const webhook = { secret, timeoutSeconds: 30, connectionTimeoutSeconds: 10, ...settings }
+  await createFixtures(webhook)
 
   const functions = functionsOf(runtime)
-  /** @returns what it replied; undefined: its worker died */
-  const run = <R>(name: FunctionName, event: unknown): Promise<R | undefined> => {
-    const invoke: Run = functions[name]
-    return workers.run(() => actingAs(name, () => invoke(event, {} as Context)))
+  const run = async <R>(name: FunctionName, event: unknown): Promise<R> => {
+    const invoke = functions[name] as (event: unknown, context: Context) => Promise<unknown>
+    return (await actingAs(name, () => invoke(event, {} as Context))) as R
   }
-  const chance = shuffled ? runtime.random : undefined
-  const readStream = async () => {
-    const records = await table.readStream()
-    const count = records.length > 0 ? copies({ records }) : 0
-    return Array.from({ length: count }, () => records).flat()
+  const relay = streamFeed(run, readStream)
+  const work = queueFeed(run, queues, now)
+
+  /** Runs all that is due; the stream goes first. */
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+      if (!(await relay()) && !(await work())) return
+    }
+    throw new Error(`There is work after ${TURNS_MAX} turns`)
   }
-  const relay = streamFeed({ run, readStream, chance })
-  const turns = {
-    relay,
-    work: (taken: readonly Queued[]) => work(run, queues, taken),
-    visible: () => visible(queues, clock.now, chance),
-    chance,
+
+  /** Moves the clock to the next event; false: there is none until then. */
+  const waitForNext = async (until: number): Promise<boolean> => {
+    const due = nextDue(await items())
+    // Skips the sweeps that can find nothing.
+    const sweepAt = Math.ceil(Math.max(due, current + 1) / MINUTE_MS) * MINUTE_MS
+    const next = Math.min(sweepAt, queues.nextAt())
+    if (next > until) return false
+    current = Math.max(current, next)
+    queues.fireSchedules()
+    if (current === sweepAt) queues.put('sweeps', '{}')
+    return true
   }
+
   return {
-    provider: demoProvider.id,
     webhook,
-    receiver,
     queues,
-    workers,
     now: runtime.now,
     run,
-    items: table.items,
-    /** Takes what was written so far out of the stream, as if it were long past. */
-    forget: table.readStream,
-    work: turns.work,
-    ...passing({ clock, queues, items: table.items, settle: () => settle(turns) }),
-    ...callersOf({ run, runtime }),
-    close: receiver.close,
+    items,
+    settle,
+    /** Moves the clock by some seconds and runs all that becomes due. */
+    pass: async (seconds: number): Promise<void> => {
+      const end = current + seconds * 1000
+      do await settle()
+      while (await waitForNext(end))
+      current = end
+    },
+    /** Drops the stream records of all writes so far. */
+    dropStream: readStream,
   }
 }
 
-const PATIENCE = { timeoutSeconds: 30, connectionTimeoutSeconds: 10 }
+/** Creates the provider with its webhook and the bank, with the credentials of the sample events. */
+const createFixtures = async (webhook: Webhook): Promise<void> => {
+  const createdAt = NOON.toISOString()
+  await Promise.all([
+    changeBank(gcb.identifier, () => gcb),
+    changeProvider(demoProvider.id, () => demoProvider),
+    putCredential('sk_sandbox_demo', { kind: 'provider', owner: demoProvider.id, createdAt }),
+    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }),
+    changeWebhook(demoProvider.id, () => webhook),
+    putSweepProgress({ until: NOON }),
+  ])
+}
 
-type Clock = { now: number }
-
-/** A pause that has a signal is a patience that never runs out: nothing here is slow. */
+/** A pause with a signal is a timeout, which never runs out: no receiver is slow. */
 const pause: Runtime['pause'] = (_, signal) =>
   signal
-    ? new Promise((_, reject) => {
+    ? new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
       })
     : Promise.resolve()
 
-const runtimeOf = (clock: Clock, seed: number): Runtime => {
-  // DynamoDB Local knows the token of a transaction again, whatever the table: no id comes twice.
+/** Returns unique ids: DynamoDB Local deduplicates transaction tokens across tables. */
+const newIds = (): Runtime['newId'] => {
   const origin = randomUUID().slice(0, 8)
-  let ids = 0
-  const random = draws(seed)
-  const bytes = draws(seed + 1)
-  return {
-    now: () => new Date(clock.now),
-    newId: () => {
-      ids += 1
-      return `${origin}-0000-4000-8000-${String(ids).padStart(12, '0')}`
-    },
-    random,
-    randomBytes: (count) => Buffer.from(Array.from({ length: count }, () => bytes() * 256)),
-    pause,
+  let count = 0
+  return () => {
+    count += 1
+    return `${origin}-0000-4000-8000-${String(count).padStart(12, '0')}`
   }
 }
 
-type Turns = {
-  relay: () => Promise<boolean>
-  work: (taken: readonly Queued[]) => Promise<void>
-  visible: () => Queued[]
-  chance: (() => number) | undefined
-}
-
-const TURNS_MAX = 5_000
-
-/** All that can happen without the clock going on; the stream first, or by chance. */
-const settle = async ({ relay, work, visible, chance }: Turns): Promise<void> => {
-  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
-    const taken = visible()
-    const isQueueFirst = taken.length > 0 && chance !== undefined && chance() < 0.5
-    if (!isQueueFirst && (await relay())) continue
-    if (taken.length === 0) return
-    await work(taken)
-  }
-  throw new Error('The world never comes to rest')
-}
-
-type Passing = {
-  clock: Clock
-  queues: ReturnType<typeof newQueues>
-  items: () => Promise<Item[]>
-  settle: () => Promise<void>
-}
-
-const MINUTE_MS = 60_000
-
-const passing = ({ clock, queues, items, settle }: Passing) => {
-  /** Moves the clock to what comes next. @returns false when nothing does, up to that time */
-  const waitForNext = async (until = Number.POSITIVE_INFINITY): Promise<boolean> => {
-    const due = nextLook(await items())
-    // The next sweep that can find anything: those before it are passed over.
-    const sweepAt = Math.ceil(Math.max(due, clock.now + 1) / MINUTE_MS) * MINUTE_MS
-    const messages = queues.queued.map(({ visibleAt }) => visibleAt)
-    const next = Math.min(sweepAt, ...messages, ...queues.schedules.map(({ at }) => at))
-    if (next === Number.POSITIVE_INFINITY || next > until) return false
-    clock.now = Math.max(clock.now, next)
-    queues.ring()
-    if (clock.now === sweepAt) queues.put('sweeps', '{}')
-    return true
-  }
-  return {
-    settle,
-    /** Until nothing is left to do, or what was waited for is there. */
-    rest: async (isThere: () => Promise<boolean> = async () => false): Promise<void> => {
-      do await settle()
-      while (!(await isThere()) && (await waitForNext()))
-    },
-    /** Moves the clock on by some seconds, with all that happens on the way. */
-    pass: async (seconds: number): Promise<void> => {
-      const end = clock.now + seconds * 1000
-      do await settle()
-      while (await waitForNext(end))
-      clock.now = end
-    },
-  }
-}
-
-/** When somebody must look at something, by what stands in the table. */
-const nextLook = (items: readonly Item[]): number => {
+/** Returns when the sweep next finds an item; Infinity: never. */
+const nextDue = (items: readonly Item[]): number => {
   const until = String(items.find(({ pk }) => pk === 'SWEEP')?.until ?? '')
   return Math.min(
-    Number.POSITIVE_INFINITY,
     ...items.flatMap(({ work = '', due }) => {
       const at = Date.parse(String(due))
       if (String(work).startsWith('WATCH#')) return [at]
