@@ -17,15 +17,15 @@ export const listDebitTransactions = bankEndpoint(
   async ({ caller, query, at }) => {
     const { phone_number: phone, status_filter: status } = query
     const list = listHash('list-debit-transactions', caller.bank, { phone, status })
-    const before = positionIn(list, query.cursor)
-    if (before instanceof Refusal) return before
+    const position = positionIn(list, query.cursor)
+    if (position instanceof Refusal) return position
     const filter = { bank: caller.bank, phone, status }
     const request = pageRequest(query)
     const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
       allBanks(at),
-      listByCustomer(filter, placeOf(request, before), logUnreadable('list-debit-transactions')),
-      before === undefined ? sumByCustomer(filter) : undefined,
+      listByCustomer(filter, placeOf(request, position), logUnreadable('list-debit-transactions')),
+      position === undefined ? sumByCustomer(filter) : undefined,
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })

@@ -17,10 +17,10 @@ export const listDebitRequests = endpoint('list-debit-requests', async ({ caller
   const { status, created_from: from, created_to: to, partner_reference: own } = query
   const filter = { status, from, to }
   const list = listHash('list-debit-requests', id, { ...filter, own })
-  const before = positionIn(list, query.cursor)
-  if (before instanceof Refusal) return before
+  const position = positionIn(list, query.cursor)
+  if (position instanceof Refusal) return position
   const request = pageRequest(query)
-  const place = placeOf(request, before)
+  const place = placeOf(request, position)
   const { debits, next, total } =
     own === undefined
       ? await readPage(id, filter, place)

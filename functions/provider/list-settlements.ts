@@ -11,11 +11,11 @@ import { batchView } from '../../shared/views/batch.ts'
 export const listSettlements = endpoint('list-settlements', async ({ caller, query }) => {
   const { id } = caller.provider
   const list = listHash('list-settlements', id)
-  const before = positionIn(list, query.cursor)
-  if (before instanceof Refusal) return before
+  const position = positionIn(list, query.cursor)
+  if (position instanceof Refusal) return position
   const { perPage } = pageRequest(query)
   // The extra batch shows whether a page follows.
-  const batches = await listBatches(id, { limit: perPage + 1, before })
+  const batches = await listBatches(id, { limit: perPage + 1, before: position })
   const shown = batches.slice(0, perPage)
   const last = shown.at(-1)
   return {
