@@ -19,11 +19,14 @@ export const testWebhook = endpoint('test-webhook', async ({ caller }, runtime) 
   const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at }
   const { outcome, address } = await ping(webhook, attempt)
   const milliseconds = runtime.now().getTime() - at.getTime()
-  const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
+  const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
   if (succeeded(outcome)) {
-    await recordOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
+    await recordOutcome(
+      { provider, health, milliseconds, succeeded: true, abandoned: false },
+      runtime,
+    )
   }
-  return { data: pingView(id, pingAttempt(outcome, made)) }
+  return { data: pingView(id, pingAttempt(outcome, timing)) }
 })
 
 export const handler = testWebhook(real)

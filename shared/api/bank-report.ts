@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
+import { defined } from '../domain/defined.ts'
 import { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
@@ -102,9 +103,8 @@ const recordRejection = async (
     bank: bank.identifier,
     amount,
     ...cause,
-    ...(status ? { status } : {}),
+    ...defined({ status, details: refusal.details }),
     code: refusal.code,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
     report: body(),
   })
   log.error('bank report rejected', {

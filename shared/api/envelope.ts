@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { defined } from '../domain/defined.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { RequestContext } from './context.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
@@ -94,7 +95,7 @@ export const successReply = (
 
 /** Renders a refusal in both published forms: `details` and `error.details` (docs/api.md#errors). */
 export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyResult => {
-  const details = refusal.details === undefined ? {} : { details: refusal.details }
+  const details = defined({ details: refusal.details })
   return reply(
     refusal.http,
     {

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, BatchId, Day, type Line, type Totals } from '../domain/settlement/batch.ts'
+import { type Batch, BatchId, type Line, type Totals } from '../domain/settlement/batch.ts'
 import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { iso } from '../domain/time.ts'
+import { Day, iso } from '../domain/time.ts'
 import {
   type AmountForm,
   NullableText,

@@ -8,11 +8,11 @@ import { pesewas } from '../../shared/domain/money.ts'
 import {
   type Batch,
   type BatchId,
-  Day,
   openBatch,
   withSums,
 } from '../../shared/domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'

@@ -1,8 +1,9 @@
 import { integerId, type Reference, referenceOf } from '../ids.ts'
 import { GENERATION_MAX } from '../operator/restore.ts'
-import type { ProviderId, Webhook } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import { BATCH_PREFIX } from '../settlement/batch.ts'
 import type { EventName } from './event-type.ts'
+import type { Webhook } from './webhook.ts'
 
 // The second digit is the number of the event in its debit: no path through the lifecycle has ten.
 // The first digit is the generation minus one: 0 to 8.
