@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankShape } from '../shared/views/transaction-shape.ts'
+import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
 /** Converts the valibot schemas of requests and replies to JSON Schema. */
@@ -12,7 +12,7 @@ export type Json = Record<string, unknown>
 const UNTOLD = new Set(['brand', 'check', 'partial_check', 'transform'])
 
 /** Shapes that are used often enough to be named components. */
-const named = { Bank: BankShape }
+const named = { Bank: BankSchema }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
@@ -116,15 +116,15 @@ const error = {
 }
 
 export const schemaComponents: Json = {
-  Bank: written(BankShape, { ...config, definitions: {} }),
+  Bank: written(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
   Details: detailForms,
   Error: error,
 }
 
 /** Returns the schema of a success envelope: `data`, its sibling members, and `meta` with pagination. */
-export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
-  const besides = (beside?.properties ?? {}) as Json
+export const envelopeOf = (data: Json, topLevel?: Json, page?: Json): Json => {
+  const members = (topLevel?.properties ?? {}) as Json
   const pages = page
     ? {
         ...meta,
@@ -134,7 +134,7 @@ export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
     : { $ref: componentRef('schemas', 'Meta') }
   return {
     type: 'object',
-    required: ['success', ...Object.keys(besides), 'data', 'meta'],
-    properties: { success: { const: true }, ...besides, data, meta: pages },
+    required: ['success', ...Object.keys(members), 'data', 'meta'],
+    properties: { success: { const: true }, ...members, data, meta: pages },
   }
 }
