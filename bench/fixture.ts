@@ -36,16 +36,21 @@ export type Fixture = { endpoint: string; stop: () => Promise<void> }
 /** Longer than a garbage collection of DynamoDB Local, which the product would not wait for. */
 export const TIMEOUT_MS = 60_000
 
+/** Raises the request timeout of the product's DynamoDB client. */
+export const extendTimeout = async (): Promise<void> => {
+  const { table } = await import('../shared/store/table.ts')
+  const handler = table.config.requestHandler as unknown as {
+    updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
+  }
+  handler.updateHttpClientConfig('requestTimeout', TIMEOUT_MS)
+}
+
 export const openFixture = async (): Promise<Fixture> => {
   const local = await startDynamoDbLocal()
   try {
     process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint
     await createTable(local.endpoint, TABLE)
-    const { table } = await import('../shared/store/table.ts')
-    const handler = table.config.requestHandler as unknown as {
-      updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
-    }
-    handler.updateHttpClientConfig('requestTimeout', TIMEOUT_MS)
+    await extendTimeout()
     for (const calls of seeds) await Promise.all(calls.map(operate))
     return local
   } catch (error) {

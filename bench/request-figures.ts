@@ -2,7 +2,6 @@ import { compare, type Figure } from './figures.ts'
 import { cpuEach, interleaved, type Load, latencyAt, perSecond, type Work } from './samples.ts'
 
 type Plan = Omit<Load, 'concurrency'> & {
-  name: string
   concurrencies: readonly number[]
   /** The names of the two bases. */
   against: { bare: string; counted: string }
@@ -22,13 +21,13 @@ export const requestsOf = ({ rounds, count, concurrencies }: Plan): number =>
 
 /** Compares latency, throughput and CPU of our requests with the same calls by a bare client. */
 export const requestFigures = async (works: Works, plan: Plan): Promise<Figure[]> => {
-  const { name, concurrencies, against, ...load } = plan
+  const { concurrencies, against, ...load } = plan
   await interleaved(works, { ...load, rounds: 1, concurrency: 8 })
   const figures: Figure[] = []
   let cpu: Figure[] = []
   for (const concurrency of concurrencies) {
     const { ours, bare, counted } = await interleaved(works, { ...load, concurrency })
-    const named = (metric: string) => `${name}, ${metric}, concurrency ${concurrency}`
+    const named = (metric: string) => `${metric}, concurrency ${concurrency}`
     const latency = { unit: 'ms', against: against.counted, target: { ratioAtMost: 1.1 } } as const
     figures.push(
       {
@@ -48,7 +47,7 @@ export const requestFigures = async (works: Works, plan: Plan): Promise<Figure[]
       },
     )
     if (concurrency === 1) {
-      cpu = [{ ...latency, name: `${name}, CPU`, unit: 'µs', ...compare(ours, counted, cpuEach) }]
+      cpu = [{ ...latency, name: 'CPU', unit: 'µs', ...compare(ours, counted, cpuEach) }]
     }
   }
   return [...figures, ...cpu]

@@ -54,7 +54,6 @@ export const measure: Measure = async ({ rounds, short }) => {
     const event = await chargeEvents()
     const handler = charge(fastClock())
     const plan = {
-      name: 'charge',
       concurrencies: [1, 8, 32],
       against: {
         bare: 'bare TransactWriteItems',
@@ -71,7 +70,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     return {
       title: 'Charge',
       explanation:
-        'A warm charge, compared with its database calls by a bare client: without and with the rate counter.',
+        'A warm charge and its database calls by a bare client, without and with the rate counter.',
       figures: await requestFigures(works, plan),
     }
   } finally {

@@ -160,8 +160,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     const largest = sizes.toSorted((a, b) => b.ratio.median - a.ratio.median)[0]
     return {
       title: 'Cold start',
-      explanation:
-        'Import and first call in a fresh Node, compared with a bundle of the AWS SDK that sends the same commands.',
+      explanation: 'A fresh Node, and a bundle of the AWS SDK that sends the same commands.',
       figures,
       notes: [
         '',

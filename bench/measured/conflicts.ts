@@ -116,8 +116,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     contention.conflicts = true
     return {
       title: 'Conflicts',
-      explanation:
-        'Charges of one provider that update the same daily total, compared with the same charges without conflicts.',
+      explanation: 'Charges that update the same daily total, with and without conflicts.',
       figures: [
         ...figuresOf('1,000 a minute', steady.ours, steady.base),
         ...figuresOf('100 at once', burst.ours, burst.base),

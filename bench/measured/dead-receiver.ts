@@ -128,7 +128,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     return {
       title: 'One dead receiver',
       explanation:
-        'Fifty receivers that respond within 100 ms: the latency of 49 when the other, with a fifth of all events, never responds.',
+        'The latency of 49 receivers while another, with a fifth of all events, never responds.',
       figures: (
         [
           ['p50', 0.5],

@@ -46,7 +46,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     const samples = await interleaved(works, { ...load(short ? REQUESTS / 2 : REQUESTS), rounds })
     return {
       title: 'Own time',
-      explanation: 'CPU per request without the AWS SDK: its `send` returns immediately.',
+      explanation: 'CPU per request when `send` of the SDK returns immediately.',
       figures: Object.entries(samples).map(([name, taken]) => ({
         name,
         unit: 'µs',

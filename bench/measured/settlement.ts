@@ -145,7 +145,7 @@ const note = (size: string, days: readonly DayResult[]): string => {
   const requests = mean(days.map((day) => day.requests))
   const megabytes = Math.max(...days.map((day) => day.peakBytes)) / 1024 ** 2
   const lastTurn = mean(days.map((day) => day.lastTurn)) * 1e6
-  return `- ${size} debits: ${requests.toFixed(3)} requests per debit, heap at most ${megabytes.toFixed(0)} MB, last turn ${lastTurn.toFixed(0)} µs per debit.`
+  return `- ${size}: ${requests.toFixed(3)} requests and ${lastTurn.toFixed(0)} µs of the last turn per debit; heap ${megabytes.toFixed(0)} MB.`
 }
 
 export const measure: Measure = async ({ rounds, short, full }) => {
@@ -184,8 +184,7 @@ export const measure: Measure = async ({ rounds, short, full }) => {
     }
     return {
       title: 'Settlement',
-      explanation:
-        'A day of completed debits, settled and reported, compared with a loop that writes the same transactions.',
+      explanation: 'A day of completed debits, and a loop that writes the same transactions.',
       figures,
       notes,
     }

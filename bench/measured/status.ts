@@ -40,7 +40,6 @@ export const measure: Measure = async ({ rounds, short }) => {
     const ours = () => call(handler, event, 200)
     await ours()
     const plan = {
-      name: 'status read',
       concurrencies: [1, 32],
       against: { bare: 'bare GetItem', counted: 'bare GetItem and two UpdateItem' },
       rounds,
@@ -50,7 +49,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     return {
       title: 'Status read',
       explanation:
-        'A warm status read, compared with its database calls by a bare client: without and with the rate counters.',
+        'A warm status read and its database calls by a bare client, without and with rate counters.',
       figures: await requestFigures({ ours, ...bareWorks(await recordCalls(ours)) }, plan),
     }
   } finally {

@@ -73,8 +73,7 @@ export const measure: Measure = async ({ rounds, short }) => {
     }
     return {
       title: 'Webhooks',
-      explanation:
-        'The webhook sender, which checks URL and addresses and signs each request, compared with loops that post one body.',
+      explanation: 'The sender, which checks and signs each request, and loops that post one body.',
       figures,
     }
   } finally {
