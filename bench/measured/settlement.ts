@@ -8,7 +8,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { mockClient } from 'aws-sdk-client-mock'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
+import type { BatchId } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { type CompletedDay, seed, settleBare } from '../completed-day.ts'
 import { compare, type Figure, ratioOf } from '../figures.ts'
 import { openFixture, setEnvironment } from '../fixture.ts'
@@ -71,10 +72,11 @@ const newDay = (count: number): CompletedDay => ({
 /** Settles DEBITS_PER_TURN debits; the last turn also seals, sums and reports the batch. */
 const settleTurn = ({ provider }: CompletedDay) => {
   let remaining = DEBITS_PER_TURN / DEBITS_PER_READ
-  return buildBatch({ provider, date: dayOf(NEXT_MORNING) }, runtime, () => {
+  const timeIsUp = () => {
     remaining -= 1
     return remaining === 0
-  })
+  }
+  return buildBatch({ provider, date: dayOf(NEXT_MORNING), timeIsUp }, runtime)
 }
 
 /** Seconds per debit, of ours and of the base, and the costs of ours. */

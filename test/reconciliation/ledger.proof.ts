@@ -4,7 +4,8 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import type { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
+import type { BatchId } from '../../shared/domain/settlement/batch.ts'
+import type { Day } from '../../shared/domain/time.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
@@ -12,7 +13,7 @@ import { type Key, keys } from '../../shared/store/keys.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { bankBooks } from '../settlement/bank-books.ts'
+import { fakeBank } from '../settlement/fake-bank.ts'
 import { at, completedDebits, dayAt, newProvider, reverse } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
@@ -48,7 +49,7 @@ const scene = async (): Promise<Scene> => {
   const reversed = second?.facts.reference as Reference
   expect(await found(0)).toEqual([])
   const runtimeAt = (day: number) => still({ now: () => at('00:10:00', day) })
-  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtimeAt(1), () => false)
+  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtimeAt(1))
   await reverse(reversed, at('09:00:00', 1))
   await putFunding(
     {
@@ -64,8 +65,7 @@ const scene = async (): Promise<Scene> => {
   )
   expect(await found(1)).toEqual([])
   const batch = batches[0] as BatchId
-  const { connector } = bankBooks()
-  const connectors = { sandbox: connector, http: connector }
+  const { connectors } = fakeBank()
   const paid = await payBatch(batch, { runtime: runtimeAt(2), connectors })
   if (paid instanceof Refusal) throw new Error(String(paid.details))
   return { provider, batch, reversed }

@@ -8,11 +8,11 @@ import { pesewas } from '../../shared/domain/money.ts'
 import {
   type Batch,
   type BatchId,
-  Day,
   openBatch,
   withSums,
 } from '../../shared/domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -149,7 +149,7 @@ export const settled = async (
 
 const finished = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
   await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }
