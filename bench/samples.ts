@@ -8,14 +8,7 @@ export const percentile = (values: readonly number[], share: number): number => 
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const [upper = Number.NaN, lower = upper] = [
-    sorted[Math.floor(sorted.length / 2)],
-    sorted[Math.ceil(sorted.length / 2) - 1],
-  ]
-  return (upper + lower) / 2
-}
+export const median = (values: readonly number[]): number => percentile(values, 0.5)
 
 export const spreadOf = (values: readonly number[]): Spread => ({
   median: median(values),

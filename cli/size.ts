@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { importTimes } from '../infra/bundles/cold-start.ts'
 import { buildComparisons } from '../infra/bundles/compare-with-sdk.ts'
-import { importTimes } from '../infra/bundles/import-time.ts'
 
 /**
  * `npm run size -- [--rounds 7] [FUNCTION ...]`: compares the size and import time of each bundle with

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { coldStart } from '../../infra/bundles/cold-start.ts'
 import { type BundleComparison, buildComparisons } from '../../infra/bundles/compare-with-sdk.ts'
 import { compare, type Figure, ratioOf } from '../figures.ts'
 import { openFixture, setEnvironment } from '../fixture.ts'
@@ -21,21 +19,6 @@ setEnvironment()
 const { handler: chargeHandler } = await import('../../functions/provider/charge.ts')
 const { handler: statusHandler } = await import('../../functions/provider/get-debit-request.ts')
 const { table } = await import('../../shared/store/table.ts')
-
-/** Runs an expression on the imported module `it` in a fresh Node. Returns milliseconds. */
-const coldStart = async (file: string, expression: string): Promise<number> => {
-  const script = `const start = performance.now()
-    const it = await import(${JSON.stringify(pathToFileURL(file).href)})
-    await (${expression})
-    console.log(performance.now() - start)
-    process.exit()`
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    '--input-type=module',
-    '-e',
-    script,
-  ])
-  return Number(stdout.trim().split('\n').at(-1))
-}
 
 /** An expression that calls one of our functions. */
 const functionCall = (event: APIGatewayProxyEvent, status: number): string =>
@@ -114,8 +97,8 @@ const startFigure = async (
   // The first start warms the disk and is discarded.
   for (let index = 0; index <= starts; index += 1) {
     await undo(commands)
-    samples.ours.push(await coldStart(ours, nextCall()))
-    samples.base.push(await coldStart(sdk, sdkCalls(commands)))
+    samples.ours.push(await coldStart(ours, nextCall(), process.env))
+    samples.base.push(await coldStart(sdk, sdkCalls(commands), process.env))
   }
   return {
     name: `${name}, import and first call`,

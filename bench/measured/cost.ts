@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { type CallCounts, countCalls } from '../calls.ts'
-import { markdownTable } from '../figures.ts'
+import { type Figure, markdownTable } from '../figures.ts'
 import { extendTimeout, mute } from '../fixture.ts'
 import type { Measure } from '../part.ts'
 import { openReceivers } from '../receivers.ts'
@@ -16,22 +16,6 @@ const TIME_SCALE = 10
 const DAY_MS = 86_400_000
 /** Lambda's own three log lines per invocation. */
 const PLATFORM_LOG_BYTES = 350
-
-/** List prices of eu-west-1, November 2025, in US dollars, without a free tier. */
-const PRICES = {
-  apiRequest: 3.5e-6,
-  wafRequest: 0.6e-6,
-  invocation: 0.2e-6,
-  /** Lambda on arm64. */
-  gigabyteSecond: 13.3334e-6,
-  /** On demand. */
-  writeUnit: 0.705e-6,
-  readUnit: 0.141e-6,
-  /** Standard queues. */
-  queueRequest: 0.4e-6,
-  schedule: 1e-6,
-  loggedGigabyte: 0.57,
-} as const
 
 const operate = async (
   { functions }: Sandbox,
@@ -99,65 +83,64 @@ const FIRED = { sqs: 3, invoked: 1, read: 1 }
 const quantitiesOf = ({ written, milliseconds, schedules, logged, ...counts }: CallCounts) => {
   const invocations = (counts.invoked + FIRED.invoked * schedules) / DEBITS
   return {
-    // The charge, and the report of a bank with its own endpoint.
-    apiRequest: 2,
-    wafRequest: 2,
-    invocation: invocations,
-    gigabyteSecond: milliseconds / 1_000 / DEBITS,
-    writeUnit: written / DEBITS,
-    readUnit: (counts.read + FIRED.read * schedules) / DEBITS,
-    queueRequest: (counts.sqs + FIRED.sqs * schedules) / DEBITS,
-    schedule: schedules / DEBITS,
-    loggedGigabyte: (logged / DEBITS + invocations * PLATFORM_LOG_BYTES) / 1e9,
-  } satisfies Record<keyof typeof PRICES, number>
+    invocations,
+    gigabyteSeconds: milliseconds / 1_000 / DEBITS,
+    written: written / DEBITS,
+    read: (counts.read + FIRED.read * schedules) / DEBITS,
+    sqs: (counts.sqs + FIRED.sqs * schedules) / DEBITS,
+    schedules: schedules / DEBITS,
+    loggedGigabytes: (logged / DEBITS + invocations * PLATFORM_LOG_BYTES) / 1e9,
+  }
 }
 
-const LABELS: Record<keyof typeof PRICES, string> = {
-  apiRequest: 'API Gateway requests',
-  wafRequest: 'WAF requests',
-  invocation: 'Lambda invocations',
-  gigabyteSecond: 'Lambda GB-seconds (1 GB, measured here)',
-  writeUnit: 'DynamoDB write units',
-  readUnit: 'DynamoDB read units',
-  queueRequest: 'SQS requests',
-  schedule: 'Scheduler invocations',
-  loggedGigabyte: 'CloudWatch Logs, GB',
-}
+type Quantities = ReturnType<typeof quantitiesOf>
+
+/** Label, quantity per debit, and list price in eu-west-1, November 2025, in US dollars. */
+const billOf = (quantities: Quantities): [label: string, quantity: number, price: number][] => [
+  // The charge, and the report of a bank with its own endpoint.
+  ['API Gateway requests', 2, 3.5e-6],
+  ['WAF requests', 2, 0.6e-6],
+  ['Lambda invocations', quantities.invocations, 0.2e-6],
+  ['Lambda GB-seconds (1 GB arm64, measured here)', quantities.gigabyteSeconds, 13.3334e-6],
+  ['DynamoDB write units', quantities.written, 0.705e-6],
+  ['DynamoDB read units', quantities.read, 0.141e-6],
+  ['SQS requests', quantities.sqs, 0.4e-6],
+  ['Scheduler invocations', quantities.schedules, 1e-6],
+  ['CloudWatch Logs, GB', quantities.loggedGigabytes, 0.57],
+]
+
+const figuresOf = ({ written, read, sqs, invocations }: Quantities, dollars: number): Figure[] => [
+  {
+    name: 'write units, including indexes',
+    unit: 'units',
+    ours: written,
+    target: { atMost: 32 },
+  },
+  { name: 'read units', unit: 'units', ours: read },
+  { name: 'SQS requests', ours: sqs },
+  { name: 'Lambda invocations', ours: invocations },
+  { name: 'a million debits, list prices', unit: '$', ours: dollars },
+]
 
 const measuredOf = (counts: CallCounts) => {
   const quantities = quantitiesOf(counts)
-  const rows = (Object.keys(LABELS) as (keyof typeof PRICES)[]).map((item) => ({
-    label: LABELS[item],
-    quantity: quantities[item],
-    dollars: quantities[item] * PRICES[item] * 1e6,
-  }))
-  const total = rows.reduce((sum, { dollars }) => sum + dollars, 0)
-  const cells = rows.map(({ label, quantity, dollars }) => [
+  const bill = billOf(quantities)
+  const total = bill.reduce((sum, [, quantity, price]) => sum + quantity * price * 1e6, 0)
+  const rows = bill.map(([label, quantity, price]) => [
     label,
     quantity.toPrecision(3),
-    `$ ${dollars.toFixed(2)}`,
+    `$ ${(quantity * price * 1e6).toFixed(2)}`,
   ])
   const byFunction = [...counts.byFunction]
     .sort(([, a], [, b]) => b - a)
     .map(([name, count]) => `\`${name}\` ${(count / DEBITS).toFixed(2)}`)
   return {
-    figures: [
-      {
-        name: 'write units, including indexes',
-        unit: 'units' as const,
-        ours: quantities.writeUnit,
-        target: { atMost: 32 },
-      },
-      { name: 'read units', unit: 'units' as const, ours: quantities.readUnit },
-      { name: 'SQS requests', ours: quantities.queueRequest },
-      { name: 'Lambda invocations', ours: quantities.invocation },
-      { name: 'a million debits, list prices', unit: '$' as const, ours: total },
-    ],
+    figures: figuresOf(quantities, total),
     notes: [
       '',
       ...markdownTable(
         ['', 'per debit', 'per million'],
-        [...cells, ['total', '', `$ ${total.toFixed(2)}`]],
+        [...rows, ['total', '', `$ ${total.toFixed(2)}`]],
       ),
       '',
       `Lambda invocations per debit: ${byFunction.join(', ')}.`,
