@@ -84,7 +84,7 @@ const messages = { type: 'array', items: { type: 'string' } }
 const details = { $ref: componentRef('schemas', 'Details') }
 
 const detailForms = {
-  description: 'The messages of each refused field, or what else there is to tell',
+  description: 'Messages of each refused field, or other details',
   anyOf: [
     { type: 'object', additionalProperties: { anyOf: [{ type: ['string', 'number'] }, messages] } },
     messages,
@@ -103,7 +103,7 @@ const error = {
       type: 'object',
       required: ['code', 'message', 'category', 'severity'],
       properties: {
-        code: { type: 'integer', description: 'The published code of the error' },
+        code: { type: 'integer', description: 'Published code of the error' },
         message: { type: 'string' },
         category: { enum: categories },
         severity: { enum: ['low', 'medium', 'high', 'critical'] },

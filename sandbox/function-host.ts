@@ -87,7 +87,7 @@ export const loadFunctions = async (
     has: (name) => loaded.has(name),
     invoke: async (name, event) => {
       const found = loaded.get(name)
-      if (!found) throw new Error(`There is no function ${name}`)
+      if (!found) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
       const done = new AbortController()
       const begun = performance.now()

@@ -36,7 +36,7 @@ export class DataStack extends Stack {
     const { stage } = props
     const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
     this.key = new Key(this, 'Key', {
-      description: `Encrypts what is kept, ${stage.name}`,
+      description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
       removalPolicy,
     })

@@ -157,7 +157,7 @@ export const claimGranted = async (
   }
   const claim = { id: approval.id, claim: worker, at, until }
   if (!(await claimApproval(claim))) {
-    return new Refusal(1409, { details: 'the call is being carried out, or was' })
+    return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
   return {
