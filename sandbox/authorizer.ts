@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import {
-  calledBy,
+  codeStatements,
   formatPermission,
   type Permission,
   permissionsIn,
@@ -48,7 +48,7 @@ const narrowest = (allowed: readonly Permission[], needed: Permission): Permissi
 const roles = new Map<FunctionName, Permission[]>()
 
 const allowedTo = (name: FunctionName): Permission[] => {
-  const allowed = roles.get(name) ?? permissionsIn(calledBy(name))
+  const allowed = roles.get(name) ?? permissionsIn(codeStatements(name))
   roles.set(name, allowed)
   return allowed
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  calledBy,
-  calledFor,
+  codeStatements,
   formatPermission,
   permissionsIn,
-  wildcards,
+  platformStatements,
+  wildcardReasons,
 } from '../../infra/definitions/iam-statements.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import { functionsOf } from '../../infra/definitions/stage-resources.ts'
@@ -95,7 +95,9 @@ const names = functionsOf(stage).map(({ name }) => name)
 
 describe('the role of a function', () => {
   test.each(names)('%s holds what its row says, and nothing else', (name) => {
-    const said = permissionsIn([...calledBy(name), ...calledFor(name)]).map(formatPermission)
+    const said = permissionsIn([...codeStatements(name), ...platformStatements(name)]).map(
+      formatPermission,
+    )
     expect(permissionsOfTemplate(name).sort()).toEqual(said.sort())
   })
 
@@ -116,7 +118,7 @@ describe('the role of a function', () => {
   })
 
   test('names each action, and leaves open of a resource only what has a reason', () => {
-    const reasons = Object.keys(wildcards)
+    const reasons = Object.keys(wildcardReasons)
     for (const { Action, Resource } of names.flatMap(statementsOf)) {
       expect(JSON.stringify(Action)).not.toContain('*')
       for (const one of list<Found>(Resource)) {
@@ -162,7 +164,7 @@ describe('the role of a function', () => {
 
 test('indexes that are asked for are indexes that there are', () => {
   const asked = names.flatMap((name) =>
-    calledBy(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
+    codeStatements(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
   )
   expect([...new Set(asked)].sort()).toEqual(tableDefinition.indexes.map(({ name }) => name).sort())
 })
