@@ -1,6 +1,6 @@
 import { jobNames, jobRow } from '../infra/definitions/jobs.ts'
 import { actor } from '../sandbox/authorizer.ts'
-import { type Invocation, invocations } from '../sandbox/function-host.ts'
+import { type InvocationEvent, invocations } from '../sandbox/function-host.ts'
 import { isTableCommand, isWrite, tapSends } from './sends.ts'
 import { sendMetered } from './units.ts'
 
@@ -63,7 +63,7 @@ const countClients = (counted: Counted): (() => void) =>
 
 const countInvocations = (counted: Counted): (() => void) => {
   const heard = (message: unknown) => {
-    const { name, milliseconds } = message as Invocation
+    const { name, milliseconds } = message as InvocationEvent
     if (RECURRING.has(name)) return
     counted.invoked += 1
     counted.milliseconds += milliseconds
