@@ -80,7 +80,7 @@ export const requestApproval = async (
   step: Step,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
-  if (!verb) throw new Error(`There is no verb ${name} ${call.verb}`)
+  if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === UNKNOWN_OPERATOR) return unnamed()
   const id = approvalId(step.at, step.id)
   const { options, secrets } = withoutSecrets(verb, call.options)

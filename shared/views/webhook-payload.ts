@@ -72,7 +72,7 @@ export const PingPayload = v.object({
 export const payloadHeaders = {
   'X-SVC-Signature':
     'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the whole webhook secret; ' +
-    'prefixed with sha256= if the provider setting says so',
+    'prefixed with sha256= if the provider has set it',
   'X-SVC-Event': 'Event type, as in the body',
   'X-SVC-Event-ID': 'Same as event_id in every attempt; use it to deduplicate',
   'X-SVC-Delivery-ID': 'Id of this attempt, as in the list of attempts',

@@ -25,7 +25,7 @@ const IPV4_SET_ASIDE = {
  * IPv6 is public only in here. Outside are this machine, links, private networks, multicast, and
  * the spellings of IPv4 in IPv6 (compatible, mapped, NAT64), whatever they map to.
  */
-const IPV6_UNICAST = { '2000::/3': 'what IANA hands out' }
+const IPV6_UNICAST = { '2000::/3': 'assigned by IANA' }
 
 /** In it, except: */
 const IPV6_SET_ASIDE = {
