@@ -50,7 +50,8 @@ const save = async (
 ) => {
   const change = changing(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
-  const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
+  const recordChange = recordsConnection(recording, fields)
+  const saved = await saveBank({ identifier, change, options: settings, recordChange }, real)
   if (saved instanceof Refusal) return saved
   return {
     ...view(saved.bank),
@@ -58,6 +59,9 @@ const save = async (
     ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
   }
 }
+
+const check = (identifier: BankIdentifier, settings: Settings, start: Start) =>
+  checkBank({ identifier, change: changing(settings, start), options: settings })
 
 const view = (bank: Bank) => ({
   identifier: bank.identifier,
@@ -101,7 +105,7 @@ export const handler = operatorHandler(
   },
   real,
   {
-    create: ({ bank, ...rest }) => checkBank(bank, changing(rest, absent(bank, rest.name)), rest),
-    update: ({ bank, ...rest }) => checkBank(bank, changing(rest, existing), rest),
+    create: ({ bank, ...rest }) => check(bank, rest, absent(bank, rest.name)),
+    update: ({ bank, ...rest }) => check(bank, rest, existing),
   },
 )

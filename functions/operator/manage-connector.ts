@@ -29,8 +29,16 @@ const changing = (connector: ConnectorName | undefined) => (before: Bank | undef
 export const handler = operatorHandler(
   noun,
   {
-    set: async ({ bank, connector, ...given }, author) => {
-      const saved = await saveBank(bank, changing(connector), given, recording(bank, author))
+    set: async ({ bank, connector, ...options }, author) => {
+      const saved = await saveBank(
+        {
+          identifier: bank,
+          change: changing(connector),
+          options,
+          recordChange: recording(bank, author),
+        },
+        real,
+      )
       if (saved instanceof Refusal) return saved
       return {
         ...view(saved.bank, saved.url),
@@ -49,6 +57,7 @@ export const handler = operatorHandler(
   },
   real,
   {
-    set: ({ bank, connector, ...given }) => checkBank(bank, changing(connector), given),
+    set: ({ bank, connector, ...options }) =>
+      checkBank({ identifier: bank, change: changing(connector), options }),
   },
 )
