@@ -26,9 +26,11 @@ const requestBody = (name: OperationName): Json => {
   const { body, wrapper }: Operation = operations[name]
   if (!body) return {}
   const flat = { $ref: componentRef('schemas', bodyName(name)) }
-  const wrapped = wrapper
-    ? { type: 'object', required: [wrapper], properties: { [wrapper]: flat } }
-    : undefined
+  const wrapped = wrapper && {
+    type: 'object',
+    required: [wrapper],
+    properties: { [wrapper]: flat },
+  }
   const examples = Object.entries(descriptionOf(name).bodies ?? {})
   return {
     requestBody: {
@@ -45,7 +47,7 @@ const requestBody = (name: OperationName): Json => {
 
 const pathParameters = (name: OperationName): Json[] =>
   [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
-    ...described(name, parameter),
+    ...describeParameter(name, parameter),
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -54,13 +56,13 @@ const pathParameters = (name: OperationName): Json[] =>
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
   if (!query) return []
-  const published = new Map(Object.entries(queryNames).map(([sent, judged]) => [judged, sent]))
+  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
   const { properties, required } = schemaOf(query) as {
     properties: Record<string, Json>
     required: string[]
   }
   return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
-    ...described(name, published.get(key) ?? key),
+    ...describeParameter(name, publishedNames.get(key) ?? key),
     in: 'query',
     required: required.includes(key),
     schema,
@@ -83,25 +85,25 @@ export const parameterComponents: Json = Object.fromEntries(
   ]),
 )
 
-const described = (name: OperationName, parameter: string): Json => {
+const describeParameter = (name: OperationName, parameter: string): Json => {
   const { description = fieldDescriptions[parameter], ...rest } =
     descriptionOf(name).parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
 
-type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
+type ReplyShape = { data: Parameters<typeof schemaOf>[0] } & Partial<{
   beside: ObjectEntries
   page: ObjectEntries
   headers: Record<string, string>
   file: string
-  elsewhere: Reply['data']
+  elsewhere: ReplyShape['data']
 }>
 
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {}, file, elsewhere }: Reply = replies[name]
+  const { data, beside, page, headers = {}, file, elsewhere }: ReplyShape = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const example = successReply(exampleReplies[name], status, {
     requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
@@ -113,7 +115,7 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
+        ...(file && { [file]: { schema: { type: 'string' } } }),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
@@ -124,11 +126,11 @@ const success = (name: OperationName): Json => {
         },
       },
     },
-    ...(elsewhere ? { 303: redirection(elsewhere) } : {}),
+    ...(elsewhere && { 303: redirection(elsewhere) }),
   }
 }
 
-const redirection = (data: Reply['data']): Json => ({
+const redirection = (data: ReplyShape['data']): Json => ({
   description: 'Report too large for a reply; fetch it from the given URL',
   headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
@@ -149,7 +151,7 @@ export const operationOf = (name: OperationName): Json => {
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
-    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },
   }

@@ -131,7 +131,7 @@ const rows: AlarmRow[] = [
   {
     name: 'settlement-unfinished',
     description:
-      'Settlement is unfinished at 02:00 UTC: run operator settlement run for the providers in the log of reconcile-day',
+      'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
     metric: (metrics) => metrics.service('SettlementUnfinished', HIGHEST),
     threshold: 1,
   },
