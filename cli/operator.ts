@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import type { Day } from '../shared/domain/settlement/batch.ts'
+import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import { fail } from './fail.ts'

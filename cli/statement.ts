@@ -9,7 +9,7 @@ import {
   type StatementReport,
   StatementRow,
 } from '../shared/domain/banks/statement.ts'
-import type { Day } from '../shared/domain/settlement/batch.ts'
+import type { Day } from '../shared/domain/time.ts'
 import type { BookRequest } from '../shared/operator/nouns/reconciliation.ts'
 
 /** Compares a bank's statement with the debits of the service, for the operator command. */

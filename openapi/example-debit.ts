@@ -19,14 +19,13 @@ import { Refusal } from '../shared/domain/refusal.ts'
 import {
   addLine,
   BatchId,
-  Day,
   noTotals,
   openBatch,
-  startOf,
   withTotals,
 } from '../shared/domain/settlement/batch.ts'
 import { debitLine } from '../shared/domain/settlement/line.ts'
 import { endPayment } from '../shared/domain/settlement/payment.ts'
+import { Day, startOf } from '../shared/domain/time.ts'
 import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../shared/domain/webhooks/attempt.ts'
 import { newDelivery, recordAttempt, redeliver } from '../shared/domain/webhooks/delivery.ts'
 import { webhookPayload } from '../shared/domain/webhooks/event.ts'

@@ -1,6 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
@@ -111,7 +112,6 @@ export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
 
 /** A sealed batch waits for its day, for an account, or for the money of its bank. */
 const BEGUN_DAYS = 7
-const DAY_MS = 86_400_000
 
 /** Checks the state of a batch, as far as its header shows it. A restore may hold its payment. */
 export const reachesFinalStatus = (batch: Batch, terms: Window): CheckResult => {

@@ -1,4 +1,5 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { inGhs, whole } from './sums.ts'
 import type { Window } from './window.ts'
@@ -16,7 +17,7 @@ type DayTotal = {
 }
 
 /** As long as counters are kept. */
-const KEPT_MS = 399 * 86_400_000
+const KEPT_MS = 399 * DAY_MS
 
 /**
  * At rest the counter is the sum; while charges come and fail, what was read one after the other

@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Day } from '../domain/settlement/batch.ts'
+import type { BatchId } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
 import { conditionMet, queryAll, queryPages, table, tableName } from './table.ts'
 

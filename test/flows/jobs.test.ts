@@ -7,13 +7,8 @@ import { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { advance } from '../../shared/domain/debits/debit.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import {
-  type Batch,
-  dayAfter,
-  dayOf,
-  openBatch,
-  startOf,
-} from '../../shared/domain/settlement/batch.ts'
+import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
+import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { deliveryOf } from '../../shared/domain/webhooks/event.ts'
 import type { Message, QueueName } from '../../shared/queues/messages.ts'
 import { real } from '../../shared/runtime.ts'

@@ -3,13 +3,8 @@ import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import {
-  type BatchId,
-  type Day,
-  dayAfter,
-  dayOf,
-  withSums,
-} from '../../shared/domain/settlement/batch.ts'
+import { type BatchId, withSums } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'

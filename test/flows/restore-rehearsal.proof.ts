@@ -17,7 +17,7 @@ import {
   type FunctionName,
   openSteppedService,
   type SteppedService,
-} from '../support/stepped-service/service.ts'
+} from '../support/stepped-service/stepped-service.ts'
 import type { Item } from '../support/stepped-service/table.ts'
 
 /**

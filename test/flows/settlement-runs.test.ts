@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareFile, type LoadDebits } from '../../cli/statement.ts'
-import { type Day, dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { SILENT, updatePath, useService } from '../support/running-service.ts'
 

@@ -23,7 +23,7 @@ import {
   type FunctionName,
   openSteppedService,
   type SteppedService,
-} from '../support/stepped-service/service.ts'
+} from '../support/stepped-service/stepped-service.ts'
 import { watchWrites } from './watched-writes.ts'
 
 /**

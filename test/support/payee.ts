@@ -1,4 +1,4 @@
-import { type Day, dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createProvider, type Provider } from './provider.ts'
 import { callbackPath, type Service, type Shown, SILENT } from './running-service.ts'
 

@@ -6,7 +6,7 @@ import { handler as manageSettlement } from '../../../functions/operator/manage-
 import { listEvents } from '../../../functions/provider/list-events.ts'
 import type { JobName } from '../../../infra/definitions/jobs.ts'
 import { actingAs } from '../../../sandbox/authorizer.ts'
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import type { Runtime } from '../../../shared/runtime.ts'
 import { changeBank } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
