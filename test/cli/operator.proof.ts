@@ -119,13 +119,8 @@ describe('wrong arguments', () => {
       ['bank', 'list', '--stage', 'x', '--port', '1'],
       'only one of them is allowed',
     ],
-<<<<<<< HEAD
     ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
   ])('%s prints one line on standard error and exits with 1', async (_case, args, line) => {
-=======
-    ['no sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
-  ])('%s', async (_what, args, line) => {
->>>>>>> main
     const { code, stdout, stderr } = await operator(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(line)
