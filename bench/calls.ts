@@ -1,6 +1,6 @@
 import { jobNames, jobRow } from '../infra/definitions/jobs.ts'
 import { actor } from '../sandbox/authorizer.ts'
-import { type Invocation, invocations } from '../sandbox/function-host.ts'
+import { type InvocationEvent, invocations } from '../sandbox/function-host.ts'
 import { isTableCommand, isWrite, tapSends } from './sends.ts'
 import { sendMetered } from './units.ts'
 
@@ -65,7 +65,7 @@ const queueJobs = new Set<string>(jobNames.filter((name) => 'queues' in jobRow(n
 
 const countInvocations = (counts: CallCounts): (() => void) => {
   const count = (message: unknown) => {
-    const { name, milliseconds } = message as Invocation
+    const { name, milliseconds } = message as InvocationEvent
     if (name === SWEEP) return
     counts.invoked += 1
     counts.milliseconds += milliseconds

@@ -36,14 +36,12 @@ A provider can require signed requests. Then \`X-Timestamp\` is the time in epoc
 `.trim()
 
 const paths = (): Json => {
-  const templates = [...new Set(operationNames.map((name) => operations[name].path))]
+  const byPath = Object.groupBy(operationNames, (name) => operations[name].path)
   return Object.fromEntries(
-    templates.map((path) => [
+    Object.entries(byPath).map(([path, names]) => [
       path,
       Object.fromEntries(
-        operationNames
-          .filter((name) => operations[name].path === path)
-          .map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
+        names.map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
       ),
     ]),
   )

@@ -26,9 +26,11 @@ const requestBody = (name: OperationName): Json => {
   const { body, wrapper }: Operation = operations[name]
   if (!body) return {}
   const flat = { $ref: componentRef('schemas', bodyName(name)) }
-  const wrapped = wrapper
-    ? { type: 'object', required: [wrapper], properties: { [wrapper]: flat } }
-    : undefined
+  const wrapped = wrapper && {
+    type: 'object',
+    required: [wrapper],
+    properties: { [wrapper]: flat },
+  }
   const examples = Object.entries(descriptionOf(name).bodies ?? {})
   return {
     requestBody: {
@@ -45,7 +47,7 @@ const requestBody = (name: OperationName): Json => {
 
 const pathParameters = (name: OperationName): Json[] =>
   [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
-    ...described(name, parameter),
+    ...describeParameter(name, parameter),
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -54,13 +56,13 @@ const pathParameters = (name: OperationName): Json[] =>
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
   if (!query) return []
-  const published = new Map(Object.entries(queryNames).map(([sent, judged]) => [judged, sent]))
+  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
   const { properties, required } = schemaOf(query) as {
     properties: Record<string, Json>
     required: string[]
   }
   return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
-    ...described(name, published.get(key) ?? key),
+    ...describeParameter(name, publishedNames.get(key) ?? key),
     in: 'query',
     required: required.includes(key),
     schema,
@@ -83,7 +85,7 @@ export const parameterComponents: Json = Object.fromEntries(
   ]),
 )
 
-const described = (name: OperationName, parameter: string): Json => {
+const describeParameter = (name: OperationName, parameter: string): Json => {
   const { description = fieldDescriptions[parameter], ...rest } =
     descriptionOf(name).parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
@@ -105,7 +107,7 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
+        ...(file && { [file]: { schema: { type: 'string' } } }),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
@@ -141,7 +143,7 @@ export const operationOf = (name: OperationName): Json => {
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
-    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },
   }

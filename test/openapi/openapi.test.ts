@@ -11,7 +11,7 @@ import { errors } from '../../shared/domain/refusal.ts'
 import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../support/rows.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads members of the document
+// biome-ignore lint/suspicious/noExplicitAny: the document has no types
 const document = openApi() as any
 
 const responsesOf = (name: keyof typeof operations) => {
@@ -23,27 +23,27 @@ test('docs/openapi.json is up to date (npm run openapi)', () => {
   expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
 })
 
-describe('coverage', () => {
-  test.each(operationNames)('%s is described with success, limit and caller', (name) => {
+describe('the document', () => {
+  test.each(operationNames)('contains success, limit and caller of %s', (name) => {
     const { path, method, status, limit, caller } = operations[name]
-    const described = document.paths[path][method.toLowerCase()]
-    expect(described.operationId).toBe(name)
-    expect(Object.keys(described.responses)).toContain(String(status))
-    expect(described['x-rate-limit']).toEqual(limit)
-    expect(described.security).toEqual([{ [caller]: [] }])
+    const operation = document.paths[path][method.toLowerCase()]
+    expect(operation.operationId).toBe(name)
+    expect(Object.keys(operation.responses)).toContain(String(status))
+    expect(operation['x-rate-limit']).toEqual(limit)
+    expect(operation.security).toEqual([{ [caller]: [] }])
   })
 
-  test('every event and the ping are described as webhooks', () => {
+  test('contains a webhook for every event and for the ping', () => {
     const published = Object.values(eventTypes).map(({ event }) => event)
     expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
   })
 
-  test('example names are words, not single letters', () => {
+  test('has no example name in single letters', () => {
     const names = Object.keys(document.components.examples)
     expect(names.filter((name) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
   })
 
-  test('every example of a refusal has a published code and severity', () => {
+  test('has only error examples from the error table', () => {
     const bodies = Object.values(document.components.examples) as { value: { error: object } }[]
     const rows = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
     for (const { value } of bodies) {
@@ -79,14 +79,14 @@ const refusals = rowsOf(`
   test-webhook              429  1429 1453 1454
 `)
 
-test.each(refusals)('%s with status %s has the codes %s', (name, status, codes) => {
+test.each(refusals)('%s lists for status %s the codes %s', (name, status, codes) => {
   const { schema } = responsesOf(name as keyof typeof operations)[Number(status)].content[
     'application/json'
   ]
   expect(schema.properties.error.properties.code.enum.join(' ')).toBe(codes)
 })
 
-test('the body of a charge is described with its formats and bounds', () => {
+test('the schema of a charge contains its patterns and limits', () => {
   expect(document.components.schemas.ChargeRequest.properties).toMatchObject({
     phone_number: { pattern: '^\\+233[1-9][0-9]{8}$' },
     amount: {
@@ -101,7 +101,7 @@ test('the body of a charge is described with its formats and bounds', () => {
   })
 })
 
-describe('described schemas accept and reject the same values as the service', () => {
+describe('the JSON schemas accept exactly what the service accepts', () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false })
   const { ChargeRequest: charge, UpdateDebitTransactionRequest: update } =
     document.components.schemas
@@ -113,12 +113,12 @@ describe('described schemas accept and reject the same values as the service', (
     narration: 'Order 1',
     partner_reference: 'order-1',
   }
-  const expectSame = (schema: v.GenericSchema, described: object, value: object): void => {
-    const isValid = ajv.validate(described, value)
-    expect(isValid, JSON.stringify(value)).toBe(v.safeParse(schema, value).success)
+  const expectSame = (schema: v.GenericSchema, jsonSchema: object, input: object): void => {
+    const isValid = ajv.validate(jsonSchema, input)
+    expect(isValid, JSON.stringify(input)).toBe(v.safeParse(schema, input).success)
   }
 
-  test('amounts agree', () => {
+  test('for amounts', () => {
     const texts = ['1.00', '0.99', '0.00', '9999.99', '10000.00', '10000.01', '99999.00', '01.00']
     for (const amount of [...texts, '-1.00', '1.0', '1', '1.000', ' 1.00', '1.00\n', '1e2', '']) {
       expectSame(ChargeRequest, charge, { ...body, amount })
@@ -129,7 +129,7 @@ describe('described schemas accept and reject the same values as the service', (
     )
   })
 
-  test('narrations and partner references agree', () => {
+  test('for narrations and partner references', () => {
     const part = fc.constantFrom(
       ...['a', ' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u0085', '\u00a0', '\u200e', '\u202e'],
       ...['\u2028', '\u2066', '\u3000', '\ufeff', 'é', '😀'],
@@ -144,7 +144,7 @@ describe('described schemas accept and reject the same values as the service', (
     )
   })
 
-  test('the message of a failed report agrees', () => {
+  test('for messages of failed reports', () => {
     const report = { status: 'failed', bank_reference: 'B-1' }
     for (const error_message of ['Declined', '', ' ', null, undefined]) {
       expectSame(BankUpdate, update, { ...report, error_message })
@@ -152,7 +152,7 @@ describe('described schemas accept and reject the same values as the service', (
     }
   })
 
-  test('cursors agree', () => {
+  test('for cursors', () => {
     const { parameters } = document.paths[operations['list-debit-requests'].path].get
     const { schema, example } = parameters.find(({ name }: { name: string }) => name === 'cursor')
     expect(ajv.validate(schema, example)).toBe(true)
@@ -162,7 +162,7 @@ describe('described schemas accept and reject the same values as the service', (
   })
 })
 
-test('the ping is described without a transaction and without a sequence', () => {
+test('the ping has neither a transaction nor a sequence', () => {
   const { parameters, requestBody } = document.webhooks.ping.post
   const required = parameters.filter(({ required }: { required: boolean }) => required)
   expect(required.map(({ name }: { name: string }) => name)).toContain('X-SVC-Signature')
@@ -172,7 +172,7 @@ test('the ping is described without a transaction and without a sequence', () =>
   expect(example).toMatchObject({ event: 'ping', data: {} })
 })
 
-test('the feed is described with a cursor and without a page number', () => {
+test('the event feed has a cursor and no page number', () => {
   const { parameters } = document.paths[operations['list-events'].path].get
   const inQuery = parameters.filter(({ in: place }: { in: string }) => place === 'query')
   expect(inQuery.map(({ name }: { name: string }) => name)).toEqual(['cursor', 'after', 'per_page'])
