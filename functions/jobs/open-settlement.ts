@@ -1,4 +1,4 @@
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'

@@ -1,4 +1,4 @@
-import { dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'

@@ -1,7 +1,7 @@
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/funding.ts'
 import { payBatchMessage } from '../../shared/queues/outbox.ts'

@@ -1,9 +1,10 @@
+import { defined } from '../../shared/domain/defined.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Batch, type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/settlement.ts'
-import { defined } from '../../shared/operator/options.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -42,7 +43,7 @@ export const manageSettlement = (runtime: Runtime) =>
       run: async ({ date, provider, currency }, author) => {
         if (currency !== CURRENCY) return new Refusal(5003)
         if (environment.limits === 'production' && date > dayOf(runtime.now())) {
-          return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
+          return new Refusal(5001, { details: { date: ['must not be in the future'] } })
         }
         if (provider && !(await findProvider(provider))) return noSuchProvider()
         await putChange({ ...author, target: date, ...defined({ provider }) }, { date })

@@ -2,6 +2,7 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { pageRequest } from '../../shared/domain/page.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { DAY_MS } from '../../shared/domain/time.ts'
 import {
   FEED_DAYS,
   type FeedEntry,
@@ -14,7 +15,7 @@ import { readFeed } from '../../shared/store/webhooks/feed.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
 
-const FEED_MS = FEED_DAYS * 86_400_000
+const FEED_MS = FEED_DAYS * DAY_MS
 
 /** All events of a provider in one order, with the bodies that its webhook receives. */
 export const listEvents = (runtime: Runtime) =>

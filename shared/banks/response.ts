@@ -41,7 +41,7 @@ export const parseResponse = <Reply extends { status: string }>(
   if (!expected.includes(status)) throw new ConnectorFault(2001, `HTTP ${status}`)
   const { success, output } = v.safeParse(bodies, parseJson(body))
   if (!success || !statuses[output.status as Reply['status']].includes(status)) {
-    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not answer the request`)
+    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not match the request`)
   }
   return output
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { DAY_MS, dayOf } from './time.ts'
 
 /** The service's reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (specification, Debit transaction). */
 export const Reference = v.pipe(
@@ -30,12 +31,8 @@ export const derivedUuid = (text: string): Uuid => {
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const SUFFIX_LENGTH = 6
 const SUFFIXES_PER_DAY = ALPHABET.length ** SUFFIX_LENGTH
-const DAY_MS = 86_400_000
 /** Day zero of the integer ids. */
 const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
-
-/** A day of the UTC calendar, `YYYY-MM-DD`. */
-export const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
 const spell = (prefix: string, at: Date, suffix: number): Reference =>
   v.parse(

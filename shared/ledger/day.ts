@@ -1,4 +1,4 @@
-import { type Day, dayAfter, startOf } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { listFundings } from '../store/settlement/funding.ts'
 import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
 import { fundingEntry } from './entries.ts'

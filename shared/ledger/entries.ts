@@ -3,8 +3,9 @@ import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { ReportException } from '../domain/debits/exception.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, type Line, startOf } from '../domain/settlement/batch.ts'
+import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Funding } from '../domain/settlement/funding.ts'
+import { startOf } from '../domain/time.ts'
 import { type LedgerEntry, payable, receivable } from './entry.ts'
 
 type Completion = {

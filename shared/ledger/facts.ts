@@ -1,6 +1,7 @@
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { startOf, withSums } from '../domain/settlement/batch.ts'
+import { withSums } from '../domain/settlement/batch.ts'
+import { startOf } from '../domain/time.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'

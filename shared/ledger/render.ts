@@ -1,5 +1,5 @@
 import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
-import type { Day } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { csvRecord, guarded } from '../settlement/report/csv.ts'
 import type { LedgerDay } from './day.ts'
 import {

@@ -1,6 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
@@ -108,7 +109,6 @@ export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
 
 /** A due batch may wait for a settlement account or for funding. */
 const WAITING_DAYS = 7
-const DAY_MS = 86_400_000
 
 /** Checks the state of a batch by its header. A restore may hold its payout. */
 export const reachesFinalStatus = (batch: Batch, window: Window): CheckResult => {

@@ -1,5 +1,6 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter } from '../domain/time.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
   addsUp,

@@ -1,6 +1,7 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { findDayTotal } from '../store/debits/day-totals.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
@@ -119,7 +120,7 @@ type DayTotal = {
 }
 
 /** The lifetime of a counter. */
-const KEPT_MS = 399 * 86_400_000
+const KEPT_MS = 399 * DAY_MS
 
 /** Compares sum and counter only if the counter was stable. The limit is the current one. */
 const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): CheckResult => {

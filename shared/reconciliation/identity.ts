@@ -6,9 +6,9 @@ import type { Window } from './window.ts'
 export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
   if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
   return checkResult({
-    'its amount is not the one that was accepted': pointer.amount !== facts.amount,
-    'its provider is not the one that was accepted': pointer.provider !== facts.provider,
-    'its uuid is not the one that was accepted': pointer.uuid !== facts.uuid,
+    'its amount differs from the accepted one': pointer.amount !== facts.amount,
+    'its provider differs from the accepted one': pointer.provider !== facts.provider,
+    'its uuid differs from the accepted one': pointer.uuid !== facts.uuid,
   })
 }
 
@@ -25,8 +25,8 @@ export const isNamed = (
     reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
   return checkResult({
     'its reference is malformed': !isReference,
-    'its uuid is not of version 4': !UUID.test(uuid),
-    'its uuid points to nothing': pointer === undefined,
+    'its uuid is not a version 4 uuid': !UUID.test(uuid),
+    'its uuid has no pointer': pointer === undefined,
     [`its uuid points to ${pointer?.reference}`]:
       pointer !== undefined && pointer.reference !== reference,
   })

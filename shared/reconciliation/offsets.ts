@@ -1,4 +1,5 @@
-import type { Batch, BatchId, Day } from '../domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { inGhs, whole } from './sums.ts'
 

@@ -1,6 +1,6 @@
 import { isHeldBy } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Day } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { listProviders } from '../store/providers/providers.ts'

@@ -1,9 +1,9 @@
 import type { Debit, Facts } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { Webhook } from '../domain/providers/provider.ts'
 import type { Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
+import type { Webhook } from '../domain/webhooks/webhook.ts'
 
 /** A debit with its lines in the batches that it names. */
 export type SettledRecord = {

@@ -1,6 +1,6 @@
 import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
 import type { Restore } from '../domain/operator/restore.ts'
-import { type Day, dayAfter, dayOf, startOf } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf, startOf } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
 
 /** The day, the time and the settings of a reconciliation. */

@@ -14,7 +14,10 @@ export const buildWithLease = async (
 ): Promise<BuildResult | undefined> => {
   const lease = await acquireLease(request, runtime)
   if (!lease) {
-    log.info('another builder is at work', { provider: request.provider, date: request.date })
+    log.info('batch is being built by another run', {
+      provider: request.provider,
+      date: request.date,
+    })
     return undefined
   }
   try {

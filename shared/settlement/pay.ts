@@ -3,13 +3,9 @@ import { payoutConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
+import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import {
-  type Batch,
-  type BatchId,
-  payoutUuid,
-  type SettlementAccount,
-} from '../domain/settlement/batch.ts'
+import { type Batch, type BatchId, payoutUuid } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,
@@ -81,7 +77,7 @@ const OFFSETS_MAX = 97
 
 const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
+  if (batch.totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
   const { runtime, generation } = deps
   const account = await accountOf(batch, runtime.now())
   if (account instanceof Refusal) return account
@@ -131,7 +127,7 @@ const instructBank = async (
   const { id, uuid, provider, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !paidTo || !bank || bank.connector === 'none') {
-    throw new Error(`Batch ${id} has lost its bank`)
+    throw new Error(`The bank of batch ${id} no longer exists`)
   }
   const result = await deps.connectors[bank.connector].pay({
     uuid,
@@ -143,7 +139,7 @@ const instructBank = async (
     date,
     repeated,
   })
-  log.info('settlement instructed', { batch: id, provider, repeated, result: result.kind })
+  log.info('payout instructed', { batch: id, provider, repeated, result: result.kind })
   return result.kind === 'underway' ? batch : recordResult(batch, result, deps)
 }
 
@@ -196,7 +192,7 @@ export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch 
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
-  if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
+  if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, retried, deps.runtime)

@@ -1,7 +1,8 @@
 import { ConnectorFault } from '../banks/connector-fault.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
 import { buildWithLease } from './lease.ts'
@@ -50,7 +51,7 @@ const payIfReachable = async ({ id, provider }: Batch, deps: PaymentDeps) => {
     return await payBatch(id, deps)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
-    log.warn('batch left to its job', { batch: id, provider, error })
+    log.warn('batch payment left to its job', { batch: id, provider, error })
     return undefined
   }
 }

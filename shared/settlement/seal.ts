@@ -13,7 +13,7 @@ import { render } from './report/render.ts'
 export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<Batch> => {
   for (;;) {
     const batch = await findBatch(id)
-    if (!batch) throw new Error(`There is no batch ${id}`)
+    if (!batch) throw new Error(`Batch ${id} does not exist`)
     const next = await nextStep(batch, runtime)
     if (!next) return batch
     // If another worker wrote first, the next round continues from its write.

@@ -1,5 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Day, startOf } from '../domain/settlement/batch.ts'
+import { type Day, startOf } from '../domain/time.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { listBatchesOfDay } from '../store/settlement/batches.ts'
 import { unsettledPages } from '../store/work-index.ts'

@@ -5,7 +5,8 @@ import type { Reference, Uuid } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Day, Line } from '../domain/settlement/batch.ts'
+import type { BatchId, Line } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 
 /**
  * Every key that an item is stored under. Text of users enters a key only as a hash, so no text can

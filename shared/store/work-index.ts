@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Day } from '../domain/settlement/batch.ts'
+import type { BatchId } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
 import { conditionMet, queryAll, queryPages, table, tableName } from './table.ts'
 
@@ -55,7 +56,7 @@ const parseKey = ({ pk, sk }: Key): About => {
     case 'BUILD':
       return { kind: 'build', provider: owner as ProviderId, date: id as Day }
     default:
-      throw new Error(`Nobody knows how to look after ${kind}`)
+      throw new Error(`Unknown kind of work item: ${kind}`)
   }
 }
 

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { Reference, Uuid } from '../domain/ids.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { BatchId, Day } from '../domain/settlement/batch.ts'
+import { BatchId } from '../domain/settlement/batch.ts'
+import { Day } from '../domain/time.ts'
 import { Time } from './transaction-shape.ts'
 
 /** What settlement-view.ts shows, as schemas: for the description of the API. */

@@ -7,8 +7,9 @@ import type { Submission } from '../../shared/domain/debits/submission.ts'
 import type { Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import { BatchId, Day } from '../../shared/domain/settlement/batch.ts'
+import { BatchId } from '../../shared/domain/settlement/batch.ts'
 import type { Payout } from '../../shared/domain/settlement/payout.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { demoProvider, pendingDebit } from '../support/examples.ts'
 
 export const account = v.parse(CustomerAccount, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { type Day, dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
 import { entryView } from '../../shared/ledger/render.ts'

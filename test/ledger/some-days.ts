@@ -13,7 +13,7 @@ import {
 import type { Reference } from '../../shared/domain/ids.ts'
 import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import {

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Batch, type BatchId, Day, dayAfter } from '../../shared/domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement/payment.ts'
+import { Day, dayAfter } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findBatches, replaceBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
@@ -29,7 +30,7 @@ const account = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Other'
 
 const load = async (id: BatchId): Promise<Batch> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   return batch
 }
 

@@ -8,11 +8,11 @@ import { pesewas } from '../../shared/domain/money.ts'
 import {
   type Batch,
   type BatchId,
-  Day,
   openBatch,
   withSums,
 } from '../../shared/domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -150,7 +150,7 @@ export const settle = async (
 
 const seal = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
   await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }

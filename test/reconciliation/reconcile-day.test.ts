@@ -51,7 +51,7 @@ test('the job logs each broken invariant and counts the differences', async () =
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount is not the one that was accepted',
+          difference: 'its amount differs from the accepted one',
         },
       ],
     }),

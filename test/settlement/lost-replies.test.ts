@@ -6,7 +6,7 @@ import {
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { listBatches } from '../../shared/store/settlement/batches.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Uuid } from '../ids.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../money.ts'
-import type { Day } from '../settlement/batch.ts'
+import type { Day } from '../time.ts'
 
 /** A bank's own statement of a day, compared with the debits of that bank. */
 

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
-import { dayOf, type Reference, type Uuid } from '../ids.ts'
+import type { Reference, Uuid } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
 import { PhoneNumber } from '../phone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { text, textMessage } from '../text.ts'
+import { DAY_MS, dayOf } from '../time.ts'
 import type { FieldCodes } from '../validation.ts'
 import { type Cause, type Debit, openDebit } from './debit.ts'
 
@@ -56,8 +57,6 @@ export const aboveMaximum = (maximum: Pesewas): Refusal =>
     },
   })
 
-const DAY_MS = 86_400_000
-
 /**
  * 400/3005 for an amount above the rest of a daily limit.
  * @param day the UTC day that the limit counts, `YYYY-MM-DD`
@@ -65,7 +64,7 @@ const DAY_MS = 86_400_000
 export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   new Refusal(3005, {
     details: {
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: formatAmount(remaining),
       resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),

@@ -3,7 +3,7 @@ import { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
 import { Pesewas } from '../money.ts'
 import { FeeSchedule } from '../settlement/fee-schedule.ts'
 import { oneOf, text } from '../text.ts'
-import { EventType } from '../webhooks/event-type.ts'
+import { DAY_SECONDS, secondsAfter } from '../time.ts'
 import { RequestLimits } from './request-limits.ts'
 
 export const ProviderId = v.pipe(
@@ -12,28 +12,6 @@ export const ProviderId = v.pipe(
   v.brand('ProviderId'),
 )
 export type ProviderId = v.InferOutput<typeof ProviderId>
-
-/** Where a provider's events go, and how hard to try (specification, Retry of deliveries, 7). */
-export const Webhook = v.object({
-  url: v.string(),
-  /** `whsec_` and base64 of 32 bytes. */
-  secret: v.string(),
-  /** The secret before the last rotation, which signs beside the new one until then. */
-  previous: v.optional(v.object({ secret: v.string(), until: v.date() })),
-  /** Absent: all six. */
-  events: v.optional(v.array(EventType)),
-  /** When it was last set: from then on its events are owed for certain. */
-  since: v.optional(v.date()),
-  /** Total attempts; absent: by the priority of the event. */
-  attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
-  timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),
-  connectionTimeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(30)),
-  // Published variants, each absent for a provider that did not ask for it.
-  signaturePrefix: v.optional(v.literal('sha256')),
-  payload: v.optional(v.literal('reduced')),
-  eventNames: v.optional(v.literal('debit_request')),
-})
-export type Webhook = v.InferOutput<typeof Webhook>
 
 /** Where what is settled is paid to. */
 export const SettlementAccount = v.object({
@@ -61,7 +39,7 @@ export const replaced = (
   { secret, at, graceSeconds }: Rotation,
 ): RequestSigning => {
   if (!before || graceSeconds === 0) return { secret }
-  const until = new Date(at.getTime() + graceSeconds * 1000).toISOString()
+  const until = secondsAfter(at, graceSeconds).toISOString()
   return { secret, previous: { secret: before.secret, until } }
 }
 
@@ -105,8 +83,6 @@ export const dailyLimitAfter = (
   return until === undefined ? {} : { countedUntil: until }
 }
 
-const HOLD_MS = 86_400_000
-
 const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): boolean =>
   one?.bank === other?.bank &&
   one?.accountNumber === other?.accountNumber &&
@@ -123,5 +99,5 @@ export const payoutsHeldUntil = (
 ): string | undefined => {
   const isFirst = !before.settlementAccount && before.payoutsHeldUntil === undefined
   if (isFirst || isSameAccount(before.settlementAccount, account)) return before.payoutsHeldUntil
-  return new Date(at.getTime() + HOLD_MS).toISOString()
+  return secondsAfter(at, DAY_SECONDS).toISOString()
 }

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import { CURRENCY, type Pesewas, pesewas } from '../money.ts'
-import type { ProviderId } from '../providers/provider.ts'
+import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
+import { type Day, dayAfter, dayOf, startOf } from '../time.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
 /**
@@ -30,28 +31,6 @@ export const readBatchId = (text: string | undefined): BatchId | undefined => {
 
 /** Whether a reference is that of a batch, and not of a debit. */
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
-
-/** What is no time at all is judged as well: a check follows whatever the one before it found. */
-const isInCalendar = (text: string): boolean => {
-  const at = new Date(text)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
-}
-
-/** A day of the UTC calendar. */
-export const Day = v.pipe(
-  v.string(),
-  v.isoDate('must be a day like 2026-11-21'),
-  v.check(isInCalendar, 'must be a day of the calendar'),
-  v.brand('Day'),
-)
-export type Day = v.InferOutput<typeof Day>
-
-/** Where a provider is paid. */
-export type SettlementAccount = {
-  bank: BankIdentifier
-  accountNumber: string
-  accountName: string
-}
 
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
@@ -127,14 +106,6 @@ export type Totals = {
   adjustments: Pesewas
   net: Pesewas
 }
-
-/** Days begin at 00:00 UTC. */
-export const startOf = (day: Day): Date => new Date(`${day}T00:00:00.000Z`)
-
-export const dayAfter = (day: Day, days = 1): Day =>
-  v.parse(Day, new Date(startOf(day).getTime() + days * 86_400_000).toISOString().slice(0, 10))
-
-export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 10))
 
 /** When a batch is to be paid: the day after the one whose run opened it. */
 export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayAfter(date))

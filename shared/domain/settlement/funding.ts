@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import type { Pesewas } from '../money.ts'
-import type { Day } from './batch.ts'
+import type { Day } from '../time.ts'
 
 /** Cash that a bank has remitted to the service. */
 export type Funding = {

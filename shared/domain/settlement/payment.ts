@@ -1,6 +1,7 @@
 import type { Uuid } from '../ids.ts'
 import { pesewas } from '../money.ts'
-import type { Batch, SettlementAccount } from './batch.ts'
+import type { SettlementAccount } from '../providers/provider.ts'
+import type { Batch } from './batch.ts'
 
 /** What becomes of a batch as it is paid: each step as it is to be written. */
 

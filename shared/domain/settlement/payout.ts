@@ -2,7 +2,8 @@ import type { BankIdentifier } from '../banks/bank.ts'
 import type { Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import type { BatchId, Day } from './batch.ts'
+import type { Day } from '../time.ts'
+import type { BatchId } from './batch.ts'
 
 /**
  * One payment to a provider, as the bank of its account is told to make it (specification, What the

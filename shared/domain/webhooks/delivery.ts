@@ -1,4 +1,4 @@
-import type { ProviderId, Webhook } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import {
   type Attempt,
   type AttemptTiming,
@@ -12,6 +12,7 @@ import {
 } from './attempt.ts'
 import type { EventKey, ProviderEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
+import type { Webhook } from './webhook.ts'
 
 /** One event owed to one provider (specification, Webhook delivery record). */
 export type Delivery = EventKey & {

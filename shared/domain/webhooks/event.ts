@@ -5,9 +5,10 @@ import { refundView, reversalRefund } from '../debits/refund.ts'
 import { integerId, type Reference, referenceOf } from '../ids.ts'
 import { amountNumber, CURRENCY } from '../money.ts'
 import { GENERATION_MAX } from '../operator/restore.ts'
-import type { ProviderId, Webhook } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
 import { BATCH_PREFIX, type Batch } from '../settlement/batch.ts'
 import { type EventName, eventTypes, sentType } from './event-type.ts'
+import type { Webhook } from './webhook.ts'
 
 // Two digits for an event within its debit. The second is its number: no path through the lifecycle
 // has ten. The first is the generation, less one: 0 to 8.

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../time.ts'
 /**
  * How a provider's webhook fares, as far as it changes anything: written when it turns, not at
  * each attempt.
@@ -17,7 +18,6 @@ export type WebhookHealth = {
 
 export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
 
-const DAY_MS = 86_400_000
 const DISABLED_AFTER_DAYS = 5
 
 /** An attempt without an answer for so long is slow. */

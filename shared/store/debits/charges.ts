@@ -6,6 +6,7 @@ import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { expiresAt, read, table, tableName } from '../table.ts'
@@ -14,7 +15,7 @@ import { findDayTotal } from './day-totals.ts'
 import { toDebitItem } from './debit-item.ts'
 
 /** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
-const DAY_TOTAL_SECONDS = 400 * 86_400
+const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 
 /** What a charge came to: a new debit, or one that the provider's reference already names. */
 export type CreateResult =

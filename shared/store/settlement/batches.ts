@@ -5,7 +5,6 @@ import {
   BATCH_PREFIX,
   type Batch,
   type BatchId,
-  type Day,
   isOpenBatch,
   openBatch,
   payoutUuid,
@@ -13,7 +12,7 @@ import {
 } from '../../domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../domain/settlement/fee-schedule.ts'
 import { takenFromCash } from '../../domain/settlement/payment.ts'
-import { fromIso } from '../../domain/time.ts'
+import { type Day, fromIso } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'

@@ -1,6 +1,6 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import type { Day } from '../../domain/settlement/batch.ts'
+import type { Day } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { conditionMet, read, table, tableName, withoutKeys } from '../table.ts'

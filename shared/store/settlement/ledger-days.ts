@@ -1,4 +1,4 @@
-import type { Day } from '../../domain/settlement/batch.ts'
+import type { Day } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { put, queryAll, withoutKeys } from '../table.ts'
 

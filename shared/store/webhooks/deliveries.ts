@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { fromIso, iso } from '../../domain/time.ts'
+import { DAY_SECONDS, fromIso, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
@@ -97,7 +97,7 @@ export const findDeliveries = async (
   )
 
 /** How long an attempt is remembered that was followed by another one: its answer is a stranger's text. */
-const ATTEMPT_SECONDS = 30 * 86_400
+const ATTEMPT_SECONDS = 30 * DAY_SECONDS
 
 /**
  * The newest attempts of a delivery, oldest first, as far as they are kept. The last one is in the

@@ -1,6 +1,7 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
@@ -12,11 +13,8 @@ import { conditionMet, expiresAt, queryAll, queryPages, table, tableName } from 
 /** As many as fit a kilobyte: an append costs one write unit. */
 const PAGE_MAX = 30
 
-/**
- * The published 30 days and a reader's delay, from when a page is followed by another. The last
- * one stays, however long it is quiet: from its number all others go on, and every cursor too.
- */
-const KEPT_SECONDS = 35 * 86_400
+/** The published 30 days and five more for slow readers. The newest page never expires. */
+const KEPT_SECONDS = 35 * DAY_SECONDS
 
 type Page = { page: number; entries: readonly string[]; lastAt: string }
 
@@ -106,7 +104,7 @@ export const appendToFeed: Append = async (provider, entries, now) => {
     if (left.length === 0) return
     if (count === 0) races += 1
   }
-  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times meanwhile`)
+  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times during one append`)
 }
 
 type Feed = { provider: ProviderId; newest: Page | undefined; generation: number }

@@ -1,11 +1,12 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
 import { conditionMet, expiresAt, read, table, tableName, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
-const KEPT_SECONDS = 90 * 86_400
+const KEPT_SECONDS = 90 * DAY_SECONDS
 
 export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
   const { work, due, expiresAt, ...recovery } = withoutKeys<

@@ -1,4 +1,5 @@
-import type { ProviderId, Webhook } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'

@@ -161,7 +161,7 @@ export const settlement: readonly Fault[] = [
     name: 'reversal-without-its-refund',
     area: 'money',
     file: 'functions/operator/manage-debit.ts',
-    from: '[refundCreation(reversalRefund(after))]',
+    from: '[refundCreation(reversalRefund(next))]',
     to: '[]',
     invariants: [39],
     needs: 'a debit that is reversed',

@@ -7,12 +7,12 @@ import {
   addLine,
   type Batch,
   BatchId,
-  Day,
   type Line,
   noTotals,
   openBatch,
 } from '../../../shared/domain/settlement/batch.ts'
 import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
+import { Day } from '../../../shared/domain/time.ts'
 
 export const reference = v.parse(Reference, 'DCS-20261121-00000A')
 

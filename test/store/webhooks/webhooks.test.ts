@@ -2,7 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
 import { table, tableName } from '../../../shared/store/table.ts'

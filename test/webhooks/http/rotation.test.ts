@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { previousAt, rotated } from '../../../shared/webhooks/http/rotation.ts'
 import { NOON } from '../../support/examples.ts'
 
