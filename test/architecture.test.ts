@@ -25,7 +25,9 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [
   ...product,
-  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) => filesUnder(folder)),
+  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) =>
+    filesUnder(folder),
+  ),
 ]
 
 /** Every package that a file brings with it, by whatever way; types are no way. */

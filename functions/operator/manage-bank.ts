@@ -55,14 +55,19 @@ const save = async (
   settings: Settings,
   start: Start,
   author: Author,
+  runtime: Runtime,
 ) => {
   const change = changeOf(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
-  const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
+  const recordChange = recordsConnection(recording, fields)
+  const saved = await saveBank({ identifier, change, options: settings, recordChange }, runtime)
   if (saved instanceof Refusal) return saved
   const { bank, url, newSecret } = saved
   return { ...view(bank), ...defined({ connector_url: url, connector_secret: newSecret }) }
 }
+
+const check = (identifier: BankIdentifier, settings: Settings, start: Start) =>
+  checkBank({ identifier, change: changeOf(settings, start), options: settings })
 
 const view = (bank: Bank) => ({
   identifier: bank.identifier,
@@ -86,21 +91,20 @@ export const manageBank = (runtime: Runtime) =>
     {
       create: {
         run: ({ bank, ...settings }, author) =>
-          save(bank, settings, absent(bank, settings.name), author),
-        check: ({ bank, ...settings }) =>
-          checkBank(bank, changeOf(settings, absent(bank, settings.name)), settings),
+          save(bank, settings, absent(bank, settings.name), author, runtime),
+        check: ({ bank, ...settings }) => check(bank, settings, absent(bank, settings.name)),
       },
       update: {
-        run: ({ bank, ...settings }, author) => save(bank, settings, existing, author),
-        check: ({ bank, ...settings }) => checkBank(bank, changeOf(settings, existing), settings),
+        run: ({ bank, ...settings }, author) => save(bank, settings, existing, author, runtime),
+        check: ({ bank, ...settings }) => check(bank, settings, existing),
       },
       show: async ({ bank: identifier }) => {
         const bank = await findBank(identifier)
         return bank ? view(bank) : noSuch('bank')
       },
       list: async () => (await listBanks()).map(view),
-      disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author),
-      enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author),
+      disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author, runtime),
+      enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author, runtime),
     },
     runtime,
   )

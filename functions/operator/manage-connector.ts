@@ -32,12 +32,17 @@ export const manageConnector = (runtime: Runtime) =>
       set: {
         run: async ({ bank: identifier, connector, ...settings }, author) => {
           const change = changeOf(connector)
-          const saved = await saveBank(identifier, change, settings, recording(identifier, author))
+          const recordChange = recording(identifier, author)
+          const saved = await saveBank(
+            { identifier, change, options: settings, recordChange },
+            runtime,
+          )
           if (saved instanceof Refusal) return saved
           const { bank, url, newSecret } = saved
           return { ...view(bank, url), ...defined({ connector_secret: newSecret }) }
         },
-        check: ({ bank, connector, ...settings }) => checkBank(bank, changeOf(connector), settings),
+        check: ({ bank, connector, ...options }) =>
+          checkBank({ identifier: bank, change: changeOf(connector), options }),
       },
       show: async ({ bank: identifier }) => {
         const bank = await findBank(identifier)

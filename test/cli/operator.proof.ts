@@ -114,7 +114,11 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
     ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
     ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
     ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
-    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is allowed'],
+    [
+      'both targets',
+      ['bank', 'list', '--stage', 'x', '--port', '1'],
+      'only one of them is allowed',
+    ],
     ['no sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
   ])('%s', async (_what, args, line) => {
     const { code, stdout, stderr } = await operator(args)
@@ -279,7 +283,11 @@ describe('a stage on AWS', () => {
   })
 
   test.each([
-    [404, 'ResourceNotFoundException', 'Function debit-collection-sandbox-manage-bank does not exist'],
+    [
+      404,
+      'ResourceNotFoundException',
+      'Function debit-collection-sandbox-manage-bank does not exist',
+    ],
     [403, 'AccessDeniedException', 'These AWS credentials do not allow invoking'],
     [403, 'ExpiredTokenException', 'The AWS credentials have expired'],
   ])('%i %s: one line, exit 1', async (status, name, line) => {

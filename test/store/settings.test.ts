@@ -5,6 +5,7 @@ import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-ba
 import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -130,7 +131,9 @@ describe('a bank with an endpoint of its own', () => {
     connector: 'http',
   })
   const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
-  const connect = (n: number) => saveBank(bank, connected, url(n))
+  const save = (change: Parameters<typeof saveBank>[0]['change'], options = {}) =>
+    saveBank({ identifier: bank, change, options }, real)
+  const connect = (n: number) => save(connected, url(n))
   const standing = async () => {
     const [{ connector, status } = {}, settings] = await Promise.all([
       findBank(bank),
@@ -148,7 +151,7 @@ describe('a bank with an endpoint of its own', () => {
 
   test('is created whole by one of several operators, who is told its secret', async () => {
     const first = (before: Bank | undefined) => (before ? taken() : connected(before))
-    const outcomes = await Promise.all(OPERATORS.map((n) => saveBank(bank, first, url(n))))
+    const outcomes = await Promise.all(OPERATORS.map((n) => save(first, url(n))))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
     const { url: settled, newSecret: secret } = winner as SavedBank
@@ -175,7 +178,7 @@ describe('a bank with an endpoint of its own', () => {
     await connect(1)
     const disabled = (before: Bank | undefined) =>
       before ? ({ ...before, status: 'inactive' } as const) : taken()
-    await Promise.all([saveBank(bank, disabled, {}), connect(2)])
+    await Promise.all([save(disabled), connect(2)])
     expect(await standing()).toMatchObject({
       connector: 'http',
       status: 'inactive',

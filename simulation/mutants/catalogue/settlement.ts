@@ -136,7 +136,7 @@ export const settlement: readonly Fault[] = [
     from: `pay({
     uuid,`,
     to: `pay({
-    uuid: repeated ? (world.runtime.newId() as typeof uuid) : uuid,`,
+    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,`,
     invariants: [26],
     needs: 'a payment whose answer was lost, or that was under way when asked for',
   },
