@@ -333,6 +333,14 @@ describe('what stands in no room', () => {
     expect(without(files, banned)).toEqual([])
   })
 
+  test('shared code gets its runtime as an argument and never imports the real one', () => {
+    const exempt = ['shared/runtime.ts', 'shared/operator/handler.ts']
+    const files = code.filter(
+      (file) => /^(?:shared|infra|openapi)\//.test(file) && !exempt.includes(file),
+    )
+    expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
+  })
+
   test('no drawer for everything, and names in kebab-case', () => {
     const all = [...code, ...filesUnder('test')]
     const drawers = /^(index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/

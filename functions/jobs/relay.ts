@@ -31,7 +31,7 @@ import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
-import { type Append, gathering } from '../../shared/store/webhooks/feed.ts'
+import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
 
@@ -41,7 +41,7 @@ import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
  */
 export const relay = (runtime: Pick<Runtime, 'now'>) =>
   streamReader(() => {
-    const append = gathering()
+    const append = batchedAppend()
     return async ({ dynamodb }) => {
       const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
       const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)

@@ -8,7 +8,7 @@ import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
@@ -16,11 +16,11 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-const listNewest = async (
+const listOfProvider = async (
   provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
-  const deliveries = await findDeliveries(await readNewest(provider, limit))
+  const deliveries = await findDeliveries(await listNewest(provider, limit))
   return deliveries
     .filter((delivery) => status === undefined || delivery.status === status)
     .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
@@ -33,7 +33,7 @@ export const manageDelivery = (runtime: Runtime) =>
     {
       list: async ({ reference, provider, status, limit }) => {
         if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-        if (provider) return listNewest(provider, { status, limit })
+        if (provider) return listOfProvider(provider, { status, limit })
         return new Refusal(1007, { details: '--reference or --provider is required' })
       },
       redeliver: async ({ id }, author) => {

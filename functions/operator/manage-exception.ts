@@ -114,16 +114,17 @@ const resolveAll = async (
   exceptions: readonly ReportException[],
   note: string,
   author: Author,
-  { now, newId }: Runtime,
+  runtime: Runtime,
 ): Promise<void> => {
-  const resolution = { note, resolvedBy: author.by, resolvedAt: now().toISOString() }
+  const resolution = { note, resolvedBy: author.by, resolvedAt: runtime.now().toISOString() }
   for (const exception of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
     const { reference, provider, kind } = exception
-    const recording = { ...author, id: newId(), target: reference, provider }
+    const recording = { ...author, id: runtime.newId(), target: reference, provider }
     await resolveException(
       exception,
       resolution,
       changeWrites(recording, {}, { resolved: kind, note }),
+      runtime,
     )
   }
 }

@@ -24,7 +24,7 @@ import { type Author, noSuch, operatorHandler } from '../../shared/operator/hand
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
+import { findDayTotal } from '../../shared/store/debits/charges.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
   changeProvider,
@@ -119,7 +119,7 @@ const setProvider = async (
   id: ProviderId,
   options: Omit<SetOptions, 'provider'>,
   author: Author,
-  { now }: Runtime,
+  runtime: Runtime,
 ) => {
   const { 'daily-limit': dailyLimit } = options
   const provider = await changeProvider(
@@ -128,7 +128,7 @@ const setProvider = async (
       if (!previous) return noSuch('provider')
       if (dailyLimit === undefined) return withOverride(previous, options)
       const { dailyLimit: _limit, countedUntil: _until, ...rest } = previous
-      const limits = dailyLimitAfter(previous, dailyLimit ?? undefined, dayOf(now()))
+      const limits = dailyLimitAfter(previous, dailyLimit ?? undefined, dayOf(runtime.now()))
       return withOverride({ ...rest, ...limits }, options)
     },
     (previous, next) =>
@@ -137,16 +137,23 @@ const setProvider = async (
         previous && fields(previous),
         fields(next),
       ),
+    runtime,
   )
   return provider instanceof Refusal ? provider : providerView(provider)
 }
 
-const setBank = async (identifier: BankIdentifier, options: SetOptions, author: Author) => {
+const setBank = async (
+  identifier: BankIdentifier,
+  options: SetOptions,
+  author: Author,
+  runtime: Runtime,
+) => {
   const recording = { ...author, target: identifier, bank: identifier }
   const bank = await changeBank(
     identifier,
     (previous) => (previous ? withOverride(previous, options) : noSuch('bank')),
     (previous, next) => changeWrites(recording, previous && fields(previous), fields(next)),
+    runtime,
   )
   return bank instanceof Refusal ? bank : bankView(bank)
 }
@@ -170,7 +177,7 @@ export const manageLimit = (runtime: Runtime) =>
         const refusal = checkOptions(options)
         if (refusal) return refusal
         if (options.provider) return setProvider(options.provider, options, author, runtime)
-        return options.bank && setBank(options.bank, options, author)
+        return options.bank && setBank(options.bank, options, author, runtime)
       },
       show: async (owner) => checkOwner(owner) ?? show(owner, runtime.now()),
       list: async () => [

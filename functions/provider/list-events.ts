@@ -11,7 +11,7 @@ import {
 } from '../../shared/domain/webhooks/feed.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { readFeed } from '../../shared/store/webhooks/feed.ts'
+import { listFeed } from '../../shared/store/webhooks/feed.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
 
@@ -29,7 +29,7 @@ export const listEvents = (runtime: Runtime) =>
     const notBefore = new Date(at.getTime() - FEED_MS)
     const [found, webhook] = await Promise.all([
       // One more shows whether a page follows.
-      readFeed(id, { after, notBefore, limit: perPage + 1 }),
+      listFeed(id, { after, notBefore, limit: perPage + 1 }),
       findWebhookSettings(id),
     ])
     const shown = found.slice(0, perPage)

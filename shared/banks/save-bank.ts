@@ -66,13 +66,15 @@ export const saveBank = async (
       if (changed instanceof Refusal) return changed
       previous = changed.previous
       next = changed.next
-      settingsWrites = next && next !== previous ? [await connectorWrite(identifier, next)] : []
+      settingsWrites =
+        next && next !== previous ? [await connectorWrite(identifier, next, runtime)] : []
       return changed.bank
     },
     (stored, saved) => [
       ...settingsWrites,
       ...recordChange({ bank: stored, connector: previous }, { bank: saved, connector: next }),
     ],
+    runtime,
   )
   if (bank instanceof Refusal) return bank
   if (!next) return { bank }
@@ -137,7 +139,8 @@ const connectorSecret = (random: Uint8Array): string =>
 /** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
 export const disconnect = async (
   identifier: BankIdentifier,
-  recordChange: RecordChange = recordsNothing,
+  recordChange: RecordChange,
+  runtime: Runtime,
 ): Promise<Bank | undefined> => {
   let connector: ConnectorSettings | undefined
   return changeBank(
@@ -150,6 +153,7 @@ export const disconnect = async (
       connectorRemoval(identifier),
       ...recordChange({ bank: stored, connector }, { bank: saved, connector: undefined }),
     ],
+    runtime,
   )
 }
 

@@ -10,7 +10,7 @@ import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
 import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { appendToFeed, feedSince, isInFeed } from '../store/webhooks/feed.ts'
+import { appendToFeed, isInFeed, loadFeedSince } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
 
@@ -71,7 +71,7 @@ const repairProvider = async (
 ): Promise<ProviderEvent[]> => {
   const oldest = Math.min(...events.map(({ at }) => at.getTime()))
   const [feed, unrecorded] = await Promise.all([
-    feedSince(provider, new Date(oldest)),
+    loadFeedSince(provider, new Date(oldest)),
     unrecordedOf(provider, events, now),
   ])
   const unpublished = events.filter((event) => !isInFeed(feed, event))

@@ -8,10 +8,12 @@ import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBank, putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
 import { answerCalls } from '../../simulation/aws/sdk.ts'
 import { newTable } from '../../simulation/table/table.ts'
@@ -35,11 +37,16 @@ const account = {
 beforeAll(async () => {
   const createdAt = NOON.toISOString()
   await Promise.all([
-    changeBank(gcb.identifier, () => gcb),
-    changeProvider(demoProvider.id, () => demoProvider),
-    changeProvider(flood, () => ({ ...demoProvider, id: flood })),
-    putCredential('sk_sandbox_demo', { kind: 'provider', owner: demoProvider.id, createdAt }),
-    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }),
+    changeBank(gcb.identifier, () => gcb, noWrites, real),
+    changeProvider(demoProvider.id, () => demoProvider, noWrites, real),
+    changeProvider(flood, () => ({ ...demoProvider, id: flood }), noWrites, real),
+    putCredential(
+      'sk_sandbox_demo',
+      { kind: 'provider', owner: demoProvider.id, createdAt },
+      [],
+      real,
+    ),
+    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }, [], real),
   ])
 })
 
@@ -117,7 +124,7 @@ const walk = async (name: keyof typeof handlers, query: Record<string, string>) 
 }
 
 const customer = async (phone: string): Promise<PhoneNumber> => {
-  await putAccount(phone, 'GCB', account)
+  await putAccount(phone, 'GCB', account, noWrites, real)
   return phone as PhoneNumber
 }
 

@@ -14,6 +14,7 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf, startOf } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import {
@@ -195,7 +196,7 @@ const refundSteps = (
     const changed = next(refund)
     const failed = changed.status === 'failed'
     const record = { ...exceptionOf(refund, 'refund', days.now), requestId: refund.uuid }
-    await replaceRefund(refund, changed, still(), failed ? [exceptionWrite(record)] : [])
+    await replaceRefund(refund, changed, failed ? [exceptionWrite(record)] : [], still())
   }
   const end = change((refund) =>
     completeRefund(beginRefund(refund, days.now), { bankReference: 'B-1', at: days.now }),
@@ -260,6 +261,7 @@ const resolve = async (
       one,
       { note: 'By hand', resolvedBy: by, resolvedAt },
       changeWrites({ ...change, id: randomUUID() }, {}, { resolved: kind, note: 'By hand' }),
+      real,
     )
   }
 }
@@ -279,8 +281,8 @@ const fundingStep = (
         recordedAt: days.now,
         recordedBy: 'local:ama',
       },
-      still(),
       [],
+      still(),
     ),
 })
 

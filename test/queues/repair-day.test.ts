@@ -1,10 +1,12 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { iso } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
@@ -28,7 +30,7 @@ const webhook = {
 test('a repair publishes the events of the debits of one day to feed and webhook', async () => {
   process.env.SEALING_KEY = 'a text for tests'
   const provider = await newProvider()
-  await changeWebhook(provider, () => webhook)
+  await changeWebhook(provider, () => webhook, noWrites, real)
   const ofDay = await completedDebits(provider, Array(30).fill(10_00), at('09:00:00'))
   const references = ofDay.map(({ facts }) => facts.reference).sort()
 
@@ -51,7 +53,7 @@ test('a repair publishes the events of the debits of one day to feed and webhook
     unreadable: [],
     isDone: true,
   })
-  const feed = await readNewest(provider, 200)
+  const feed = await listNewest(provider, 200)
   expect(new Set(feed.map(({ reference }) => reference))).toEqual(new Set(references))
   expect(feed).toHaveLength(30 * 3)
   // The relay sends the attempts from the records.
@@ -64,7 +66,7 @@ test('a repair publishes the events of the debits of one day to feed and webhook
 
   // A repeat appends nothing.
   await repaired()
-  expect(await readNewest(provider, 200)).toHaveLength(30 * 3)
+  expect(await listNewest(provider, 200)).toHaveLength(30 * 3)
 })
 
 test('a repair of a day without debits writes nothing', async () => {

@@ -40,7 +40,7 @@ type Step = { batch: Batch; others: Batch[] }
 
 const write = async (before: readonly Batch[], { batch, others }: Step): Promise<void> => {
   const pairs = [batch, ...others].map((after, n) => ({ before: before[n] ?? after, after }))
-  expect(await replaceBatches(pairs, still())).toBe('written')
+  expect(await replaceBatches(pairs, {}, still())).toBe('written')
 }
 
 const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {

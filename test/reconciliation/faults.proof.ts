@@ -6,9 +6,11 @@ import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import type { Day } from '../../shared/domain/time.ts'
 import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
+import { real } from '../../shared/runtime.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON } from '../support/examples.ts'
@@ -192,7 +194,13 @@ const faults: Fault[] = [
   [
     20,
     'a sum over the limit',
-    () => changeProvider(demoProvider.id, () => ({ ...demoProvider, dailyLimit: pesewas(199_99) })),
+    () =>
+      changeProvider(
+        demoProvider.id,
+        () => ({ ...demoProvider, dailyLimit: pesewas(199_99) }),
+        noWrites,
+        real,
+      ),
   ],
   [
     22,

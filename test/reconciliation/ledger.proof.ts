@@ -60,8 +60,8 @@ const scene = async (): Promise<Scene> => {
       recordedAt: at('10:00:00', 1),
       recordedBy: 'local:ama',
     },
-    still(),
     [],
+    still(),
   )
   expect(await found(1)).toEqual([])
   const batch = batches[0] as BatchId

@@ -16,6 +16,7 @@ import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { real } from '../../shared/runtime.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
@@ -23,6 +24,7 @@ import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
@@ -155,9 +157,9 @@ const finished = async (id: BatchId, when: Date): Promise<void> => {
 }
 
 export const putProviders = async (): Promise<void> => {
-  await changeProvider(demo, () => demoProvider)
+  await changeProvider(demo, () => demoProvider, noWrites, real)
   const { dailyLimit, ...unlimited } = demoProvider
-  await changeProvider(other, () => ({ ...unlimited, id: other }))
+  await changeProvider(other, () => ({ ...unlimited, id: other }), noWrites, real)
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',

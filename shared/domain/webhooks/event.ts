@@ -10,15 +10,15 @@ import { BATCH_PREFIX, type Batch } from '../settlement/batch.ts'
 import { type EventName, eventTypes, sentType } from './event-type.ts'
 import type { Webhook } from './webhook.ts'
 
-// Two digits for an event within its debit. The second is its number: no path through the lifecycle
-// has ten. The first is the generation, less one: 0 to 8.
+// Two digits identify an event within its debit: the generation less one (0 to 8), and the number, which
+// stays below ten in every lifecycle.
 const EVENTS_PER_DEBIT = 100
 const EVENTS_PER_GENERATION = 10
 
-/** The number of the one event of a batch. Its two digits are 99 in generation 1, 98 in 2, to 91. */
+/** The number of the only event of a batch. Its digits are 99 in generation 1, 98 in 2, to 91. */
 const SETTLED = 99
 
-/** Names an event: its debit or batch, its number there, and the generation that it was written in. */
+/** An event: its debit or batch, its number there, and the generation of its write. */
 export type EventKey = { reference: Reference; n: number; generation?: number | undefined }
 
 /** Returns the integer id of an event's delivery record. Ids of different generations differ. */
@@ -43,7 +43,7 @@ export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
-/** What a caller's text names as the id of a delivery; undefined: it can be none. */
+/** Parses the id of a delivery from a caller's text. */
 export const readDeliveryId = (
   prefix: string,
   text: string | undefined,
@@ -53,21 +53,21 @@ export const readDeliveryId = (
 /** Returns the id of an event, the same in every attempt. */
 export const eventId = (event: EventKey): string => `evt_${deliveryId(event)}`
 
-/** How a provider wants its events written. */
+/** The published variants of payloads (docs/api.md#variants). */
 export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
 
 const API_VERSION = 'v1'
 
-/** An event as its provider is told of it: of a debit, or of a settlement batch. */
+/** An event of a debit or a settlement batch, for its provider. */
 export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  /** The body, before it is spelled out. */
+  /** Returns the body before serialization. */
   payload: (variant: Variant) => object
 }
 
-/** Event `n` of a debit. */
+/** Returns event `n` of a debit. */
 export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   const { reference, provider } = debit.facts
   const entry = debit.history[n]
@@ -80,7 +80,7 @@ export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
 export const debitEvents = (debit: Debit): ProviderEvent[] =>
   debit.history.map((_, n) => debitEvent(debit, n))
 
-/** What tells that a batch was paid. */
+/** Returns the event of a paid batch. */
 export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
   const { id, provider, completedAt: at, completedGeneration: generation } = batch
   if (batch.status !== 'completed' || !at) return undefined
@@ -97,14 +97,13 @@ export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
 }
 
 /**
- * The body of the webhook for event `n` of a debit, minified (specification, Payload). It shows
- * the debit as it stood at the event, whatever happened since. `sequence` is the number of the
- * event within its debit, from 0, so a receiver can put them in order.
+ * Returns the webhook body for event `n` of a debit, minified (docs/api.md#payload). It shows the debit
+ * at the event. `sequence` is `n`, which orders the events of a debit.
  */
 export const webhookBody = (debit: Debit, n: number, variant: Variant = {}): string =>
   JSON.stringify(webhookPayload(debit, n, variant))
 
-/** The same before it is spelled out, as a member of something larger. */
+/** Returns the body before serialization. */
 export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) => {
   const state = stateAt(debit, n)
   return {
@@ -139,10 +138,9 @@ const reduced = (state: State) => ({
   timestamp: state.updatedAt.toISOString(),
 })
 
-/** The type of what tries a webhook out. */
 export const PING = 'ping'
 
-/** The body that tries a webhook out: it is about no debit, so it has no place in a sequence. */
+/** Returns the body of a test event, which has no debit and no sequence. */
 export const pingBody = ({ eventId, at }: { eventId: string; at: Date }): string =>
   JSON.stringify({
     event: PING,

@@ -9,11 +9,11 @@ export const idempotency: readonly Fault[] = [
   {
     ...charges,
     name: 'reference-claimed-over-and-over',
-    from: `          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,`,
-    to: `          request: sha256(opening.fingerprint),
-        },`,
+    from: `        request: sha256(opening.fingerprint),
+      },
+      isNew,`,
+    to: `        request: sha256(opening.fingerprint),
+      },`,
     invariants: [1, 3, 10],
     needs: 'a charge that is sent twice',
   },
@@ -82,7 +82,7 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-refused',
     area: 'idempotency',
     file: 'shared/domain/debits/lifecycle.ts',
-    from: "  if (from === to) return 'same'\n",
+    from: "  if (from === to) return 'unchanged'\n",
     to: '',
     invariants: [7],
     needs: 'a bank that reports the same twice',
@@ -91,9 +91,9 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-written-again',
     area: 'idempotency',
     file: 'shared/domain/debits/debit.ts',
-    from: `    case 'same':
+    from: `    case 'unchanged':
       return debit`,
-    to: `    case 'same':
+    to: `    case 'unchanged':
       return { ...debit, version: debit.version + 1 }`,
     invariants: [6, 7, 20],
     needs: 'a bank that reports the same twice',
@@ -129,7 +129,7 @@ export const idempotency: readonly Fault[] = [
     name: 'first-record-written-over',
     area: 'idempotency',
     file: 'shared/store/webhooks/deliveries.ts',
-    from: "(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' })",
+    from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
     to: '(before ? asRead(before, after) : {})',
     invariants: [13, 15, 16, 17],
     needs: 'two workers at a first attempt at once, with different answers',
