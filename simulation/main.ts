@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { wholeNumber } from './terminal.ts'
 
 /**
- * `npm run simulate`: lives through as many worlds as it takes for so many debits, and says
+ * `npm run simulate`: scripts through as many worlds as it takes for so many debits, and says
  * whether anything that must hold did not. Ends with 1 if so.
  */
 
@@ -17,24 +17,24 @@ const { values } = parseArgs({
     each: { type: 'string', default: '200' },
     workers: { type: 'string', default: String(availableParallelism()) },
     /** Of one world: the debits that are left, and the faults that are not. */
-    lives: { type: 'string' },
+    scripts: { type: 'string' },
     without: { type: 'string' },
     /** Prints what happens in one world, line by line. */
     trace: { type: 'boolean', default: false },
   },
 })
 
-await import('./engine/environment.ts')
+await import('./aws/environment.ts')
 const wanted = {
   seed: wholeNumber('seed', values.seed),
   lifecycles: wholeNumber('lifecycles', values.lifecycles),
   each: wholeNumber('each', values.each),
 }
 
-if (values.trace || values.lives || values.without) {
+if (values.trace || values.scripts || values.without) {
   const { replay } = await import('./replay.ts')
   process.exitCode = await replay(wanted, {
-    ...(values.lives ? { lives: values.lives.split(',').map(Number) } : {}),
+    ...(values.scripts ? { scripts: values.scripts.split(',').map(Number) } : {}),
     ...(values.without ? { without: values.without.split(',') } : {}),
     isTold: values.trace,
   })

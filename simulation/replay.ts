@@ -1,7 +1,7 @@
-import { drawPlan } from './scenario/scenario.ts'
-import { type Cut, cutPlan } from './shrink.ts'
-import { complaintLine, print } from './terminal.ts'
-import { tryPlan } from './trial.ts'
+import { checkScenario } from './check.ts'
+import { drawScenario } from './scenario/scenario.ts'
+import { type Cut, reduceScenario } from './shrink.ts'
+import { print, violationLine } from './terminal.ts'
 
 /** One world again, or what is left of it. */
 
@@ -12,9 +12,9 @@ export const replay = async (
   { seed, each }: World,
   { isTold, ...cut }: Cut & { isTold: boolean },
 ): Promise<number> => {
-  const plan = cutPlan(drawPlan(seed, each), cut)
-  const { digest, complaints, steps } = await tryPlan(plan, isTold ? print : undefined)
-  for (const complaint of complaints) print(complaintLine(complaint))
-  print(`seed ${seed}: ${plan.lives.length} debits, ${steps} steps, trace ${digest}`)
-  return complaints.length > 0 ? 1 : 0
+  const scenario = reduceScenario(drawScenario(seed, each), cut)
+  const { digest, violations, steps } = await checkScenario(scenario, isTold ? print : undefined)
+  for (const violation of violations) print(violationLine(violation))
+  print(`seed ${seed}: ${scenario.scripts.length} debits, ${steps} steps, trace ${digest}`)
+  return violations.length > 0 ? 1 : 0
 }

@@ -1,39 +1,39 @@
 import { closeConnections } from '../shared/webhooks/http/sender.ts'
 import { type Aws, newAws } from './aws/aws.ts'
+import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { answerCalls } from './aws/sdk.ts'
 import { type Clock, newClock } from './engine/clock.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { REFERENCE_PREFIX } from './engine/environment.ts'
 import { type FaultName, newFaults } from './engine/faults.ts'
-import { current, type Invocations, newInvocations } from './engine/invocations.ts'
+import { currentInvocation, type Invocations, newInvocations } from './engine/invocations.ts'
+import { newNetwork, type Peer } from './engine/network.ts'
 import type {
-  Asked,
-  HandOver,
+  ApiCall,
+  BankPost,
+  BankQuery,
   InvocationRecord,
+  Observations,
   Post,
-  Question,
-  Witnessed,
 } from './engine/observations.ts'
-import { chanceOf, seedOf } from './engine/random.ts'
+import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
 import { newApi } from './peers/api.ts'
-import { newNetwork, type Peer } from './peers/network.ts'
 import { peersOf } from './peers/peers.ts'
-import { newLives } from './scenario/clients.ts'
-import { furnish, sceneProviders } from './scenario/fixtures.ts'
-import { bankNames, type Plan } from './scenario/scenario.ts'
+import { newClients } from './scenario/clients.ts'
+import { simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { bankNames, type Scenario } from './scenario/scenario.ts'
 
 /**
  * The whole service in a world of its own: the real functions on a table, queues, timers, banks and
  * receivers that exist in memory, with one clock that goes from one thing to the next. The same
- * plan gives the same world, to the last write.
+ * scenario gives the same world, to the last write.
  */
 
-export type Lived = {
-  witnessed: Witnessed
+export type WorldResult = {
+  observations: Observations
   /** Of all that happened, in its order. */
   digest: string
   steps: number
@@ -46,47 +46,50 @@ export type Lived = {
 const SKEW_MS = 5_000
 const STEPS_MAX = 5_000_000
 
-export const live = async (plan: Plan, print?: (line: string) => void): Promise<Lived> => {
-  const chance = chanceOf(seedOf(plan.seed, 3))
-  const clock = newClock(plan.startAt)
+export const runWorld = async (
+  scenario: Scenario,
+  print?: (line: string) => void,
+): Promise<WorldResult> => {
+  const random = randomOf(seedOf(scenario.seed, 3))
+  const clock = newClock(scenario.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(chance, plan.faults, plan.intensity)
-  const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths })
-  const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
+  const faults = newFaults(random, scenario.faults, scenario.intensity)
+  const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
+  const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MS, SKEW_MS) : 0)
   const records = new Map<number, InvocationRecord>()
   const run = running(newInvocations({ clock, skew }), { clock, trace, records })
-  const aws = newAws({ clock, chance, faults, effects, plan, run })
+  const aws = newAws({ clock, random, faults, effects, scenario, run })
   answerCalls(aws.answer)
 
   const seen = {
-    asked: [] as Asked[],
+    calls: [] as ApiCall[],
     posts: [] as Post[],
-    handOvers: [] as HandOver[],
-    questions: [] as Question[],
+    bankPosts: [] as BankPost[],
+    queries: [] as BankQuery[],
   }
-  const api = newApi({ clock, chance, faults, run, asked: seen.asked })
-  const lives = newLives({ api, clock, chance })
+  const api = newApi({ clock, random, faults, run, calls: seen.calls })
+  const scripts = newClients({ api, clock, random })
   // Whoever is called is known before the first call, and only then.
   let peerAt: (host: string) => Peer
-  const network = newNetwork({ clock, chance, effects, peerAt: (host) => peerAt(host) })
+  const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
   enter({
-    runtime: runtimeOf(clock, chance),
+    runtime: runtimeOf(clock, random),
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, chance, faults, plan, lives, ...seen })
+  peerAt = peersOf({ clock, random, faults, scenario, scripts, ...seen })
 
-  await furnish(new Date(plan.startAt), plan.providers)
-  for (const life of plan.lives) void lives.live(life)
-  clock.at(plan.healAt, faults.heal)
-  const steps = await pass(clock, plan.endAt)
+  await writeFixtures(new Date(scenario.startAt), scenario.providers)
+  for (const script of scenario.scripts) void scripts.runWorld(script)
+  clock.at(scenario.healAt, faults.heal)
+  const steps = await pass(clock, scenario.endAt)
   await closeConnections()
   return {
-    witnessed: { ...seen, ...left(aws), invocations: records, scene: sceneOf(plan) },
+    observations: { ...seen, ...left(aws), invocations: records, setup: sceneOf(scenario) },
     digest: trace.digest(),
     steps,
     hits: faults.hits,
-    effects: effects.made.filter(({ at }) => at < plan.healAt).map(({ name }) => name),
+    effects: effects.made.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }
 
@@ -98,7 +101,7 @@ const running =
   async (name, event, began) => {
     const record = { startedAt: clock.now(), isFinished: false }
     const came = await invocations.run(name, timeoutOf(name), () => {
-      const { number = 0 } = current() ?? {}
+      const { number = 0 } = currentInvocation() ?? {}
       records.set(number, record)
       began?.(number)
       trace.tell(`${name}#${number} begins`)
@@ -139,15 +142,15 @@ const left = ({ items, changes, deadLetters }: Aws) => ({
   deadLetters: deadLetters.map(({ queue, body }) => ({ queue, body })),
 })
 
-const sceneOf = (plan: Plan): Witnessed['scene'] => ({
-  seed: plan.seed,
+const sceneOf = (scenario: Scenario): Observations['setup'] => ({
+  seed: scenario.seed,
   referencePrefix: REFERENCE_PREFIX,
-  startedAt: plan.startAt,
-  healedAt: plan.healAt,
-  endedAt: plan.endAt,
-  healthy: plan.faults.size === 0 && plan.deaths.length === 0,
-  skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
-  providers: sceneProviders,
+  startedAt: scenario.startAt,
+  healedAt: scenario.healAt,
+  endedAt: scenario.endAt,
+  healthy: scenario.faults.size === 0 && scenario.crashes.length === 0,
+  skew: scenario.faults.has('clock skew') ? SKEW_MS : 0,
+  providers: simulatedProviders,
   banks: bankNames,
   endpoints: bankNames.filter((name) => name !== 'SBX'),
 })

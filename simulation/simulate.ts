@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Trial } from './check.ts'
 import { faultNames, faults } from './engine/faults.ts'
 import { shrink, traceOf } from './shrink.ts'
-import { complaintLine, print, printVerdict } from './terminal.ts'
-import type { Trial } from './trial.ts'
+import { print, printVerdict, violationLine } from './terminal.ts'
 import type { Told, Wanted } from './worker.ts'
 import { workThrough } from './worker-pool.ts'
 
@@ -16,8 +16,8 @@ const WRONG_MAX = 5
 /** One world in so many is lived through twice: it must be the same to the last step. */
 const AGAIN_EACH = 500
 
-/** A world with complaints, or one that could not be lived through. */
-type Wrong = { seed: number; complaints: Trial['complaints']; failure?: string }
+/** A world with violations, or one that could not be lived through. */
+type Wrong = { seed: number; violations: Trial['violations']; failure?: string }
 
 type Wish = Extract<Wanted, { kind: 'world' }>
 
@@ -43,17 +43,17 @@ function* worlds({ seed, lifecycles, each }: Size): Generator<Wish> {
 /** @returns whether more worlds are wanted */
 const add = (sum: Sum, told: Told, { seed }: Wish): boolean => {
   if (told.kind === 'world') addTrial(sum, told.trial)
-  else if (told.kind === 'failure') sum.wrong.push({ seed, complaints: [], failure: told.says })
+  else if (told.kind === 'failure') sum.wrong.push({ seed, violations: [], failure: told.says })
   return sum.wrong.length < WRONG_MAX
 }
 
 const addTrial = (sum: Sum, trial: Omit<Trial, 'effects'>): void => {
-  const { seed, digest, complaints, lifecycles, debits, steps, hits } = trial
+  const { seed, digest, violations, lifecycles, debits, steps, hits } = trial
   const before = sum.digests.get(seed)
   if (before !== undefined) {
     const failure = 'invariant 37: lived through again, its trace was another'
     if (before === digest) sum.same += 1
-    else sum.wrong.push({ seed, complaints: [], failure })
+    else sum.wrong.push({ seed, violations: [], failure })
     return
   }
   sum.digests.set(seed, digest)
@@ -62,7 +62,7 @@ const addTrial = (sum: Sum, trial: Omit<Trial, 'effects'>): void => {
   sum.debits += debits
   sum.steps += steps
   for (const [name, times] of hits) sum.hits.set(name, (sum.hits.get(name) ?? 0) + times)
-  if (complaints.length > 0) sum.wrong.push({ seed, complaints })
+  if (violations.length > 0) sum.wrong.push({ seed, violations })
 }
 
 const printHits = ({ hits }: Sum): void => {
@@ -74,20 +74,20 @@ const printHits = ({ hits }: Sum): void => {
 }
 
 const printWrong = async (
-  { seed, complaints, failure }: Wrong,
+  { seed, violations, failure }: Wrong,
   each: number,
   isFirst: boolean,
 ): Promise<void> => {
   if (failure) print(`seed ${seed}: ${failure}`)
-  for (const complaint of complaints.slice(0, 10))
-    print(`seed ${seed}: ${complaintLine(complaint)}`)
+  for (const violation of violations.slice(0, 10))
+    print(`seed ${seed}: ${violationLine(violation)}`)
   const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
   print(`  again: ${command}`)
   if (!isFirst || failure) return
   const cut = await shrink(seed, each)
   if (!cut) return print('  lived through again, nothing was wrong with it: it is not the same')
   const left = cut.without.length > 0 ? ` --without '${cut.without.join(',')}'` : ''
-  print(`  the least of it: ${command} --lives ${cut.lives.join(',')}${left}`)
+  print(`  the least of it: ${command} --lives ${cut.scripts.join(',')}${left}`)
   for (const line of await traceOf(seed, each, cut)) print(`    ${line}`)
 }
 

@@ -1,4 +1,4 @@
-import type { Complaint } from './engine/observations.ts'
+import type { Violation } from './engine/observations.ts'
 
 /** What the commands of the simulator read and print alike. Nothing of the product is loaded by it. */
 
@@ -6,7 +6,7 @@ export const print = (line = ''): void => {
   process.stdout.write(`${line}\n`)
 }
 
-export const complaintLine = ({ invariant, about, says }: Complaint): string =>
+export const violationLine = ({ invariant, about, says }: Violation): string =>
   `invariant ${invariant}: ${about} ${says}`
 
 export const printVerdict = (isRight: boolean): void => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Told, Wanted } from './worker.ts'
 
-/** Processes that live through worlds beside each other, each of them one at a time. */
+/** Processes that runWorld through worlds beside each other, each of them one at a time. */
 
 /** What a world is made of is soon forgotten. */
 const WORKER_OPTIONS = ['--max-semi-space-size=64']

@@ -1,13 +1,13 @@
 import './platform/register.ts'
-import type { Unit } from './crash-points/unit.ts'
-import type { Trial } from './trial.ts'
+import type { Trial } from './check.ts'
+import type { Unit } from './crash-points/run-shape.ts'
 
-/** A process that lives through worlds, one after the other, as it is asked. */
+/** A process that scripts through worlds, one after the other, as it is asked. */
 
 export type Wanted =
   /** The world of a seed. */
   | { kind: 'world'; seed: number; lifecycles: number }
-  /** A shape of a life, whose worker is lost at one effect, or at that and each of those after it. */
+  /** A shape of a script, whose worker is lost at one effect, or at that and each of those after it. */
   | { kind: 'shape'; name: string; effect: number; pairs: boolean }
 
 export type Told =
@@ -21,14 +21,14 @@ process.env = { ...process.env }
 Error.stackTraceLimit = 0
 
 // The product is loaded last: by then the world is in the place of the network and of AWS.
-await import('./engine/environment.ts')
-const { drawPlan } = await import('./scenario/scenario.ts')
-const { tryPlan } = await import('./trial.ts')
-const { tryUnit } = await import('./crash-points/unit.ts')
+await import('./aws/environment.ts')
+const { drawScenario } = await import('./scenario/scenario.ts')
+const { checkScenario } = await import('./check.ts')
+const { tryUnit } = await import('./crash-points/run-shape.ts')
 
 const answer = async (wanted: Wanted): Promise<Told> => {
   if (wanted.kind === 'shape') return { kind: 'shape', unit: await tryUnit(wanted) }
-  const { effects: _, ...trial } = await tryPlan(drawPlan(wanted.seed, wanted.lifecycles))
+  const { effects: _, ...trial } = await checkScenario(drawScenario(wanted.seed, wanted.lifecycles))
   return { kind: 'world', trial }
 }
 

@@ -3,9 +3,9 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
-import type { Plan } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import { newTable } from '../table/table.ts'
 import { reportCalls } from './bucket-calls.ts'
 import { queueFeed, streamFeed } from './lambda.ts'
@@ -13,8 +13,8 @@ import { queueCalls } from './queue-calls.ts'
 import { newQueues, type Queues } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
+import { newWatch } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
-import { newWatch } from './watch.ts'
 
 /** All of AWS that a stage has, in memory: what functions call, and what has functions run. */
 
@@ -23,12 +23,12 @@ const MINUTE_MS = 60_000
 
 const TABLE = 'simulated'
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
   effects: Effects
-  plan: Plan
+  scenario: Scenario
   run: Run
 }
 
@@ -38,11 +38,11 @@ const streamed: readonly string[] = jobs.relay.from.stream
 const isStreamed = (entity: string | undefined): boolean =>
   entity !== undefined && streamed.includes(entity)
 
-const outages = ({ clock, chance, faults, plan }: Around) => ({
+const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
     // While there is something to be lost.
-    const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 5 * MINUTE_MS)
-    const to = from + chance.between(MINUTE_MS, 10 * MINUTE_MS)
+    const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 5 * MINUTE_MS)
+    const to = from + random.between(MINUTE_MS, 10 * MINUTE_MS)
     return (): boolean => {
       if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
       faults.hit(name)
@@ -52,19 +52,19 @@ const outages = ({ clock, chance, faults, plan }: Around) => ({
 })
 
 /** The table of a world. Whatever changes in it is in its stream, and is looked after. */
-const tableOf = (around: Around, queues: { ring: () => void }) => {
-  const { clock, chance, faults, effects, run } = around
+const tableOf = (deps: Deps, queues: { ring: () => void }) => {
+  const { clock, random, faults, effects, run } = deps
   const table = newTable({
     definition: tableDefinition,
     name: TABLE,
     now: clock.now,
-    indexLag: () => (faults.strikes('index late') ? chance.between(0, MINUTE_MS) : 0),
+    indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
     by: () => {
       const worker = effects.acting()
       return worker && { name: worker.name, invocation: worker.number }
     },
   })
-  const stream = streamFeed({ run, clock, chance, faults })
+  const stream = streamFeed({ run, clock, random, faults })
   const watch = newWatch({
     clock,
     ring: queues.ring,
@@ -97,27 +97,31 @@ const tableOf = (around: Around, queues: { ring: () => void }) => {
 
 export type Aws = ReturnType<typeof newAws>
 
-export const newAws = (around: Around) => {
-  const { clock, chance, faults, effects, plan, run } = around
-  const queues: Queues = newQueues({ clock, chance, faults, onVisible: (one) => feed.offer(one) })
-  const feed = queueFeed({ run, queues: () => queues, chance })
-  const scheduler = newScheduler({ clock, chance, faults, effects, queues })
-  const { change, items, changes } = tableOf(around, { ring: () => scheduler.ring('sweeps') })
-  const outage = outages(around)
+export const newAws = (deps: Deps) => {
+  const { clock, random, faults, effects, scenario, run } = deps
+  const queues: Queues = newQueues({ clock, random, faults, onVisible: (one) => feed.offer(one) })
+  const feed = queueFeed({ run, queues: () => queues, random })
+  const scheduler = newScheduler({ clock, random, faults, effects, queues })
+  const { change, items, changes } = tableOf(deps, { ring: () => scheduler.ring('sweeps') })
+  const outage = outages(deps)
   const toTable = tableCalls({
     run: change,
     effects,
     faults,
-    chance,
+    random,
     clock,
     isOut: outage.of('table outage'),
   })
   const calls = [
-    queueCalls({ queues, effects, faults, chance, isOut: outage.of('queue outage') }),
+    queueCalls({ queues, effects, faults, random, isOut: outage.of('queue outage') }),
     scheduler.call,
     reportCalls({ effects, faults }),
   ]
-  for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
+  for (
+    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
+    day * DAY_MS < scenario.endAt;
+    day += 1
+  ) {
     let isMissed = false
     clock.at(day * DAY_MS, () => {
       isMissed = faults.strikes('night missed')

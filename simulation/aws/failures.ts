@@ -3,7 +3,7 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 
 /** How calls to AWS fail, as the SDK says it. */
 
@@ -29,10 +29,10 @@ const cancelled = (writes: number, place: number, Code: string): Error =>
   })
 
 /** Another transaction is at one of the items. */
-export const conflicting = (writes: number | undefined, chance: Chance): Error =>
+export const conflicting = (writes: number | undefined, random: Random): Error =>
   writes === undefined
     ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })
-    : cancelled(writes, chance.below(writes), 'TransactionConflict')
+    : cancelled(writes, random.below(writes), 'TransactionConflict')
 
-export const throttledTransaction = (writes: number, chance: Chance): Error =>
-  cancelled(writes, chance.below(writes), 'ThrottlingError')
+export const throttledTransaction = (writes: number, random: Random): Error =>
+  cancelled(writes, random.below(writes), 'ThrottlingError')

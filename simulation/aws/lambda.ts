@@ -4,7 +4,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { FunctionName } from '../engine/functions.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Message, Queues } from './queues.ts'
 
@@ -29,10 +29,10 @@ const jobOf = (queue: QueueName): JobName => {
   return found
 }
 
-type Feeding = { run: Run; queues: () => Queues; chance: Chance }
+type Feeding = { run: Run; queues: () => Queues; random: Random }
 
 /** Workers for each queue, as many at a time as its row says; others wait for one to be free. */
-export const queueFeed = ({ run, queues, chance }: Feeding) => {
+export const queueFeed = ({ run, queues, random }: Feeding) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
 
@@ -59,7 +59,7 @@ export const queueFeed = ({ run, queues, chance }: Feeding) => {
     const most = 'maxConcurrency' in from ? from.maxConcurrency : 1
     while (ready.length > 0 && (busy.get(job) ?? 0) < most) {
       const taken = ready
-        .splice(chance.below(ready.length), from.batchSize)
+        .splice(random.below(ready.length), from.batchSize)
         .filter(({ isGone }) => !isGone)
       if (taken.length > 0) void work(job, queue, taken)
     }
@@ -83,14 +83,14 @@ const SHARDS = [1, 1, 1, 2] as const
 type Reading = {
   run: Run
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
 }
 
 /** The one reader of the table's stream: in order within a shard, and again from what failed. */
-export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
+export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   const { batchSize } = jobRow('relay').from
-  const shards = Array.from({ length: chance.pick(SHARDS) }, () => ({
+  const shards = Array.from({ length: random.pick(SHARDS) }, () => ({
     waiting: [] as DynamoDBRecord[],
     isBusy: false,
     failures: 0,
@@ -107,7 +107,7 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
     shard.isBusy = false
     if (done > 0 && faults.strikes('record twice')) {
       // All of it is read again, before what follows.
-      shard.waiting.splice(0, done, ...batch.slice(chance.below(done), done))
+      shard.waiting.splice(0, done, ...batch.slice(random.below(done), done))
     } else shard.waiting.splice(0, done)
     shard.failures = done > 0 ? 0 : shard.failures + 1
     shard.halves = first === -1 ? 0 : shard.halves + 1
@@ -122,8 +122,8 @@ export const streamFeed = ({ run, clock, chance, faults }: Reading) => {
   const wake = (shard: (typeof shards)[number], delay: number): void => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
-    const late = faults.strikes('record late') ? chance.between(0, 120_000) : 0
-    clock.after(delay + late + chance.between(20, 800), () => void read(shard))
+    const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
+    clock.after(delay + late + random.between(20, 800), () => void read(shard))
   }
 
   return {

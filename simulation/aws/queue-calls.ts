@@ -1,6 +1,6 @@
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import { timedOut, unavailable } from './failures.ts'
 import { type Queues, queueIn } from './queues.ts'
 import type { Command } from './sdk.ts'
@@ -9,11 +9,11 @@ import type { Command } from './sdk.ts'
 
 type Entry = { Id: string; MessageBody: string; DelaySeconds?: number }
 
-type Around = {
+type Deps = {
   queues: Queues
   effects: Effects
   faults: Faults
-  chance: Chance
+  random: Random
   isOut: () => boolean
 }
 
@@ -21,7 +21,7 @@ const TAKES = [5, 20] as const
 /** The longest delay that SQS knows. */
 const DELAY_MAX_SECONDS = 900
 
-export const queueCalls = ({ queues, effects, faults, chance, isOut }: Around) => {
+export const queueCalls = ({ queues, effects, faults, random, isOut }: Deps) => {
   const sending = (name: string, put: () => unknown): Promise<unknown> =>
     effects.call({ name, changes: true, takes: TAKES }, () => {
       if (isOut()) throw unavailable()
@@ -37,7 +37,7 @@ export const queueCalls = ({ queues, effects, faults, chance, isOut }: Around) =
   }
 
   const putBatch = (url: string, entries: readonly Entry[]) => {
-    const refused = faults.strikes('queue takes a part') ? chance.below(entries.length) : undefined
+    const refused = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
     const Failed = entries.filter((_, n) => n === refused).map(({ Id }) => ({ Id }))
     for (const [n, entry] of entries.entries()) if (n !== refused) put(url, entry)
     return { Failed }

@@ -3,7 +3,7 @@ import { type QueueRow, queueRows } from '../../infra/definitions/queues.ts'
 import { messages, type QueueName } from '../../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 
 /**
  * SQS standard queues: a message is there from its time on until it is deleted, hidden while
@@ -40,9 +40,9 @@ const rowOf = (queue: QueueName): QueueRow => {
   return row
 }
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
   /** Has somebody take messages of a queue. */
   onVisible: (message: Message) => void
@@ -50,7 +50,7 @@ type Around = {
 
 export type Queues = ReturnType<typeof newQueues>
 
-export const newQueues = ({ clock, chance, faults, onVisible }: Around) => {
+export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
   const byReceipt = new Map<string, Message>()
   const deadLetters: Message[] = []
   let count = 0
@@ -93,8 +93,8 @@ export const newQueues = ({ clock, chance, faults, onVisible }: Around) => {
       if (faults.strikes('message lost')) return
       count += 1
       const id = `message-${count}`
-      const late = faults.strikes('message late') ? chance.between(0, 120_000) : 0
-      const at = clock.now() + delaySeconds * 1000 + late + chance.between(5, 60)
+      const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
+      const at = clock.now() + delaySeconds * 1000 + late + random.between(5, 60)
       add(id, queue, body, at)
       if (faults.strikes('message twice')) {
         // At once, while the first is at work, or when it is long done.
@@ -102,7 +102,7 @@ export const newQueues = ({ clock, chance, faults, onVisible }: Around) => {
           id,
           queue,
           body,
-          at + chance.pick([0, chance.between(0, 1_000), chance.between(0, 300_000)]),
+          at + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)]),
         )
       }
     },

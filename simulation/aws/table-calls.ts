@@ -1,8 +1,8 @@
 import type { Clock } from '../engine/clock.ts'
 import type { Effects, Outgoing } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import { current } from '../engine/invocations.ts'
-import type { Chance } from '../engine/random.ts'
+import { currentInvocation } from '../engine/invocations.ts'
+import type { Random } from '../engine/random.ts'
 import type { Table } from '../table/table.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
 import type { Command } from './sdk.ts'
@@ -17,11 +17,11 @@ const SHORT_PAGE = 3
 /** Milliseconds of a call that is lost, and of its repeat by the SDK. */
 const PATIENCE = 2_000
 
-type Around = {
+type Deps = {
   run: Table['run']
   effects: Effects
   faults: Faults
-  chance: Chance
+  random: Random
   clock: Clock
   /** Whether all calls are refused at this moment. */
   isOut: () => boolean
@@ -48,17 +48,17 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
-export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Around) => {
+export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps) => {
   /** What DynamoDB may do where an answer would be long: give a part of it. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
       const most = Number(input.Limit ?? SHORT_PAGE)
-      return run(name, { ...input, Limit: Math.min(most, 1 + chance.below(SHORT_PAGE)) })
+      return run(name, { ...input, Limit: Math.min(most, 1 + random.below(SHORT_PAGE)) })
     }
     if (name !== 'BatchGetCommand') return undefined
     const [[table = '', wanted] = []] = Object.entries(input.RequestItems as Wanted)
     if (!wanted || wanted.Keys.length < 2 || !faults.strikes('read in part')) return undefined
-    const count = 1 + chance.below(wanted.Keys.length - 1)
+    const count = 1 + random.below(wanted.Keys.length - 1)
     const [now, later] = [wanted.Keys.slice(0, count), wanted.Keys.slice(count)]
     const output = run(name, { RequestItems: { [table]: { ...wanted, Keys: now } } })
     return { ...output, UnprocessedKeys: { [table]: { ...wanted, Keys: later } } }
@@ -69,9 +69,9 @@ export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Aroun
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
     if (isOut() || faults.strikes('table throttled')) {
-      throw writes && isWrite ? throttledTransaction(writes, chance) : throttled()
+      throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
     }
-    if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, chance)
+    if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)
     if (faults.strikes('table unreachable')) throw timedOut()
     if (isWrite && faults.strikes('table call repeated')) {
       try {
@@ -88,7 +88,7 @@ export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Aroun
   return (command: Command): Promise<unknown> => {
     const { name } = command.constructor
     const { input } = command
-    if (!current())
+    if (!currentInvocation())
       return effects.call({ name, changes: false, takes: [0, 0] }, () => run(name, input))
     const outgoing: Outgoing = {
       name: `${name} ${subjectOf(input)}`,

@@ -1,19 +1,19 @@
-import type { Death } from '../engine/effects.ts'
-import { complaintLine, print } from '../terminal.ts'
-import { tryPlan } from '../trial.ts'
-import { planOf } from './shapes.ts'
-import { shapeNamed } from './unit.ts'
+import { checkScenario } from '../check.ts'
+import type { Crash } from '../engine/effects.ts'
+import { print, violationLine } from '../terminal.ts'
+import { shapeNamed } from './run-shape.ts'
+import { scenarioOf } from './shapes.ts'
 
 /** One world of a shape again. @returns 1 when something is wrong in it */
 export const retry = async (
   name: string,
-  deaths: readonly Death[],
+  crashes: readonly Crash[],
   isTold: boolean,
 ): Promise<number> => {
-  const plan = { ...planOf(shapeNamed(name)), deaths }
-  const { complaints, effects, digest } = await tryPlan(plan, isTold ? print : undefined)
+  const scenario = { ...scenarioOf(shapeNamed(name)), crashes }
+  const { violations, effects, digest } = await checkScenario(scenario, isTold ? print : undefined)
   for (const [n, effect] of effects.entries()) print(`effect ${n + 1}: ${effect}`)
-  for (const complaint of complaints) print(complaintLine(complaint))
+  for (const violation of violations) print(violationLine(violation))
   print(`${name}: trace ${digest}`)
-  return complaints.length > 0 ? 1 : 0
+  return violations.length > 0 ? 1 : 0
 }

@@ -1,9 +1,9 @@
 import type { Runtime } from '../../shared/runtime.ts'
-import type { Network } from '../peers/network.ts'
+import type { Network } from './network.ts'
 
 /**
  * The world that is being lived through. Worlds come one after the other in a process, and what
- * takes the place of the platform (its clock, its sockets) asks here which one it is part of.
+ * takes the place of the platform (its clock, its sockets) asks current which one it is part of.
  */
 
 type Here = {
@@ -19,7 +19,7 @@ export const enter = (entered: Here): void => {
   world = entered
 }
 
-export const here = (): Here => {
+export const current = (): Here => {
   if (!world) throw new Error('There is no world')
   return world
 }

@@ -1,4 +1,4 @@
-import type { Chance } from './random.ts'
+import type { Random } from './random.ts'
 
 /**
  * Everything that can go wrong, by name, with the probability that it does at each occasion. A
@@ -116,7 +116,7 @@ const WELL_SHARE = 0.5
  * @param wanted the faults of this world
  * @param intensity how many times as often each of them strikes
  */
-export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>, intensity: number) => {
+export const newFaults = (random: Random, wanted: ReadonlySet<FaultName>, intensity: number) => {
   const probability = new Map(
     faultNames.map((name) => {
       const usual = faults[name].probability
@@ -136,7 +136,7 @@ export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>, intens
     /** Whether it goes wrong, now. A world without a fault draws nothing for it. */
     strikes: (name: FaultName): boolean => {
       if (isOver || !wanted.has(name)) return false
-      if (chance.draw() >= (probability.get(name) ?? 0)) return false
+      if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
       return true
     },
@@ -147,10 +147,10 @@ export const newFaults = (chance: Chance, wanted: ReadonlySet<FaultName>, intens
   }
 }
 
-export const drawFaults = (chance: Chance): Set<FaultName> =>
+export const drawFaults = (random: Random): Set<FaultName> =>
   new Set(
     faultNames.filter((name) => {
       const { share = SHARE }: Fault = faults[name]
-      return chance.happens(share)
+      return random.happens(share)
     }),
   )

@@ -8,24 +8,24 @@ export type Invocation = {
   readonly number: number
   /** How far its clock is away from that of the world, in milliseconds. */
   readonly skew: number
-  isDead: boolean
-  die: () => void
+  isCrashed: boolean
+  crash: () => void
 }
 
 const atWork = new AsyncLocalStorage<Invocation>()
 
 /** Whose work this is; undefined: nobody's that could be lost. */
-export const current = (): Invocation | undefined => atWork.getStore()
+export const currentInvocation = (): Invocation | undefined => atWork.getStore()
 
 /** A promise of its own for each who waits: one for all would remember everybody who ever did. */
 export const never = (): Promise<never> => new Promise(() => undefined)
 
-export type Came<T> =
+export type InvocationResult<T> =
   | { kind: 'done'; value: T }
   | { kind: 'threw'; error: unknown }
   | { kind: 'lost' }
 
-type Around = {
+type Deps = {
   clock: Clock
   /** How far the clock of the next one is away. */
   skew: () => number
@@ -33,15 +33,19 @@ type Around = {
 
 export type Invocations = ReturnType<typeof newInvocations>
 
-export const newInvocations = ({ clock, skew }: Around) => {
+export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
   return {
     /** What comes of some work, of which a function has so much time. */
-    run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>): Promise<Came<T>> => {
+    run: <T>(
+      name: string,
+      timeoutSeconds: number,
+      work: () => Promise<T>,
+    ): Promise<InvocationResult<T>> => {
       count += 1
-      const { promise, resolve } = Promise.withResolvers<Came<T>>()
+      const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
       // What comes after the first end is nobody's: a promise is resolved once.
-      const end = (came: Came<T>): void => {
+      const end = (came: InvocationResult<T>): void => {
         cancel(timeout)
         resolve(came)
       }
@@ -49,13 +53,13 @@ export const newInvocations = ({ clock, skew }: Around) => {
         name,
         number: count,
         skew: skew(),
-        isDead: false,
-        die: () => {
-          invocation.isDead = true
+        isCrashed: false,
+        crash: () => {
+          invocation.isCrashed = true
           end({ kind: 'lost' })
         },
       }
-      const timeout = clock.after(timeoutSeconds * 1000, invocation.die)
+      const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)
       atWork.run(invocation, work).then(
         (value) => end({ kind: 'done', value }),
         (error: unknown) => end({ kind: 'threw', error }),

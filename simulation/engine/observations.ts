@@ -2,7 +2,7 @@
  * All that could be seen of one simulated world: from outside, by those who call it and are called
  * by it, and from inside, by what was written into the table. The invariants are checked on this
  * alone. Every instant is the world's own, in milliseconds since 1970; amounts are as they were
- * sent or are kept.
+ * sent or are storage.
  */
 
 /** An item as the document client gives it: plain JavaScript values. */
@@ -16,12 +16,12 @@ export type Change = {
   at: number
   before: Item | undefined
   after: Item | undefined
-  /** The invocation that wrote it; undefined for what the scene was furnished with. */
+  /** The invocation that wrote it; undefined for what the setup was furnished with. */
   by: { name: string; invocation: number } | undefined
 }
 
 /** One try of a request at the API, by a provider, a bank or an operator. */
-export type Asked = {
+export type ApiCall = {
   at: number
   /** The file of the function: `charge`, `update-debit-transaction`, `manage-debit`, ... */
   name: string
@@ -66,7 +66,7 @@ export type Post = {
 }
 
 /** One POST as it came to a bank: a debit, the payment of a batch, or a refund. */
-export type HandOver = {
+export type BankPost = {
   at: number
   bank: string
   path: '/submissions' | '/settlements' | '/refunds'
@@ -74,22 +74,22 @@ export type HandOver = {
   body: Record<string, unknown>
   /** Whether the bank acted on it: it knew no such key before. */
   effective: boolean
-  /** What the bank has made of this key, as it would say when asked. */
+  /** What the bank has made of this key, as it would say when call. */
   verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
 }
 
 /** A question about a debit as it came to a bank, and the status in its reply. */
-export type Question = {
+export type BankQuery = {
   at: number
   bank: string
   uuid: string
-  answer: HandOver['verdict'] | 'completed' | 'failed'
+  answer: BankPost['verdict'] | 'completed' | 'failed'
 }
 
 /** `isFinished`: its worker was not lost, and it reported no failure, so that its writes were made. */
 export type InvocationRecord = { startedAt: number; isFinished: boolean }
 
-export type SceneProvider = {
+export type SimulatedProvider = {
   id: string
   /** Its webhook; undefined for a provider that polls. */
   webhook:
@@ -104,32 +104,32 @@ export type SceneProvider = {
     | undefined
 }
 
-export type Scene = {
+export type RunSetup = {
   seed: number
   referencePrefix: string
   startedAt: number
-  /** From here on nothing goes wrong any more and the world is left to come to rest. */
+  /** From current on nothing goes wrong any more and the world is left to come to rest. */
   healedAt: number
   endedAt: number
   /** Whether anything at all was to go wrong in this world. */
   healthy: boolean
   /** How far the clock of a worker may be away from the world's, in milliseconds. */
   skew: number
-  providers: readonly SceneProvider[]
+  providers: readonly SimulatedProvider[]
   banks: readonly string[]
-  /** The banks with endpoints of their own, which can be asked. */
+  /** The banks with endpoints of their own, which can be call. */
   endpoints: readonly string[]
 }
 
-export type Witnessed = {
-  scene: Scene
+export type Observations = {
+  setup: RunSetup
   /** The whole table when the world had come to rest. */
   items: readonly Item[]
   changes: readonly Change[]
-  asked: readonly Asked[]
+  calls: readonly ApiCall[]
   posts: readonly Post[]
-  handOvers: readonly HandOver[]
-  questions: readonly Question[]
+  bankPosts: readonly BankPost[]
+  queries: readonly BankQuery[]
   /** As far as they are known. */
   invocations: ReadonlyMap<number, InvocationRecord>
   /** What dead-letter queues held, and messages that nobody took. */
@@ -137,4 +137,4 @@ export type Witnessed = {
 }
 
 /** What is wrong, by the number of the invariant (docs/simulation.md). */
-export type Complaint = { invariant: number; about: string; says: string }
+export type Violation = { invariant: number; about: string; says: string }

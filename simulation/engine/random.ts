@@ -16,10 +16,10 @@ export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
     .toSorted((a, b) => a.place - b.place)
     .map(({ one }) => one)
 
-export type Chance = ReturnType<typeof chanceOf>
+export type Random = ReturnType<typeof randomOf>
 
-/** What is left to chance, all of it from one seed. */
-export const chanceOf = (seed: number) => {
+/** What is left to random, all of it from one seed. */
+export const randomOf = (seed: number) => {
   const draw = draws(seed)
   const below = (n: number): number => Math.floor(draw() * n)
   return {

@@ -1,9 +1,9 @@
 import type { Item } from '../engine/observations.ts'
-import { type Check, together } from './invariant.ts'
+import { allOf, type Check } from './invariant.ts'
 import { kindOf } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 30: amounts are whole pesewas where they are kept, and text of two decimals where they are told. */
+/** 30: amounts are whole pesewas where they are storage, and text of two decimals where they are told. */
 
 const KEPT = ['amount', 'amountTotal', 'gross', 'fee', 'net', 'adjustments', 'paid', 'outstanding']
 
@@ -29,12 +29,12 @@ function* partsOf(item: Item): Generator<Record<string, unknown>> {
   for (const { set } of history) if (set) yield set
 }
 
-const isWhole: Check = ({ witnessed }, complain) => {
-  for (const item of witnessed.items) {
+const isWhole: Check = ({ observations }, report) => {
+  for (const item of observations.items) {
     if (kindOf(item) === 'another') continue
     for (const part of partsOf(item)) {
       for (const [name, amount] of amountsOf(part)) {
-        if (!Number.isSafeInteger(amount)) complain(item.pk, `${name} is ${amount}`)
+        if (!Number.isSafeInteger(amount)) report(item.pk, `${name} is ${amount}`)
       }
     }
   }
@@ -50,24 +50,24 @@ const badIn = (text: string): string | undefined => {
 }
 
 /** Of posts the exact bytes, before the metadata, which is the provider's own. */
-const isToldExactly: Check = ({ posts, debits, witnessed }, complain) => {
+const isToldExactly: Check = ({ posts, debits, observations }, report) => {
   const judged = new Set<string>()
   for (const { post, about, reference } of posts) {
     if (judged.has(post.raw)) continue
     judged.add(post.raw)
     const own = post.raw.split('"previous_status":')[0] ?? ''
     const bad = badIn(own)
-    if (bad !== undefined) complain(reference, `an amount is told as ${bad}`)
+    if (bad !== undefined) report(reference, `an amount is told as ${bad}`)
     const debit = about === 'transaction' && debits.get(reference)
     if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`)) {
-      complain(reference, `its amount is not told as ${inGhs(debit.item.amount)}`)
+      report(reference, `its amount is not told as ${inGhs(debit.item.amount)}`)
     }
   }
-  for (const { name, reply } of witnessed.asked) {
+  for (const { name, reply } of observations.calls) {
     if (!reply || reply.status >= 300) continue
     const bad = badIn(reply.raw ?? '')
-    if (bad !== undefined) complain(name, `an amount is told as ${bad}`)
+    if (bad !== undefined) report(name, `an amount is told as ${bad}`)
   }
 }
 
-export const isExact = together(isWhole, isToldExactly)
+export const amountsAreExact = allOf(isWhole, isToldExactly)

@@ -1,8 +1,8 @@
-import { type Books, type DeliveryBook, eventKey } from './debit-histories.ts'
 import { isTakenUp } from './deliveries.ts'
-import type { Check, Complain } from './invariant.ts'
-import type { SeenPost } from './post-book.ts'
+import type { Check, Reporter } from './invariant.ts'
+import { type DeliveryHistory, eventKey, type ObservationIndex } from './observation-index.ts'
 import type { RawAttempt, RawDelivery } from './raw-items.ts'
+import type { ReceivedPost } from './received-posts.ts'
 import { SECOND_MS } from './time-and-money.ts'
 
 /** 16, 17: when the next attempt is made, and whether. */
@@ -21,11 +21,13 @@ const delaysAfter = (k: number, retryAfter: number): { least: number; most: numb
 const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + milliseconds
 
 /** The post that a record speaks of, if its answer was heard. */
-const heardOf = (posts: readonly SeenPost[], { id, responseCode }: RawAttempt) =>
-  posts.find((seen) => seen.id === id && seen.post.heard && seen.post.code === responseCode)
+const heardOf = (posts: readonly ReceivedPost[], { id, responseCode }: RawAttempt) =>
+  posts.find(
+    (received) => received.id === id && received.post.heard && received.post.code === responseCode,
+  )
 
 /** Each write of a delivery that an attempt led to. */
-function* attemptsIn({ changes }: DeliveryBook) {
+function* attemptsIn({ changes }: DeliveryHistory) {
   for (const { before, after } of changes) {
     if (!after?.last || after.attemptCount === (before?.attemptCount ?? 0)) continue
     yield { before, after, last: after.last }
@@ -33,52 +35,52 @@ function* attemptsIn({ changes }: DeliveryBook) {
 }
 
 type Recorded = {
-  posts: readonly SeenPost[]
-  witnessed: Books['witnessed']
+  posts: readonly ReceivedPost[]
+  observations: ObservationIndex['observations']
 }
 
 /**
  * When the worker of an attempt started, or else when it posted: what was written after that, it may
- * not have seen.
+ * not have received.
  */
 const startOf = (
-  { by, after }: DeliveryBook['changes'][number],
-  { posts, witnessed }: Recorded,
+  { by, after }: DeliveryHistory['changes'][number],
+  { posts, observations }: Recorded,
 ): number => {
-  const record = witnessed.invocations.get(by?.invocation ?? Number.NaN)
+  const record = observations.invocations.get(by?.invocation ?? Number.NaN)
   const last = after?.last
   const post = posts.find(({ id }) => id === last?.id)?.post
   return record?.startedAt ?? post?.at ?? Date.parse(last?.at ?? '')
 }
 
 /** 16 */
-export const isSpaced: Check = (books, complain) => {
-  for (const [key, record] of books.deliveries) {
-    const posts = books.postsOf.get(key) ?? []
+export const attemptsAreSpaced: Check = (index, report) => {
+  for (const [key, record] of index.deliveries) {
+    const posts = index.postsOf.get(key) ?? []
     for (const { before, after, last } of attemptsIn(record)) {
       if (after.status !== 'failed') continue
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
       const { least, most } = delaysAfter(last.number, heardOf(posts, last)?.post.retryAfter ?? 0)
-      // The later time holds if two attempts end at once.
+      // The later time evaluate if two attempts end at once.
       const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
       if (seconds < least || (seconds > most && !isKept)) {
-        complain(key, `waits ${seconds} s after attempt ${last.number}`)
+        report(key, `waits ${seconds} s after attempt ${last.number}`)
       }
     }
-    comesNotBefore(record, { posts, witnessed: books.witnessed }, complain)
+    comesNotBefore(record, { posts, observations: index.observations }, report)
   }
 }
 
-/** An attempt is not made before it is due, or was asked for. */
+/** An attempt is not made before it is due, or was call for. */
 const comesNotBefore = (
-  { item, changes }: DeliveryBook,
+  { item, changes }: DeliveryHistory,
   recorded: Recorded,
-  complain: Complain,
+  report: Reporter,
 ): void => {
   const key = eventKey(item.reference, item.n)
   // The one who says when it is due and the one who makes it each have a clock.
-  const { skew } = recorded.witnessed.scene
-  // What was due may be on its way when another is asked for: then this attempt is that.
+  const { skew } = recorded.observations.setup
+  // What was due may be on its way when another is call for: then this attempt is that.
   let due: number | undefined
   let saidAt = 0
   for (const change of changes) {
@@ -86,12 +88,12 @@ const comesNotBefore = (
     if (!after) continue
     if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
       const { at, id, number } = after.last
-      const post = recorded.posts.find((seen) => seen.id === id)?.post
+      const post = recorded.posts.find((received) => received.id === id)?.post
       const madeAt = Math.min(Date.parse(at), post?.at ?? Infinity)
       // One that was under way is no answer to what was said after it.
       const isAfter = startOf(change, recorded) >= saidAt
       if (due !== undefined && isAfter && madeAt < due - 2 * skew) {
-        complain(key, `had attempt ${number} ${due - madeAt} ms before it was due`)
+        report(key, `had attempt ${number} ${due - madeAt} ms before it was due`)
       }
       due = undefined
     }
@@ -125,10 +127,10 @@ const expected = (before: RawDelivery | undefined, after: RawDelivery): string =
 }
 
 /** 17: an answer decides whether there is another attempt, and it is the receiver's own. */
-export const isRetriedRightly: Check = (books, complain) => {
-  for (const [key, record] of books.deliveries) {
-    const posts = books.postsOf.get(key) ?? []
-    const recorded = { posts, witnessed: books.witnessed }
+export const responseDecidesRetry: Check = (index, report) => {
+  for (const [key, record] of index.deliveries) {
+    const posts = index.postsOf.get(key) ?? []
+    const recorded = { posts, observations: index.observations }
     // When it came to its end, and when it was taken up again.
     let endedAt = Infinity
     let takenUpAt = 0
@@ -138,26 +140,26 @@ export const isRetriedRightly: Check = (books, complain) => {
       if (isTakenUp(change)) [endedAt, takenUpAt] = [Infinity, at]
       if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
         const startedAt = startOf(change, recorded)
-        if (startedAt > endedAt) complain(key, `had attempt ${after.last.number} after its end`)
+        if (startedAt > endedAt) report(key, `had attempt ${after.last.number} after its end`)
         const isRival = startedAt <= takenUpAt
-        judgeAttempt({ before, after }, { key, posts, isRival, complain })
-      } else if (after.status !== before?.status) judgeOther(change, { key, books, complain })
+        checkAttempt({ before, after }, { key, posts, isRival, report })
+      } else if (after.status !== before?.status) checkStatusChange(change, { key, index, report })
       if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
     }
   }
 }
 
-type Around = {
+type Deps = {
   key: string
-  posts: readonly SeenPost[]
+  posts: readonly ReceivedPost[]
   /** It was under way when the record was taken up again. */
   isRival: boolean
-  complain: Complain
+  report: Reporter
 }
 
-const judgeAttempt = (
+const checkAttempt = (
   { before, after }: { before: RawDelivery | undefined; after: RawDelivery },
-  { key, posts, isRival, complain }: Around,
+  { key, posts, isRival, report }: Deps,
 ): void => {
   const { last, status, attemptCount, nextAttemptAt } = after
   if (!last) return
@@ -167,28 +169,28 @@ const judgeAttempt = (
   const isStillDue =
     isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
   if (status !== wanted && !isStillDue) {
-    complain(key, `is ${status} after ${said}, and should be ${wanted}`)
+    report(key, `is ${status} after ${said}, and should be ${wanted}`)
   }
   if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue)) {
-    complain(key, `has its next attempt at ${nextAttemptAt} after ${said}`)
+    report(key, `has its next attempt at ${nextAttemptAt} after ${said}`)
   }
-  if (last.number !== attemptCount) complain(key, `counts attempt ${last.number} otherwise`)
+  if (last.number !== attemptCount) report(key, `counts attempt ${last.number} otherwise`)
   if (last.responseCode !== null && !heardOf(posts, last)) {
-    complain(key, `says that attempt ${last.number} was answered ${last.responseCode}`)
+    report(key, `says that attempt ${last.number} was answered ${last.responseCode}`)
   }
 }
 
-type Other = { key: string; books: Books; complain: Complain }
+type Other = { key: string; index: ObservationIndex; report: Reporter }
 
 /** Without an attempt it is taken up, or not to be tried any more. */
-const judgeOther = (
-  change: DeliveryBook['changes'][number],
-  { key, books, complain }: Other,
+const checkStatusChange = (
+  change: DeliveryHistory['changes'][number],
+  { key, index, report }: Other,
 ): void => {
   const { before, after, by, sequence } = change
   if (!after || isTakenUp(change)) return
   // An event without an attempt gets a record for its first attempt.
   if (!before && after.status === 'pending' && by?.name === 'sweep') return
-  if (after.status === 'abandoned' && books.disabled.has(after.provider)) return
-  complain(key, `change ${sequence} makes it ${after.status} without an attempt`)
+  if (after.status === 'abandoned' && index.disabled.has(after.provider)) return
+  report(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }

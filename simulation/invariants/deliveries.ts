@@ -1,8 +1,8 @@
-import type { SceneProvider } from '../engine/observations.ts'
-import { type Books, type DeliveryBook, eventKey } from './debit-histories.ts'
-import type { Check, Complain } from './invariant.ts'
-import { isFinished, isReceived, type SeenPost } from './post-book.ts'
+import type { SimulatedProvider } from '../engine/observations.ts'
+import type { Check, Reporter } from './invariant.ts'
+import { type DeliveryHistory, eventKey, type ObservationIndex } from './observation-index.ts'
 import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
+import { isFinished, isReceived, type ReceivedPost } from './received-posts.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** 15: each event that a provider wants comes to an end, and nothing is said that did not happen. */
@@ -18,7 +18,7 @@ const RETRIES: Record<string, number> = {
   settled: 5,
 }
 
-const isWanted = ({ webhook }: SceneProvider, event: string): boolean => {
+const isWanted = ({ webhook }: SimulatedProvider, event: string): boolean => {
   if (!webhook) return false
   const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
@@ -26,7 +26,7 @@ const isWanted = ({ webhook }: SceneProvider, event: string): boolean => {
 
 type Owed = { key: string; provider: string; event: string }
 
-function* eventsIn({ debits, batches }: Books): Generator<Owed> {
+function* eventsIn({ debits, batches }: ObservationIndex): Generator<Owed> {
   for (const [reference, { item, entries }] of debits) {
     for (const [n, { type }] of entries.entries()) {
       yield { key: eventKey(reference, n), provider: item.provider, event: type }
@@ -39,45 +39,50 @@ function* eventsIn({ debits, batches }: Books): Generator<Owed> {
   }
 }
 
-export const isDelivered: Check = (books, complain) => {
-  for (const { key, provider, event } of eventsIn(books)) {
-    const settings = books.providers.get(provider)
-    const record = books.deliveries.get(key)
+export const wantedEventsEnd: Check = (index, report) => {
+  for (const { key, provider, event } of eventsIn(index)) {
+    const settings = index.providers.get(provider)
+    const record = index.deliveries.get(key)
     if (!settings || !isWanted(settings, event)) {
-      if (record) complain(key, `is not wanted by ${provider}, and is owed`)
+      if (record) report(key, `is not wanted by ${provider}, and is owed`)
       continue
     }
     if (!record) {
-      complain(key, `is wanted by ${provider}, and was never tried`)
+      report(key, `is wanted by ${provider}, and was never tried`)
       continue
     }
-    judgeEnd(record.item, { key, posts: books.postsOf.get(key) ?? [], books, complain })
+    checkEnd(record.item, { key, posts: index.postsOf.get(key) ?? [], index, report })
     const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[event] ?? 0)
-    judgeAttempts(record, { key, first, complain })
+    checkAttempts(record, { key, first, report })
   }
 }
 
-type Judged = { key: string; posts: readonly SeenPost[]; books: Books; complain: Complain }
+type Judged = {
+  key: string
+  posts: readonly ReceivedPost[]
+  index: ObservationIndex
+  report: Reporter
+}
 
-const judgeEnd = (record: RawDelivery, { key, posts, books, complain }: Judged): void => {
+const checkEnd = (record: RawDelivery, { key, posts, index, report }: Judged): void => {
   const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = record
-  const received = posts.filter((seen) => isReceived(seen) && seen.post.heard)
-  if (nextAttemptAt !== null) complain(key, `is ${status}, and waits for an attempt`)
-  if (attemptCount > attemptsMax) complain(key, `had ${attemptCount} of ${attemptsMax} attempts`)
+  const received = posts.filter((received) => isReceived(received) && received.post.heard)
+  if (nextAttemptAt !== null) report(key, `is ${status}, and waits for an attempt`)
+  if (attemptCount > attemptsMax) report(key, `had ${attemptCount} of ${attemptsMax} attempts`)
   if (status === 'delivered') {
     const [first] = received
-    if (!first) complain(key, 'is delivered, and nobody said that it was received')
-    else if (Date.parse(deliveredAt ?? '') + books.witnessed.scene.skew < first.post.at)
-      complain(key, 'is delivered too early')
-    if (deliveredAt === null) complain(key, 'is delivered at no time')
+    if (!first) report(key, 'is delivered, and nobody said that it was received')
+    else if (Date.parse(deliveredAt ?? '') + index.observations.setup.skew < first.post.at)
+      report(key, 'is delivered too early')
+    if (deliveredAt === null) report(key, 'is delivered at no time')
     return
   }
-  if (status !== 'abandoned') complain(key, `is ${status} in the end`)
-  if (!failedAt || !reason) complain(key, `is ${status} without a time and a reason`)
-  if (deliveredAt !== null) complain(key, `is ${status}, and was delivered`)
+  if (status !== 'abandoned') report(key, `is ${status} in the end`)
+  if (!failedAt || !reason) report(key, `is ${status} without a time and a reason`)
+  if (deliveredAt !== null) report(key, `is ${status}, and was delivered`)
   // Who heard it may have been lost before it was written down.
-  if (received.some(({ post }) => isFinished(post, books.witnessed))) {
-    complain(key, 'was received after all')
+  if (received.some(({ post }) => isFinished(post, index.observations))) {
+    report(key, 'was received after all')
   }
 }
 
@@ -92,7 +97,7 @@ export const isTakenUp = ({ before, after, by }: ChangeOf<RawDelivery>): boolean
   // A later look of the sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
 
-type Attempts = { key: string; first: number; complain: Complain }
+type Attempts = { key: string; first: number; report: Reporter }
 
 const AUTO_RETRIES_MAX = 3
 
@@ -116,22 +121,21 @@ const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number)
 }
 
 /** More attempts than at first are allowed by one for each time that it was taken up again. */
-const judgeAttempts = ({ changes }: DeliveryBook, { key, first, complain }: Attempts): void => {
+const checkAttempts = ({ changes }: DeliveryHistory, { key, first, report }: Attempts): void => {
   let allowed = first
   for (const change of changes) {
     const { before, after, by, sequence } = change
     if (!after) continue
     if (isTakenUp(change)) {
-      if (by && !ASKING.has(by.name)) complain(key, `was taken up again by ${by.name}`)
+      if (by && !ASKING.has(by.name)) report(key, `was taken up again by ${by.name}`)
       allowed = Math.max(allowed, after.attemptCount + 1)
     }
     const made = after.attemptCount - (before?.attemptCount ?? 0)
     if (made === 1) allowed = allowedAfter(change, allowed)
     if (after.attemptsMax > allowed) {
-      complain(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
+      report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
-    if (made < 0 || made > 1) complain(key, `change ${sequence} counts ${made} attempts`)
-    if (after.autoRetries > AUTO_RETRIES_MAX)
-      complain(key, `was taken up ${after.autoRetries} times`)
+    if (made < 0 || made > 1) report(key, `change ${sequence} counts ${made} attempts`)
+    if (after.autoRetries > AUTO_RETRIES_MAX) report(key, `was taken up ${after.autoRetries} times`)
   }
 }

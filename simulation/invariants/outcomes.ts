@@ -1,6 +1,6 @@
-import type { Scene } from '../engine/observations.ts'
-import type { DebitBook } from './debit-histories.ts'
-import { type Check, type Complain, together } from './invariant.ts'
+import type { RunSetup } from '../engine/observations.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
+import type { DebitHistory } from './observation-index.ts'
 import type { Entry } from './raw-items.ts'
 import { type Members, membersOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
@@ -23,20 +23,20 @@ const typeIs =
     types.includes(type)
 
 /** Ten minutes and a late timer after the charge; where things went wrong, the sweeps after that. */
-const endsBy = ({ createdAt }: DebitBook, { healthy, healedAt, skew }: Scene): number => {
+const endsBy = ({ createdAt }: DebitHistory, { healthy, healedAt, skew }: RunSetup): number => {
   const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return healthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
 }
 
 /** 4 */
-export const endsInTime: Check = ({ debits, witnessed: { scene } }, complain) => {
-  for (const [reference, book] of debits) {
-    const end = endsBy(book, scene)
-    const outcome = book.entries.find(typeIs('completed', 'failed'))
+export const debitsEndInTime: Check = ({ debits, observations: { setup } }, report) => {
+  for (const [reference, history] of debits) {
+    const end = endsBy(history, setup)
+    const outcome = history.entries.find(typeIs('completed', 'failed'))
     if (outcome && outcome.at > end) {
-      complain(reference, `came to its end ${outcome.at - end} ms late`)
+      report(reference, `came to its end ${outcome.at - end} ms late`)
     }
-    if (!outcome && scene.endedAt > end) complain(reference, `is ${book.item.status} in the end`)
+    if (!outcome && setup.endedAt > end) report(reference, `is ${history.item.status} in the end`)
   }
 }
 
@@ -46,40 +46,40 @@ const MESSAGES: Record<string, number> = {
 }
 
 /** 8: only a failure has a message, and each has one; that of a clock is true. */
-const hasItsMessage: Check = ({ debits }, complain) => {
-  for (const [reference, book] of debits) {
-    for (const { type, set } of book.entries) {
+const hasItsMessage: Check = ({ debits }, report) => {
+  for (const [reference, history] of debits) {
+    for (const { type, set } of history.entries) {
       const isFailure = type === 'failed'
       if (
         (set.errorMessage !== undefined) !== isFailure ||
         (set.errorCode !== undefined) !== isFailure
       ) {
-        complain(reference, `${type} with the message ${set.errorMessage}`)
+        report(reference, `${type} with the message ${set.errorMessage}`)
       }
       if (type === 'processing' && !set.bankReference) {
-        complain(reference, 'is processing without a reference of its bank')
+        report(reference, 'is processing without a reference of its bank')
       }
     }
-    const failed = book.entries.find(typeIs('failed'))
-    if (failed?.by.startsWith('job:')) judgeTimeout(failed, book, complain)
+    const failed = history.entries.find(typeIs('failed'))
+    if (failed?.by.startsWith('job:')) checkTimeout(failed, history, report)
   }
 }
 
-const judgeTimeout = (
+const checkTimeout = (
   failed: Entry,
-  { item, entries, createdAt }: DebitBook,
-  complain: Complain,
+  { item, entries, createdAt }: DebitHistory,
+  report: Reporter,
 ) => {
   const { errorMessage = '', errorCode } = failed.set
   const clock = MESSAGES[errorMessage]
   const isApproval = clock === APPROVAL_MS
   const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
   if (clock === undefined || errorCode !== 'timeout') {
-    complain(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
+    report(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
   } else if (since === undefined || (isApproval && item.approval)) {
-    complain(item.reference, 'ran out by a clock that did not run')
+    report(item.reference, 'ran out by a clock that did not run')
   } else if (failed.writtenAt < since + clock) {
-    complain(item.reference, `ran out ${since + clock - failed.writtenAt} ms early`)
+    report(item.reference, `ran out ${since + clock - failed.writtenAt} ms early`)
   }
 }
 
@@ -90,46 +90,48 @@ const isTrue = (view: Members, types: ReadonlySet<string>): boolean =>
   (view.error_message !== null) === types.has('failed')
 
 /** 8: times and messages as they are told, in events and to who asks. */
-const tellsItsTimes: Check = ({ debits, posts, witnessed }, complain) => {
+const tellsItsTimes: Check = ({ debits, posts, observations }, report) => {
   for (const { about, reference, n, subject } of posts) {
     const entries = about === 'transaction' && debits.get(reference)?.entries
     if (!entries) continue
     const types = new Set(entries.slice(0, n + 1).map(({ type }) => type))
-    if (!isTrue(subject, types)) complain(reference, `event ${n} tells of other times`)
+    if (!isTrue(subject, types)) report(reference, `event ${n} tells of other times`)
   }
-  for (const { name, reply, path } of witnessed.asked) {
+  for (const { name, reply, path } of observations.calls) {
     if (name !== 'get-debit-request' || reply?.status !== 200) continue
     const debit = debits.get(String(path.reference))
     const data = membersOf(membersOf(reply.body).data)
     const last = debit?.entries.findIndex(({ type }) => type === data.status) ?? -1
     const types = new Set(debit?.entries.slice(0, last + 1).map(({ type }) => type))
     if (debit && !isTrue(membersOf(data.response), types)) {
-      complain(debit.item.reference, `was read as ${data.status} with other times`)
+      report(debit.item.reference, `was read as ${data.status} with other times`)
     }
   }
 }
 
-export const hasItsTimes = together(hasItsMessage, tellsItsTimes)
+export const timesMatchHistory = allOf(hasItsMessage, tellsItsTimes)
 
 /** The exchange with the bank, and the writes that follow it. */
 const QUERY_MS = 15_000
 
 /**
- * 38: before a timeout fails a debit, its bank is asked, and an outcome that it names wins. Where
+ * 38: before a timeout fails a debit, its bank is call, and an outcome that it names wins. Where
  * nothing goes wrong, the question arrives.
  */
-export const isAskedFirst: Check = ({ debits, witnessed: { scene, questions } }, complain) => {
-  if (!scene.healthy) return
-  const asked = Map.groupBy(questions, ({ uuid }) => uuid)
+export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queries } }, report) => {
+  if (!setup.healthy) return
+  const queriesOf = Map.groupBy(queries, ({ uuid }) => uuid)
   for (const [reference, { item, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
-    const isAskable = scene.endpoints.includes(item.bank.identifier)
+    const isAskable = setup.endpoints.includes(item.bank.identifier)
     if (!isAskable || !failed?.by.startsWith('job:')) continue
     const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
-    const last = asked.get(item.uuid)?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
-    if (!last) complain(reference, 'timed out, and its bank was not asked')
+    const last = queriesOf
+      .get(item.uuid)
+      ?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
+    if (!last) report(reference, 'timed out, and its bank was not asked')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
-      complain(reference, `timed out, and its bank said ${last.answer}`)
+      report(reference, `timed out, and its bank said ${last.answer}`)
     }
   }
 }

@@ -1,8 +1,8 @@
-import type { DebitBook } from './debit-histories.ts'
+import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
 
-/** What an event must say, told again from the raw item. Amounts are text here. */
+/** What an event must say, told again from the raw item. Amounts are text current. */
 
 const iso = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
@@ -10,7 +10,7 @@ const iso = (at: number | undefined): string | null =>
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
 /** A debit as it stood at its event `n`. */
-export const eventOf = ({ item, entries }: DebitBook, n: number) => {
+export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
   const set = Object.assign({}, ...past.map((entry) => entry.set))

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Check } from './invariant.ts'
-import type { SeenPost } from './post-book.ts'
+import type { ReceivedPost } from './received-posts.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 18, 19: who gets a post, and what proves that it is ours. */
@@ -43,23 +43,26 @@ const isMinified = (raw: string): boolean => {
 const FRESH_MS = MINUTE_MS
 
 /** 18: signed over the exact bytes, in both ways, with the secret of the receiver's provider. */
-export const isSigned: Check = ({ posts }, complain) => {
+export const postsAreSigned: Check = ({ posts }, report) => {
   const minified = new Map<string, boolean>()
-  for (const seen of posts) {
-    const { post, receiver } = seen
-    const about = seen.reference || post.url
+  for (const received of posts) {
+    const { post, receiver } = received
+    const about = received.reference || post.url
     const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
     if (receiver?.webhook) {
-      const wrong = wrongIn(seen, receiver.webhook.secret)
-      if (wrong) complain(about, `${id} has a ${wrong} that is not of its receiver`)
+      const wrong = wrongIn(received, receiver.webhook.secret)
+      if (wrong) report(about, `${id} has a ${wrong} that is not of its receiver`)
     }
     const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
     minified.set(post.raw, isKnown)
-    if (!isKnown) complain(about, `${id} is not minified`)
+    if (!isKnown) report(about, `${id} is not minified`)
   }
 }
 
-const wrongIn = ({ post: { headers, raw, at } }: SeenPost, secret: string): string | undefined => {
+const wrongIn = (
+  { post: { headers, raw, at } }: ReceivedPost,
+  secret: string,
+): string | undefined => {
   const keys = keysOf(secret)
   const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
   if (headers['x-svc-signature'] !== signature) return 'signature'
@@ -75,11 +78,11 @@ const wrongIn = ({ post: { headers, raw, at } }: SeenPost, secret: string): stri
 }
 
 /** 19: what is of one provider goes to no other. */
-export const reachesItsOwner: Check = ({ posts, debits, batches }, complain) => {
+export const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
-    if (!receiver) complain(post.url, 'is the receiver of nobody')
+    if (!receiver) report(post.url, 'is the receiver of nobody')
     if (!about) continue
     const owner = debits.get(reference)?.item.provider ?? batches.get(reference)?.item.provider
-    if (owner !== receiver?.id) complain(reference, `is of ${owner}, and went to ${receiver?.id}`)
+    if (owner !== receiver?.id) report(reference, `is of ${owner}, and went to ${receiver?.id}`)
   }
 }

@@ -1,7 +1,7 @@
 import type { Change, Item } from '../engine/observations.ts'
 
 /**
- * Items as they lie in the table, as far as the invariants look at them. Written down here a
+ * Items as they lie in the table, as far as the invariants look at them. Written down current a
  * second time, so that a mistake of the service's own reading is not shared.
  */
 

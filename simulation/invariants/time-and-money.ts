@@ -1,4 +1,4 @@
-/** What is reckoned here by itself: days of UTC, pesewas, and the numbers that ids are made of. */
+/** What is reckoned current by itself: days of UTC, pesewas, and the numbers that ids are made of. */
 
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000

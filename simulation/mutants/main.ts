@@ -1,27 +1,27 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { print, wholeNumber } from '../terminal.ts'
-import { copyWith, remove, removeAll } from './copies.ts'
 import { faults } from './mutants.ts'
+import { closing, heading, lineOf, shareCaught } from './report.ts'
+import { tryOut } from './run-copy.ts'
 import { EACH, huntAll } from './run-mutants.ts'
-import { closing, heading, lineOf, shareCaught } from './table.ts'
-import { tryOut } from './trial.ts'
+import { copyWith, remove, removeAll } from './source-copies.ts'
 
 /**
- * `npm run simulate:planted`: plants one fault after the other in a copy of the product and lives
+ * `npm run simulate:planted`: plants one fault after the other in a copy of the product and scripts
  * through worlds with it, until one of them is told to be wrong. Ends with 1 when fewer than 95 of
  * a hundred are, or when anything is wrong without a fault.
  */
 
 const ENOUGH_PERCENT = 95
-/** What the source as it stands must live through without a complaint. */
+/** What the source as it stands must runWorld through without a violation. */
 const CLEAN_WORLDS = 10
 
 const { values } = parseArgs({
   options: {
     /** Names of faults; all of them unless some are given. */
     only: { type: 'string', multiple: true },
-    /** What each fault may live through. */
+    /** What each fault may runWorld through. */
     lifecycles: { type: 'string', default: '20000' },
     /** The first seed; each world has the next. */
     seed: { type: 'string', default: '1' },

@@ -1,6 +1,6 @@
-import { copyWith, remove } from './copies.ts'
 import type { Fault } from './mutant.ts'
-import { type End, tryOut } from './trial.ts'
+import { type End, tryOut } from './run-copy.ts'
+import { copyWith, remove } from './source-copies.ts'
 
 /** Worlds with a fault in them, until it is told or the lifecycles are used up. */
 

@@ -3,12 +3,12 @@ import { operations } from '../../shared/api/operations.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { FunctionName } from '../engine/functions.ts'
-import type { Came } from '../engine/invocations.ts'
-import type { Asked } from '../engine/observations.ts'
-import type { Chance } from '../engine/random.ts'
+import type { InvocationResult } from '../engine/invocations.ts'
+import type { ApiCall } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 
-/** How the API is asked: a request, its reply if it arrives, and what its caller does without one. */
+/** How the API is call: a request, its reply if it arrives, and what its caller does without one. */
 
 type OperationName = Extract<FunctionName, keyof typeof operations>
 
@@ -19,12 +19,12 @@ export type Request = {
   body?: unknown
 }
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
   run: Run
-  asked: Asked[]
+  calls: ApiCall[]
 }
 
 export type Api = ReturnType<typeof newApi>
@@ -33,7 +33,7 @@ export type Api = ReturnType<typeof newApi>
 const PATIENCE_MS = 30_000
 const TRIES_MAX = 60
 
-/** The token of a caller; no secret here, as the world is all its own. */
+/** The token of a caller; no secret current, as the world is all its own. */
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
@@ -62,19 +62,19 @@ const eventOf = ({ name, caller, path = {}, body }: Request) => {
   }
 }
 
-export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
+export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       clock.after(milliseconds, resolve)
     })
 
-  /** Has a function run, and notes that it was asked. */
+  /** Has a function run, and notes that it was call. */
   const put = async (
-    what: Pick<Asked, 'caller' | 'path' | 'sent'> & { name: FunctionName },
+    what: Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName },
     event: unknown,
-  ): Promise<{ one: Asked; came: Came<unknown> }> => {
-    const one: Asked = { at: clock.now(), ...what, reply: undefined, heard: false, invocation: 0 }
-    asked.push(one)
+  ): Promise<{ one: ApiCall; came: InvocationResult<unknown> }> => {
+    const one: ApiCall = { at: clock.now(), ...what, reply: undefined, heard: false, invocation: 0 }
+    calls.push(one)
     const came = await run(what.name, event, (invocation) => {
       one.invocation = invocation
     })
@@ -82,8 +82,8 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
   }
 
   /** One try, and its reply where the caller hears of it. */
-  const attempt = async (request: Request): Promise<Asked> => {
-    await sleep(chance.between(10, 80))
+  const attempt = async (request: Request): Promise<ApiCall> => {
+    await sleep(random.between(10, 80))
     const { name, caller, path = {}, body } = request
     const { one, came } = await put({ name, caller, path, sent: body }, eventOf(request))
     if (came.kind !== 'done') {
@@ -103,18 +103,18 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
     return one
   }
 
-  const isAnswer = ({ reply, heard }: Asked): boolean =>
+  const isAnswer = ({ reply, heard }: ApiCall): boolean =>
     heard && reply !== undefined && reply.status < 500 && reply.status !== 429
 
   /** Asks until there is an answer, as a careful caller does. */
-  const ask = async (request: Request): Promise<Asked | undefined> => {
+  const ask = async (request: Request): Promise<ApiCall | undefined> => {
     for (let tried = 0; tried < TRIES_MAX; tried += 1) {
       const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
       const one = await attempt(request)
       const other = await twice
       const answer = [one, other].find((each) => each && isAnswer(each))
       if (answer) return answer
-      await sleep(chance.between(500, 4_000) * Math.min(tried + 1, 15))
+      await sleep(random.between(500, 4_000) * Math.min(tried + 1, 15))
     }
     return undefined
   }
@@ -133,7 +133,7 @@ export const newApi = ({ clock, chance, faults, run, asked }: Around) => {
           one.heard = true
           return one
         }
-        await sleep(chance.between(1_000, 30_000))
+        await sleep(random.between(1_000, 30_000))
       }
       return undefined
     },

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { HandOver, Question } from '../engine/observations.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Answer, Conduct, Peer, Sent } from '../engine/network.ts'
+import type { BankPost, BankQuery } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
 import type { Report } from '../scenario/scenario.ts'
-import type { Answer, Conduct, Peer, Sent } from './network.ts'
 
 /**
  * A bank with an endpoint of its own, which keeps to the protocol (docs/bank-protocol.md): a key
@@ -12,7 +12,7 @@ import type { Answer, Conduct, Peer, Sent } from './network.ts'
  * another matter.
  */
 
-export type Verdict = HandOver['verdict']
+export type Verdict = BankPost['verdict']
 
 type Deciding = {
   /** What it makes of a debit that it never had before. */
@@ -25,14 +25,14 @@ type Deciding = {
   outcomeOf: (uuid: string) => Report | undefined
 }
 
-type Around = Deciding & {
+type Deps = Deciding & {
   id: string
   secret: string
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
-  handOvers: HandOver[]
-  questions: Question[]
+  bankPosts: BankPost[]
+  queries: BankQuery[]
 }
 
 const json = (code: number, body: object): Answer => ({
@@ -87,8 +87,8 @@ const NONSENSE: readonly Answer[] = [
   json(500, { status: 'accepted', bank_reference: 'B-1' }),
 ]
 
-export const newBank = (around: Around): Peer => {
-  const { id, secret, clock, chance, faults, handOvers, questions } = around
+export const newBank = (deps: Deps): Peer => {
+  const { id, secret, clock, random, faults, bankPosts, queries } = deps
   const known = new Map<string, Verdict>()
   const amounts = new Map<string, unknown>()
   const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
@@ -104,26 +104,26 @@ export const newBank = (around: Around): Peer => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict
     known.set(key, 'paid')
-    for (const one of handOvers) if (one.idempotencyKey === key) one.verdict = 'paid'
+    for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = 'paid'
     return 'paid'
   }
 
-  const decide = (path: HandOver['path'], body: Record<string, unknown>): Verdict => {
-    if (path === '/settlements') return around.onPayment()
-    if (path === '/refunds') return around.onRefund()
-    const verdict = around.onSubmission(body)
-    if (verdict === 'accepted') around.onAccepted(body)
+  const decide = (path: BankPost['path'], body: Record<string, unknown>): Verdict => {
+    if (path === '/settlements') return deps.onPayment()
+    if (path === '/refunds') return deps.onRefund()
+    const verdict = deps.onSubmission(body)
+    if (verdict === 'accepted') deps.onAccepted(body)
     return verdict
   }
 
-  const handedOver = (path: HandOver['path'], { headers, body: raw }: Sent): Verdict => {
+  const handedOver = (path: BankPost['path'], { headers, body: raw }: Sent): Verdict => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const effective = !known.has(key)
     const verdict = effective ? decide(path, body) : verdictOn(key)
     known.set(key, verdict)
     amounts.set(key, body.amount)
-    handOvers.push({
+    bankPosts.push({
       at: clock.now(),
       bank: id,
       path,
@@ -135,11 +135,11 @@ export const newBank = (around: Around): Peer => {
     return verdict
   }
 
-  const answerQuestion = (uuid: string): Answer => {
+  const answerQuery = (uuid: string): Answer => {
     const verdict = verdictOn(uuid)
-    const outcome = verdict === 'accepted' ? around.outcomeOf(uuid) : undefined
-    const answer = (outcome?.status ?? verdict) as Question['answer']
-    questions.push({ at: clock.now(), bank: id, uuid, answer })
+    const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
+    const answer = (outcome?.status ?? verdict) as BankQuery['answer']
+    queries.push({ at: clock.now(), bank: id, uuid, answer })
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
@@ -147,22 +147,22 @@ export const newBank = (around: Around): Peer => {
     isKnown: () => true,
     connects: () => 'well',
     take: (sent): Conduct => {
-      const after = chance.between(30, 1_500)
+      const after = random.between(30, 1_500)
       if (faults.strikes('bank down')) {
-        return { after, answer: chance.happens(0.5) ? 'broken off' : json(503, {}) }
+        return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
       if (!isGenuine(sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
-      if (sent.method === 'GET') return { after, answer: answerQuestion(uuid) }
+      if (sent.method === 'GET') return { after, answer: answerQuery(uuid) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
-      if (faults.strikes('bank talks nonsense') && chance.happens(0.5)) {
-        return { after, answer: chance.pick(NONSENSE) }
+      if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
+        return { after, answer: random.pick(NONSENSE) }
       }
-      const path = `/${kind}` as HandOver['path']
+      const path = `/${kind}` as BankPost['path']
       const verdict = handedOver(path, sent)
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
-      if (faults.strikes('bank talks nonsense')) return { after, answer: chance.pick(NONSENSE) }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(NONSENSE) }
       return { after, answer: answerTo(verdict, about(String(sent.headers['x-idempotency-key']))) }
     },
   }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type LookupFunction, isIP as nodeIsIP } from 'node:net'
-import { here } from '../engine/current.ts'
+import { current } from '../engine/current.ts'
 
 /** What is no socket stays as it is. */
 export const isIP = nodeIsIP
@@ -33,7 +33,7 @@ const addressOf = ({ host, lookup }: Options): string => {
 export const open = (options: Options, isSecure: boolean): Socket => {
   const socket = new Socket()
   const address = addressOf(options)
-  socket.ended = here().network.connect(options.host, {
+  socket.ended = current().network.connect(options.host, {
     connected: () => {
       socket.remoteAddress = address
       socket.emit('connect')

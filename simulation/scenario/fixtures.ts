@@ -8,7 +8,7 @@ import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import type { SceneProvider } from '../engine/observations.ts'
+import type { SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
 import { bankNames } from './scenario.ts'
 
@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
 
 const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
 
-export const sceneProviders: readonly SceneProvider[] = rows.map((row, n) => ({
+export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, n) => ({
   id: row.id,
   webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
   dailyLimit: row.dailyLimit,
@@ -106,7 +106,7 @@ const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
 
 /** Puts them into the table, before anything happens. */
-export const furnish = async (at: Date, providers: readonly number[]): Promise<void> => {
+export const writeFixtures = async (at: Date, providers: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [

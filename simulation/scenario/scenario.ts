@@ -1,10 +1,10 @@
-import type { Death } from '../engine/effects.ts'
+import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName } from '../engine/faults.ts'
-import { type Chance, chanceOf, seedOf } from '../engine/random.ts'
+import { type Random, randomOf, seedOf } from '../engine/random.ts'
 
 /**
  * What is to happen in a world, before anything goes wrong: who there is, which debits are asked
- * for, and what their banks make of them. All of it plain values, so that a plan can be cut down.
+ * for, and what their banks make of them. All of it plain values, so that a scenario can be cut down.
  */
 
 const SECOND_MS = 1_000
@@ -23,7 +23,7 @@ export type Report = {
   flaw?: 'rejected' | 'lost'
 }
 
-export type Life = {
+export type DebitScript = {
   /** Names it, also in what its bank is told. */
   n: number
   /** When the charge is asked for. */
@@ -46,20 +46,20 @@ export type Life = {
 
 export type Payment = 'paid' | 'underway' | 'rejected'
 
-export type Plan = {
+export type Scenario = {
   seed: number
   startAt: number
-  lives: readonly Life[]
+  scripts: readonly DebitScript[]
   faults: ReadonlySet<FaultName>
   /** How many times as often as usual each of them strikes. */
   intensity: number
   healAt: number
   endAt: number
-  /** Workers that are to be lost, beside those that chance takes. */
-  deaths: readonly Death[]
+  /** Workers that are to be lost, beside those that random takes. */
+  crashes: readonly Crash[]
   /** What the bank makes of the payments of batches, in turn. */
   payments: readonly Payment[]
-  /** What receivers answer first, before chance decides; 0: nothing. */
+  /** What receivers answer first, before random decides; 0: nothing. */
   answers: readonly number[]
   /** Who there is; fewer make shorter nights. */
   providers: readonly number[]
@@ -82,30 +82,30 @@ const PHONES = [
   '+233245555555',
 ]
 
-const drawAmount = (chance: Chance): string => {
+const drawAmount = (random: Random): string => {
   // Odd whole cedis are ties of half-even rounding at 1.5 %.
-  if (chance.happens(0.4)) return `${2 * chance.below(300) + 1}.00`
-  const pesewas = 100 + chance.below(chance.happens(0.1) ? 999_901 : 60_000)
+  if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
+  const pesewas = 100 + random.below(random.happens(0.1) ? 999_901 : 60_000)
   return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 }
 
-const drawFee = (chance: Chance): Pick<Report, 'fee'> =>
-  chance.happens(0.25)
-    ? { fee: `${chance.below(2)}.${String(chance.below(100)).padStart(2, '0')}` }
+const drawFee = (random: Random): Pick<Report, 'fee'> =>
+  random.happens(0.25)
+    ? { fee: `${random.below(2)}.${String(random.below(100)).padStart(2, '0')}` }
     : {}
 
 /** Most banks say one thing, once and soon; these are all the others too. */
-const drawReports = (chance: Chance): Report[] => {
-  const by = () => chance.pick(['update', 'callback'] as const)
+const drawReports = (random: Random): Report[] => {
+  const by = () => random.pick(['update', 'callback'] as const)
   const end = (afterSeconds: number, status: Report['status']): Report => ({
     afterSeconds,
     by: by(),
     status,
-    ...(status === 'completed' ? drawFee(chance) : {}),
+    ...(status === 'completed' ? drawFee(random) : {}),
   })
-  const soon = chance.between(1, 90)
-  const outcome = chance.happens(0.8) ? 'completed' : 'failed'
-  switch (chance.below(14)) {
+  const soon = random.between(1, 90)
+  const outcome = random.happens(0.8) ? 'completed' : 'failed'
+  switch (random.below(14)) {
     case 0:
       return []
     case 1:
@@ -113,19 +113,19 @@ const drawReports = (chance: Chance): Report[] => {
     case 2:
       return [
         { afterSeconds: soon, by: 'callback', status: 'approved' },
-        end(chance.between(soon + 1, 650), outcome),
+        end(random.between(soon + 1, 650), outcome),
       ]
     case 3:
-      return [end(soon, 'completed'), end(soon + chance.between(0, 2), 'failed')]
+      return [end(soon, 'completed'), end(soon + random.between(0, 2), 'failed')]
     case 4:
-      return [end(soon, outcome), end(soon + chance.between(0, 200), outcome)]
+      return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
     // As the five-minute clock runs out, and as the ten-minute clock does.
     case 5:
-      return [end(chance.between(290, 310), outcome)]
+      return [end(random.between(290, 310), outcome)]
     case 6:
-      return [end(chance.between(590, 610), outcome)]
+      return [end(random.between(590, 610), outcome)]
     case 7:
-      return [end(chance.between(700, 1_500), 'completed')]
+      return [end(random.between(700, 1_500), 'completed')]
     case 8:
       return [end(0, outcome)]
     case 9:
@@ -137,33 +137,33 @@ const drawReports = (chance: Chance): Report[] => {
   }
 }
 
-const drawReversal = (chance: Chance, at: number): number | undefined => {
-  if (!chance.happens(0.2)) return undefined
+const drawReversal = (random: Random, at: number): number | undefined => {
+  if (!random.happens(0.2)) return undefined
   const midnight = DAY_MS - (at % DAY_MS)
-  return chance.pick([
-    chance.between(60, 900),
+  return random.pick([
+    random.between(60, 900),
     // As the index may yet show it completed when the night's first run reads it.
-    (midnight - chance.between(0, 45 * SECOND_MS)) / SECOND_MS,
+    (midnight - random.between(0, 45 * SECOND_MS)) / SECOND_MS,
     // While the night's runs are at work.
-    (midnight + chance.between(0, 90 * SECOND_MS)) / SECOND_MS,
-    (midnight + chance.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
-    (midnight + DAY_MS + chance.between(0, 90 * SECOND_MS)) / SECOND_MS,
+    (midnight + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
+    (midnight + random.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
+    (midnight + DAY_MS + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
   ])
 }
 
-const drawLife = (n: number, at: number, chance: Chance): Life => ({
+const drawScript = (n: number, at: number, random: Random): DebitScript => ({
   n,
   at,
   provider: n % PROVIDERS,
-  bank: chance.pick(bankNames),
-  amount: drawAmount(chance),
-  phone: chance.pick(PHONES),
-  verdict: chance.happens(0.9) ? 'accepted' : 'rejected',
-  reports: drawReports(chance),
-  asks: chance.happens(0.85) ? 'once' : chance.pick(['again', 'otherwise', 'wrongly'] as const),
-  polls: chance.happens(0.15) ? [chance.between(0, 5), chance.between(10, 700)] : [],
-  redelivered: chance.happens(0.05) ? chance.between(60, 2_000) : undefined,
-  reversed: drawReversal(chance, at),
+  bank: random.pick(bankNames),
+  amount: drawAmount(random),
+  phone: random.pick(PHONES),
+  verdict: random.happens(0.9) ? 'accepted' : 'rejected',
+  reports: drawReports(random),
+  asks: random.happens(0.85) ? 'once' : random.pick(['again', 'otherwise', 'wrongly'] as const),
+  polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
+  redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
+  reversed: drawReversal(random, at),
 })
 
 /** Most worlds are bad enough; a few are worse. */
@@ -175,39 +175,39 @@ const HEALTHY_SHARE = 0.1
 const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
 /** When debits are asked for: in bursts, some of them as a day ends. */
-const drawBursts = (chance: Chance, startAt: number): number[] =>
-  Array.from({ length: 2 + chance.below(2) }, () =>
-    chance.happens(0.3)
-      ? midnightAfter(startAt) - chance.between(0, 40 * SECOND_MS)
-      : startAt + chance.between(0, 30 * HOUR_MS),
+const drawBursts = (random: Random, startAt: number): number[] =>
+  Array.from({ length: 2 + random.below(2) }, () =>
+    random.happens(0.3)
+      ? midnightAfter(startAt) - random.between(0, 40 * SECOND_MS)
+      : startAt + random.between(0, 30 * HOUR_MS),
   )
 
 /** The world of a seed, with so many debits. */
-export const drawPlan = (seed: number, lifecycles: number): Plan => {
-  const chance = chanceOf(seedOf(seed, 1))
-  const startAt = Date.UTC(2026, chance.below(12), 1 + chance.below(28), chance.below(24))
-  const bursts = drawBursts(chance, startAt)
-  const lives = Array.from({ length: lifecycles }, (_, n) => {
-    const own = chanceOf(seedOf(seed, 2, n))
-    return drawLife(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
+export const drawScenario = (seed: number, lifecycles: number): Scenario => {
+  const random = randomOf(seedOf(seed, 1))
+  const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
+  const bursts = drawBursts(random, startAt)
+  const scripts = Array.from({ length: lifecycles }, (_, n) => {
+    const own = randomOf(seedOf(seed, 2, n))
+    return drawScript(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
-  const healAt = chance.happens(0.5)
-    ? last + chance.between(5 * MINUTE_MS, 60 * MINUTE_MS)
-    : midnightAfter(last) + DAY_MS + chance.between(0, 2 * HOUR_MS)
+  const healAt = random.happens(0.5)
+    ? last + random.between(5 * MINUTE_MS, 60 * MINUTE_MS)
+    : midnightAfter(last) + DAY_MS + random.between(0, 2 * HOUR_MS)
   return {
     seed,
     startAt,
-    lives,
-    faults: chance.happens(HEALTHY_SHARE) ? new Set() : drawFaults(chance),
-    intensity: chance.pick(INTENSITIES),
+    scripts,
+    faults: random.happens(HEALTHY_SHARE) ? new Set() : drawFaults(random),
+    intensity: random.pick(INTENSITIES),
     healAt,
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
-    deaths: [],
+    crashes: [],
     answers: [],
     providers: Array.from({ length: PROVIDERS }, (_, n) => n),
     payments: Array.from({ length: 8 }, () =>
-      chance.happens(0.75) ? 'paid' : chance.pick(['underway', 'rejected'] as const),
+      random.happens(0.75) ? 'paid' : random.pick(['underway', 'rejected'] as const),
     ),
   }
 }

@@ -1,20 +1,20 @@
-import type { Comparator, Condition, Operand } from './conditions.ts'
+import type { Comparator, Condition, Operand } from './parse-condition.ts'
 import { type Bindings, valueAt } from './paths.ts'
 import { compare, isList, isMap, isSame, typeOf, type Value } from './values.ts'
 
-/** Whether a condition holds of an item; undefined: there is no such item. */
-export const holds = (
+/** Whether a condition evaluate of an item; undefined: there is no such item. */
+export const evaluate = (
   condition: Condition,
   item: Value | undefined,
   bindings: Bindings,
 ): boolean => {
   switch (condition.kind) {
     case 'and':
-      return holds(condition.left, item, bindings) && holds(condition.right, item, bindings)
+      return evaluate(condition.left, item, bindings) && evaluate(condition.right, item, bindings)
     case 'or':
-      return holds(condition.left, item, bindings) || holds(condition.right, item, bindings)
+      return evaluate(condition.left, item, bindings) || evaluate(condition.right, item, bindings)
     case 'not':
-      return !holds(condition.of, item, bindings)
+      return !evaluate(condition.of, item, bindings)
     case 'exists':
       return valueAt(item, condition.path, bindings) !== undefined
     case 'not exists':

@@ -1,11 +1,11 @@
 import type { Item } from '../engine/observations.ts'
-import { firstNot, type Row } from './collections.ts'
 import type { IndexDefinition, Key } from './keys.ts'
+import { firstNot, type Row } from './sorted-rows.ts'
 import { compareText, isSame, type Value } from './values.ts'
 
 /**
  * An index as its readers see it: a little behind the table, each item by itself, and every item
- * in the order of its own changes. It holds the keys and the projected attributes.
+ * in the order of its own changes. It evaluate the keys and the projected attributes.
  */
 export type IndexView = {
   definition: IndexDefinition
@@ -17,7 +17,7 @@ export type IndexView = {
   earliest: (prefix: string, now: number) => string | undefined
 }
 
-/** So many steps are kept back at most while they could be taken already. */
+/** So many steps are storage back at most while they could be taken already. */
 const COMING_MAX = 256
 
 /** An entry that goes, and one that comes in its place; `item` names whose they are. */

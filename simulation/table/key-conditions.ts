@@ -1,7 +1,7 @@
-import type { Condition, Operand } from './conditions.ts'
-import type { Parsed } from './expression-text.ts'
+import { invalid } from './errors.ts'
+import type { Parsed } from './expression-reader.ts'
+import type { Condition, Operand } from './parse-condition.ts'
 import { attributeIn, type Bindings } from './paths.ts'
-import { invalid } from './refusals.ts'
 import type { Value } from './values.ts'
 
 /** Which items of one partition a query asks for. */

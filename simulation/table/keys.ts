@@ -1,6 +1,6 @@
 import type { Item } from '../engine/observations.ts'
+import { invalid } from './errors.ts'
 import type { KeyNames } from './key-conditions.ts'
-import { invalid } from './refusals.ts'
 
 /** What the table is told to be; every key is text (infra/definitions/table.ts). */
 export type TableDefinition = {
@@ -11,7 +11,7 @@ export type TableDefinition = {
 
 export type IndexDefinition = KeyNames & {
   name: string
-  /** What an entry holds next to the keys. */
+  /** What an entry evaluate next to the keys. */
   projected: readonly string[]
 }
 

@@ -1,11 +1,11 @@
-import type { Row } from './collections.ts'
-import type { Condition } from './conditions.ts'
-import { holds } from './evaluate.ts'
+import { invalid } from './errors.ts'
+import { evaluate } from './evaluate.ts'
+import { sizeOf } from './item-size.ts'
 import type { KeyNames, KeyRange } from './key-conditions.ts'
+import type { Condition } from './parse-condition.ts'
 import type { Bindings, Path } from './paths.ts'
 import { projected } from './projections.ts'
-import { invalid } from './refusals.ts'
-import { sizeOf } from './sizes.ts'
+import type { Row } from './sorted-rows.ts'
 import type { Value } from './values.ts'
 
 /** Rows from one position up to another, which is not among them. */
@@ -54,7 +54,7 @@ export const pageOf = (
     ScannedCount += 1
     if (isWeighed) bytes += sizeOf(row as Record<string, Value>)
     if (ScannedCount >= Limit || bytes >= PAGE_BYTES) last = row
-    if (filter && !holds(filter, row as Value, bindings)) continue
+    if (filter && !evaluate(filter, row as Value, bindings)) continue
     Items.push(projection ? projected(row as Record<string, Value>, projection, bindings) : row)
   }
   return {

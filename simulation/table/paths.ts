@@ -1,5 +1,5 @@
-import { type Reader, unexpected } from './expression-text.ts'
-import { invalid } from './refusals.ts'
+import { invalid } from './errors.ts'
+import { type Reader, unexpected } from './expression-reader.ts'
 import { isList, isMap, type Value } from './values.ts'
 
 /** A place in an item: names (or their placeholders, `#name`) and positions in lists. */

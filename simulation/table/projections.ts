@@ -1,4 +1,4 @@
-import { parsing, type Reader } from './expression-text.ts'
+import { parsing, type Reader } from './expression-reader.ts'
 import { type Bindings, memberOf, type Path, parsePath, stepIn } from './paths.ts'
 import type { Value } from './values.ts'
 

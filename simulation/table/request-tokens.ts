@@ -1,4 +1,4 @@
-import { otherParameters } from './refusals.ts'
+import { otherParameters } from './errors.ts'
 import { isSame, type Value } from './values.ts'
 
 const REMEMBERED_MS = 600_000

@@ -1,6 +1,6 @@
 import type { Item } from '../engine/observations.ts'
+import { invalid } from './errors.ts'
 import { attributeIn, valueAt } from './paths.ts'
-import { invalid } from './refusals.ts'
 import type { Value } from './values.ts'
 import type { Write, WriteKind } from './writes.ts'
 

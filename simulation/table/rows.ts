@@ -1,5 +1,5 @@
 import type { Item } from '../engine/observations.ts'
-import { firstNot } from './collections.ts'
+import { firstNot } from './sorted-rows.ts'
 import { compareText } from './values.ts'
 
 /** The items of a table: its partitions, each in the order of its sort keys. */

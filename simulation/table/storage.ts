@@ -1,14 +1,14 @@
 import type { Change, Item } from '../engine/observations.ts'
+import { invalid } from './errors.ts'
 import { type IndexView, newIndexView } from './index-view.ts'
 import type { Key } from './keys.ts'
-import { invalid } from './refusals.ts'
 import { newRows } from './rows.ts'
 import type { TableOptions } from './table.ts'
 import type { Effect } from './transactions.ts'
 import { compareText, isSame, type Value } from './values.ts'
 
 /** What a table keeps: its items, its indexes, and every change that led there. */
-export type Kept = {
+export type Storage = {
   changes: readonly Change[]
   items: () => Item[]
   find: (key: Key) => Item | undefined
@@ -21,7 +21,7 @@ export type Kept = {
   commit: (effects: readonly Effect[]) => void
 }
 
-export const newKept = ({ definition, now, indexLag, by }: TableOptions): Kept => {
+export const newStorage = ({ definition, now, indexLag, by }: TableOptions): Storage => {
   const rows = newRows()
   const changes: Change[] = []
   const views = new Map(

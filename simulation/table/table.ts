@@ -1,11 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { Change, Item } from '../engine/observations.ts'
-import { type TransactInput, writesOf } from './changes.ts'
-import { streamRecord } from './image.ts'
 import type { TableDefinition } from './keys.ts'
-import type { QueryInput } from './queries.ts'
-import { type ReadInput, readsOf } from './reads.ts'
-import { newKept } from './storage.ts'
+import type { QueryInput } from './query.ts'
+import { type ReadInput, readsOf } from './read-commands.ts'
+import { newStorage } from './storage.ts'
+import { streamRecord } from './stream-record.ts'
+import { type TransactInput, writesOf } from './write-commands.ts'
 import type { WriteInput } from './writes.ts'
 
 export type TableOptions = {
@@ -23,7 +23,7 @@ export type TableOptions = {
 
 /**
  * The one table, in memory: takes the inputs of the document client's commands and gives their
- * outputs, at once. Whatever it hands out is frozen, so it may be what is kept itself.
+ * outputs, at once. Whatever it hands out is frozen, so it may be what is storage itself.
  */
 export type Table = {
   /**
@@ -42,9 +42,9 @@ export type Table = {
 type Run = (input: object) => Record<string, unknown>
 
 export const newTable = (options: TableOptions): Table => {
-  const kept = newKept(options)
-  const reads = readsOf(kept, options)
-  const writes = writesOf(kept, options)
+  const storage = newStorage(options)
+  const reads = readsOf(storage, options)
+  const writes = writesOf(storage, options)
   const commands: Record<string, Run> = {
     GetCommand: (input) => reads.get(input as ReadInput),
     QueryCommand: (input) => reads.query(input as QueryInput),
@@ -66,8 +66,8 @@ export const newTable = (options: TableOptions): Table => {
   return {
     run,
     streamRecord,
-    changes: kept.changes,
-    items: kept.items,
-    earliest: (index, prefix) => kept.index(index).earliest(prefix, options.now()),
+    changes: storage.changes,
+    items: storage.items,
+    earliest: (index, prefix) => storage.index(index).earliest(prefix, options.now()),
   }
 }

@@ -1,8 +1,8 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb'
 import type { Item } from '../engine/observations.ts'
+import { cancelled, invalid, noSuchTable, reasonOf } from './errors.ts'
 import type { TableDefinition } from './keys.ts'
-import { cancelled, invalid, noSuchTable, reasonOf } from './refusals.ts'
-import { keepable, type Value } from './values.ts'
+import { storable, type Value } from './values.ts'
 import {
   type ReadWrite,
   readWrite,
@@ -24,7 +24,7 @@ export const transactItems = (given: unknown): Value => {
   if (!Array.isArray(given) || given.length === 0 || given.length > ITEMS_MAX) {
     throw invalid(`A transaction has one to ${ITEMS_MAX} items`)
   }
-  return keepable(given)
+  return storable(given)
 }
 
 /** The expressions come first: what makes no sense in them is refused whatever was done before. */

@@ -1,7 +1,7 @@
-import type { Condition, Operand } from './conditions.ts'
+import { invalid } from './errors.ts'
+import type { Condition, Operand } from './parse-condition.ts'
+import type { Source, Update } from './parse-update.ts'
 import { attributeIn, type Bindings, type Path, stepIn } from './paths.ts'
-import { invalid } from './refusals.ts'
-import type { Source, Update } from './updates.ts'
 import { compare, isList, typeOf, type Value } from './values.ts'
 
 const TYPES: ReadonlySet<unknown> = new Set([

@@ -1,6 +1,6 @@
 /**
  * Values of attributes as the document client takes and gives them. The service keeps no sets and
- * no binaries, so there are none here.
+ * no binaries, so there are none current.
  */
 
 export type Value =
@@ -34,11 +34,11 @@ export const isMap = (value: Value | undefined): value is { readonly [name: stri
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * A copy that nobody can change, without members that are undefined: what may be kept, and may be
+ * A copy that nobody can change, without members that are undefined: what may be storage, and may be
  * handed out as it is.
  * @throws Error for what the document client would not marshall either
  */
-export const keepable = (value: unknown): Value => {
+export const storable = (value: unknown): Value => {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -62,7 +62,7 @@ const keepableNumber = (value: number): number => {
 }
 
 const keepableList = (value: readonly unknown[]): readonly Value[] =>
-  Object.freeze(value.filter((one) => one !== undefined).map(keepable))
+  Object.freeze(value.filter((one) => one !== undefined).map(storable))
 
 const keepableMap = (value: object): { readonly [name: string]: Value } => {
   const prototype = Object.getPrototypeOf(value)
@@ -75,9 +75,9 @@ const keepableMap = (value: object): { readonly [name: string]: Value } => {
     const one = copy[name]
     if (one === undefined) return keepableMap(withoutUndefined(copy))
     if (typeof one === 'string') continue
-    const kept = keepable(one)
+    const storage = storable(one)
     // To write what is there already costs more than to ask.
-    if (!Object.is(kept, one)) copy[name] = kept
+    if (!Object.is(storage, one)) copy[name] = storage
   }
   return Object.freeze(copy)
 }

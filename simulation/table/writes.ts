@@ -1,15 +1,15 @@
 import type { Item } from '../engine/observations.ts'
-import { bind, type Placeholders } from './bindings.ts'
-import { type Condition, parseCondition } from './conditions.ts'
-import { holds } from './evaluate.ts'
-import { marshalled } from './image.ts'
+import { updated } from './apply-update.ts'
+import { conditionFailed, invalid } from './errors.ts'
+import { evaluate } from './evaluate.ts'
 import { type Key, keyIn, keyOf, refuseIndexKeys, type TableDefinition } from './keys.ts'
+import { type Condition, parseCondition } from './parse-condition.ts'
+import { parseUpdateText, type Update } from './parse-update.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
-import { conditionFailed, invalid } from './refusals.ts'
-import { updated } from './updated.ts'
-import { parseUpdateText, type Update } from './updates.ts'
+import { bind, type Placeholders } from './placeholders.ts'
+import { marshalled } from './stream-record.ts'
 import { refuseOperands, refuseSenseless } from './validate.ts'
-import { keepable, type Value } from './values.ts'
+import { storable, type Value } from './values.ts'
 
 /** What is common to the inputs of every single write, alone or in a transaction. */
 export type WriteInput = Placeholders & {
@@ -71,7 +71,7 @@ export const writeOf = (read: ReadWrite, definition: TableDefinition): Write => 
   const judge = judgeOf(read)
   switch (kind) {
     case 'Put': {
-      const item = keepable(input.Item) as Item
+      const item = storable(input.Item) as Item
       const key = keyOf(item)
       refuseIndexKeys(item, definition)
       return { key, bindings, paths, next: (before) => judge(before) && item }
@@ -100,7 +100,7 @@ export const writeOf = (read: ReadWrite, definition: TableDefinition): Write => 
 const judgeOf = ({ condition, input, bindings }: ReadWrite) => {
   const isReturned = input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD'
   return (before: Item | undefined): true => {
-    if (!condition || holds(condition, before as Value | undefined, bindings)) return true
+    if (!condition || evaluate(condition, before as Value | undefined, bindings)) return true
     throw conditionFailed(isReturned && before ? marshalled(before) : undefined)
   }
 }

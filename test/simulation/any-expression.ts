@@ -1,10 +1,10 @@
-import type { Chance } from './chance.ts'
+import type { Random } from './random.ts'
 
 /** Expressions of every kind, about the attributes of {@link anyItem}. */
 
 /** Gathers what the placeholders of one command stand for. */
 export type Naming = {
-  chance: Chance
+  random: Random
   /** A path, some of its names behind placeholders. */
   path: (path: string) => string
   value: (value: unknown) => string
@@ -15,7 +15,7 @@ export type Naming = {
   }
 }
 
-export const namingOf = (chance: Chance): Naming => {
+export const namingOf = (random: Random): Naming => {
   const names: Record<string, string> = {}
   const values: Record<string, unknown> = {}
   const alias = (name: string): string => {
@@ -23,10 +23,10 @@ export const namingOf = (chance: Chance): Naming => {
     return `#${name}`
   }
   return {
-    chance,
+    random,
     path: (path) =>
       path.replaceAll(/[a-z]+/gi, (name) =>
-        RESERVED.has(name) || chance.once(4) ? alias(name) : name,
+        RESERVED.has(name) || random.once(4) ? alias(name) : name,
       ),
     value: (value) => {
       const name = `:v${Object.keys(values).length}`
@@ -45,47 +45,47 @@ const RESERVED = new Set(['status', 'version', 'work', 'history', 'list', 'map']
 const TEXTS = ['', 'a', 'ab', 'abc', 'b', 'é', '😀', '\uffee', 'a😀b']
 const NUMBERS = [-3, 0, 1, 2, 3, 10, 0.5, 1.25, 900719925474099]
 
-export const anyScalar = (chance: Chance): unknown =>
-  chance.pick([
-    () => chance.pick(TEXTS),
-    () => chance.pick(NUMBERS),
-    () => chance.pick([true, false]),
+export const anyScalar = (random: Random): unknown =>
+  random.pick([
+    () => random.pick(TEXTS),
+    () => random.pick(NUMBERS),
+    () => random.pick([true, false]),
     () => null,
   ])()
 
-export const anyValue = (chance: Chance, depth = 2): unknown => {
-  if (depth === 0 || !chance.once(4)) return anyScalar(chance)
-  return chance.once(2) ? anyList(chance, depth) : anyMap(chance, depth)
+export const anyValue = (random: Random, depth = 2): unknown => {
+  if (depth === 0 || !random.once(4)) return anyScalar(random)
+  return random.once(2) ? anyList(random, depth) : anyMap(random, depth)
 }
 
-const anyList = (chance: Chance, depth = 2): unknown[] =>
-  Array.from({ length: chance.below(4) }, () => anyValue(chance, depth - 1))
+const anyList = (random: Random, depth = 2): unknown[] =>
+  Array.from({ length: random.below(4) }, () => anyValue(random, depth - 1))
 
-const anyMap = (chance: Chance, depth = 2): Record<string, unknown> =>
+const anyMap = (random: Random, depth = 2): Record<string, unknown> =>
   Object.fromEntries(
-    chance
-      .some(['a', 'b', 'l', 'n'], chance.below(4))
+    random
+      .some(['a', 'b', 'l', 'n'], random.below(4))
       .map((name) => [
         name,
-        name === 'l' ? anyList(chance, depth - 1) : anyValue(chance, depth - 1),
+        name === 'l' ? anyList(random, depth - 1) : anyValue(random, depth - 1),
       ]),
   )
 
 /** The attributes that are no keys, by the kind of value that they mostly have. */
-const MEMBERS: Record<string, (chance: Chance) => unknown> = {
-  s: (chance) => chance.pick(TEXTS),
-  n: (chance) => chance.pick(NUMBERS.slice(0, -1)),
+const MEMBERS: Record<string, (random: Random) => unknown> = {
+  s: (random) => random.pick(TEXTS),
+  n: (random) => random.pick(NUMBERS.slice(0, -1)),
   l: anyList,
   m: anyMap,
   x: anyValue,
   y: anyValue,
 }
 
-export const anyMembers = (chance: Chance): Record<string, unknown> =>
+export const anyMembers = (random: Random): Record<string, unknown> =>
   Object.fromEntries(
-    chance
-      .some(Object.keys(MEMBERS), chance.below(7))
-      .map((name) => [name, MEMBERS[name]?.(chance)]),
+    random
+      .some(Object.keys(MEMBERS), random.below(7))
+      .map((name) => [name, MEMBERS[name]?.(random)]),
   )
 
 const PATHS = [
@@ -95,11 +95,11 @@ const PATHS = [
 
 /** One that is false or true for most items, whichever comes. */
 export const anyCondition = (naming: Naming, depth = 2, about = PATHS): string => {
-  const { chance } = naming
-  if (depth === 0 || chance.once(2)) return leaf(naming, about)
+  const { random } = naming
+  if (depth === 0 || random.once(2)) return leaf(naming, about)
   const one = anyCondition(naming, depth - 1, about)
   const other = (): string => anyCondition(naming, depth - 1, about)
-  switch (chance.below(6)) {
+  switch (random.below(6)) {
     case 0:
       return `${one} AND ${other()}`
     case 1:
@@ -115,53 +115,53 @@ export const anyCondition = (naming: Naming, depth = 2, about = PATHS): string =
   }
 }
 
-const anyPath = ({ chance, path }: Naming): string => path(chance.pick(PATHS))
+const anyPath = ({ random, path }: Naming): string => path(random.pick(PATHS))
 
 /** Of the kind that most often stands at a path, so that many conditions hold. */
-const likely = ({ chance, value }: Naming, path: string): string => {
+const likely = ({ random, value }: Naming, path: string): string => {
   const [first = ''] = path.replaceAll('#', '')
   const member = MEMBERS[first]
-  return value(member && chance.below(4) > 0 ? member(chance) : anyValue(chance))
+  return value(member && random.below(4) > 0 ? member(random) : anyValue(random))
 }
 
 const COMPARATORS = ['=', '=', '<>', '<', '<=', '>', '>=']
 
 /** A comparison; most that ask for an order are with what has one. */
 const comparison = (naming: Naming, path: string): string => {
-  const { chance, value } = naming
-  const comparator = chance.pick(COMPARATORS)
+  const { random, value } = naming
+  const comparator = random.pick(COMPARATORS)
   const isOrdered = comparator.startsWith('<') || comparator.startsWith('>')
   const other =
-    isOrdered && comparator !== '<>' && !chance.once(30)
-      ? value(path.endsWith('n') ? chance.pick(NUMBERS) : chance.pick(TEXTS))
+    isOrdered && comparator !== '<>' && !random.once(30)
+      ? value(path.endsWith('n') ? random.pick(NUMBERS) : random.pick(TEXTS))
       : likely(naming, path)
-  return chance.once(6) ? `${other} ${comparator} ${path}` : `${path} ${comparator} ${other}`
+  return random.once(6) ? `${other} ${comparator} ${path}` : `${path} ${comparator} ${other}`
 }
 
 const leaf = (naming: Naming, about: readonly string[]): string => {
-  const { chance, value } = naming
-  const path = naming.path(chance.pick(about))
-  switch (chance.below(12)) {
+  const { random, value } = naming
+  const path = naming.path(random.pick(about))
+  switch (random.below(12)) {
     case 0:
       return `attribute_exists(${path})`
     case 1:
       return `attribute_not_exists(${path})`
     case 2:
-      return `attribute_type(${path}, ${value(chance.pick(['S', 'N', 'BOOL', 'NULL', 'L', 'M', 'SS']))})`
+      return `attribute_type(${path}, ${value(random.pick(['S', 'N', 'BOOL', 'NULL', 'L', 'M', 'SS']))})`
     case 3:
-      return `begins_with(${path}, ${value(chance.pick(TEXTS))})`
+      return `begins_with(${path}, ${value(random.pick(TEXTS))})`
     case 4:
-      return `contains(${path}, ${chance.once(8) ? anyPath(naming) : likely(naming, path)})`
+      return `contains(${path}, ${random.once(8) ? anyPath(naming) : likely(naming, path)})`
     case 5:
-      return `size(${path}) ${chance.pick(COMPARATORS)} ${value(chance.below(4))}`
+      return `size(${path}) ${random.pick(COMPARATORS)} ${value(random.below(4))}`
     case 6:
-      return `${path} BETWEEN ${value(chance.below(2))} AND ${value(chance.below(4) + 1)}`
+      return `${path} BETWEEN ${value(random.below(2))} AND ${value(random.below(4) + 1)}`
     case 7:
-      return `${path} BETWEEN ${value('a')} AND ${value(chance.pick(['a', 'b', '😀']))}`
+      return `${path} BETWEEN ${value('a')} AND ${value(random.pick(['a', 'b', '😀']))}`
     case 8:
       return `${path} IN (${likely(naming, path)}, ${likely(naming, path)})`
     case 9:
-      return `${path} ${chance.pick(COMPARATORS)} ${anyPath(naming)}`
+      return `${path} ${random.pick(COMPARATORS)} ${anyPath(naming)}`
     default:
       return comparison(naming, path)
   }
@@ -179,12 +179,12 @@ const isWithin = (one: string, other: string): boolean => {
 }
 
 export const anyUpdate = (naming: Naming): string => {
-  const { chance } = naming
-  const some = chance.some(chance.once(30) ? PATHS : WRITTEN, 1 + chance.below(4))
-  const paths = chance.once(20) ? some : apart(some)
+  const { random } = naming
+  const some = random.some(random.once(30) ? PATHS : WRITTEN, 1 + random.below(4))
+  const paths = random.once(20) ? some : apart(some)
   const clauses: Record<'SET' | 'REMOVE' | 'ADD', string[]> = { SET: [], REMOVE: [], ADD: [] }
   for (const path of paths) {
-    const clause = chance.pick(['SET', 'SET', 'SET', 'REMOVE', 'ADD'] as const)
+    const clause = random.pick(['SET', 'SET', 'SET', 'REMOVE', 'ADD'] as const)
     clauses[clause].push(action(clause, naming.path(path), naming))
   }
   return Object.entries(clauses)
@@ -194,30 +194,30 @@ export const anyUpdate = (naming: Naming): string => {
 }
 
 const action = (clause: 'SET' | 'REMOVE' | 'ADD', path: string, naming: Naming): string => {
-  const { chance, value } = naming
+  const { random, value } = naming
   switch (clause) {
     case 'SET':
       return `${path} = ${anySource(path, naming)}`
     case 'REMOVE':
       return path
     case 'ADD':
-      return `${path} ${value(chance.once(20) ? anyValue(chance) : chance.pick([1, -2, 5]))}`
+      return `${path} ${value(random.once(20) ? anyValue(random) : random.pick([1, -2, 5]))}`
   }
 }
 
 const anySource = (path: string, naming: Naming): string => {
-  const { chance, value } = naming
-  switch (chance.below(9)) {
+  const { random, value } = naming
+  switch (random.below(9)) {
     case 0:
-      return `${path} + ${value(chance.below(5))}`
+      return `${path} + ${value(random.below(5))}`
     case 1:
-      return `if_not_exists(${path}, ${value(0)}) - ${value(chance.below(5))}`
+      return `if_not_exists(${path}, ${value(0)}) - ${value(random.below(5))}`
     case 2:
       return `if_not_exists(${anyPath(naming)}, ${likely(naming, path)})`
     case 3:
-      return `list_append(${path}, ${value([anyScalar(chance)])})`
+      return `list_append(${path}, ${value([anyScalar(random)])})`
     case 4:
-      return `list_append(${value([anyScalar(chance)])}, if_not_exists(${path}, ${value([])}))`
+      return `list_append(${value([anyScalar(random)])}, if_not_exists(${path}, ${value([])}))`
     case 5:
       return anyPath(naming)
     default:
@@ -226,6 +226,6 @@ const anySource = (path: string, naming: Naming): string => {
 }
 
 export const anyProjection = (naming: Naming): string =>
-  apart(naming.chance.some(PATHS, 1 + naming.chance.below(4)))
+  apart(naming.random.some(PATHS, 1 + naming.random.below(4)))
     .map((path) => naming.path(path))
     .join(', ')

@@ -1,6 +1,6 @@
 import { type Operation, TABLE } from './operation.ts'
 
-/** Expressions that chance seldom comes upon: at the edges of the grammar, and beyond. */
+/** Expressions that random seldom comes upon: at the edges of the grammar, and beyond. */
 
 type Odd = readonly [text: string, values?: Record<string, unknown> | undefined]
 

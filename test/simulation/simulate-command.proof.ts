@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { faultNames } from '../../simulation/engine/faults.ts'
-import { copyWith, removeAll } from '../../simulation/mutants/copies.ts'
 import { faults } from '../../simulation/mutants/mutants.ts'
+import { copyWith, removeAll } from '../../simulation/mutants/source-copies.ts'
 
 /** `npm run simulate` and `npm run simulate:kills`, as they are typed. */
 

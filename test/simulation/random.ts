@@ -1,5 +1,5 @@
-/** Chance that can be repeated: the same seed gives the same throws. */
-export type Chance = {
+/** Random that can be repeated: the same seed gives the same throws. */
+export type Random = {
   /** A whole number from 0 on, below n. */
   below: (n: number) => number
   /** One in so many times. */
@@ -10,7 +10,7 @@ export type Chance = {
 }
 
 /** Mulberry32: short, and good enough to meet every case. */
-export const chanceOf = (seed: number): Chance => {
+export const randomOf = (seed: number): Random => {
   let state = seed >>> 0
   const below = (n: number): number => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -1,11 +1,11 @@
-import { bind, type Placeholders } from './bindings.ts'
-import { firstNot, type Row, within } from './collections.ts'
-import { type Condition, parseCondition } from './conditions.ts'
+import { invalid } from './errors.ts'
 import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
 import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
+import { type Condition, parseCondition } from './parse-condition.ts'
 import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
+import { bind, type Placeholders } from './placeholders.ts'
 import { parseProjectionText } from './projections.ts'
-import { invalid } from './refusals.ts'
+import { firstNot, type Row, within } from './sorted-rows.ts'
 import { pathsIn, refuseKeys, refuseSenseless } from './validate.ts'
 import { compareText } from './values.ts'
 
@@ -25,7 +25,7 @@ export type QueryInput = Placeholders & {
 /** What a query is asked of: the table or one of its indexes. */
 export type Source = {
   keys: KeyNames
-  /** What an index holds next to keys; undefined for the table itself. */
+  /** What an index evaluate next to keys; undefined for the table itself. */
   projected: readonly string[] | undefined
   rowsOf: (partition: string) => readonly Row[]
 }

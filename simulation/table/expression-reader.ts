@@ -1,8 +1,8 @@
-import { invalid } from './refusals.ts'
+import { invalid } from './errors.ts'
 
 /**
  * The expressions of DynamoDB, read by hand: the parsers there are put the values of one command
- * into what they make of its text (dynalite), so it could not be kept for the next command.
+ * into what they make of its text (dynalite), so it could not be storage for the next command.
  */
 
 /** Reads the text of an expression, word by word. */

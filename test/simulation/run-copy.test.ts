@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tryOut } from '../../simulation/mutants/trial.ts'
+import { tryOut } from '../../simulation/mutants/run-copy.ts'
 
-/** What a process that lives through worlds is taken for, by what it says and how it ends. */
+/** What a process that scripts through worlds is taken for, by what it says and how it ends. */
 
 let folder = ''
 
@@ -16,14 +16,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const tried = async (program: string, signal = new AbortController().signal) => {
-  await writeFile(join(folder, 'simulation', 'mutants', 'runs.ts'), program)
+  await writeFile(join(folder, 'simulation', 'mutants', 'run-seeds.ts'), program)
   return tryOut(folder, { seed: 7, worlds: 3, each: 50 }, signal)
 }
 
-describe('a process that lives through worlds', () => {
+describe('a process that scripts through worlds', () => {
   test('and ends well has seen nothing', async () => {
     const program = `
-      for (const seed of [7, 8, 9]) console.log(\`seed \${seed}: 0 complaints\`)
+      for (const seed of [7, 8, 9]) console.log(\`seed \${seed}: 0 violations\`)
       console.error('invariant 5: is written about, and holds')`
     expect(await tried(program)).toEqual({ end: { kind: 'clean' }, worlds: 3 })
   })
@@ -37,11 +37,11 @@ describe('a process that lives through worlds', () => {
 
   test('and complains has caught something, by each invariant it names', async () => {
     const program = `
-      console.log('seed 7: 0 complaints')
+      console.log('seed 7: 0 violations')
       console.log('invariant 20: amber has counted too much')
       console.log('invariant 5: failed is not final')
       console.log('invariant 20: and once more')
-      console.log('seed 8: 3 complaints')
+      console.log('seed 8: 3 violations')
       process.exitCode = 1`
     expect(await tried(program)).toEqual({
       end: { kind: 'caught', invariants: [5, 20], restless: false },
@@ -58,7 +58,7 @@ describe('a process that lives through worlds', () => {
 
   test('and ends with an error of its own has crashed', async () => {
     const program = `
-      console.log('seed 7: 0 complaints')
+      console.log('seed 7: 0 violations')
       throw new TypeError('a is not a function')`
     expect(await tried(program)).toEqual({
       end: { kind: 'crashed', says: 'TypeError: a is not a function' },

@@ -1,5 +1,5 @@
 import { queueUrlVariable } from '../../shared/runtime.ts'
-import { queueArn, queueNames, queueUrl } from '../aws/queues.ts'
+import { queueArn, queueNames, queueUrl } from './queues.ts'
 
 /** What a deployment says to its functions; to be said before any of them is loaded. */
 export const REFERENCE_PREFIX = 'DCS'

@@ -1,7 +1,7 @@
-import { invalid, noSuchTable } from './refusals.ts'
+import { invalid, noSuchTable } from './errors.ts'
 import { newRequestTokens } from './request-tokens.ts'
 import { refuseReturn, returned } from './return-values.ts'
-import type { Kept } from './storage.ts'
+import type { Storage } from './storage.ts'
 import type { TableOptions } from './table.ts'
 import { effectsOf, readTransaction, transactItems, transactionWrites } from './transactions.ts'
 import { readWrite, type WriteInput, type WriteKind, writeOf } from './writes.ts'
@@ -14,16 +14,16 @@ export type TransactInput = {
 const TOKEN_LENGTH_MAX = 36
 
 /** The commands that write. */
-export const writesOf = (kept: Kept, { definition, name, now }: TableOptions) => {
+export const writesOf = (storage: Storage, { definition, name, now }: TableOptions) => {
   const tokens = newRequestTokens()
 
   const write = (kind: WriteKind, input: WriteInput): Record<string, unknown> => {
     if (input.TableName !== name) throw noSuchTable()
     refuseReturn(input.ReturnValues, kind)
     const found = writeOf(readWrite(kind, input), definition)
-    const before = kept.find(found.key)
+    const before = storage.find(found.key)
     const after = found.next(before)
-    kept.commit([{ before, after }])
+    storage.commit([{ before, after }])
     return returned(input.ReturnValues, found, before, after)
   }
 
@@ -36,7 +36,7 @@ export const writesOf = (kept: Kept, { definition, name, now }: TableOptions) =>
       }
       if (tokens.isDone(token, items, now())) return {}
     }
-    kept.commit(effectsOf(transactionWrites(read, definition), kept.find))
+    storage.commit(effectsOf(transactionWrites(read, definition), storage.find))
     if (token !== undefined) tokens.remember(token, items, now())
     return {}
   }

@@ -1,9 +1,9 @@
-import type { Asked } from '../engine/observations.ts'
+import type { ApiCall } from '../engine/observations.ts'
 import type { RawDebit } from './raw-items.ts'
 import { type Members, membersOf } from './reply.ts'
 import { pesewasOf } from './time-and-money.ts'
 
-/** All tries at one charge: those of one provider under one reference of its own. */
+/** All tries at call charge: those of call provider under call reference of its own. */
 
 export type ChargeRequest = {
   partnerReference: string
@@ -15,9 +15,9 @@ export type ChargeRequest = {
 }
 
 /** `told` is the body of its reply, or nothing. */
-export type ChargeTry = { asked: Asked; request: ChargeRequest; told: Members }
+export type ChargeAttempt = { call: ApiCall; request: ChargeRequest; told: Members }
 
-export type ChargeBook = { provider: string; partnerReference: string; tries: ChargeTry[] }
+export type ChargeHistory = { provider: string; partnerReference: string; tries: ChargeAttempt[] }
 
 const requestIn = (sent: unknown): ChargeRequest | undefined => {
   const body = membersOf(sent)
@@ -38,18 +38,18 @@ const requestIn = (sent: unknown): ChargeRequest | undefined => {
 export const chargeKey = (provider: string, partnerReference: string): string =>
   `${provider}\u0000${partnerReference}`
 
-export const chargesIn = (asked: readonly Asked[]): Map<string, ChargeBook> => {
-  const charges = new Map<string, ChargeBook>()
-  for (const one of asked) {
-    if (one.name !== 'charge' || one.caller?.kind !== 'provider') continue
-    const request = requestIn(one.sent)
+export const chargesIn = (calls: readonly ApiCall[]): Map<string, ChargeHistory> => {
+  const charges = new Map<string, ChargeHistory>()
+  for (const call of calls) {
+    if (call.name !== 'charge' || call.caller?.kind !== 'provider') continue
+    const request = requestIn(call.sent)
     if (!request) continue
     const { partnerReference } = request
-    const key = chargeKey(one.caller.id, partnerReference)
+    const key = chargeKey(call.caller.id, partnerReference)
     const known = charges.get(key)
-    const tried = { asked: one, request, told: membersOf(one.reply?.body) }
+    const tried = { call, request, told: membersOf(call.reply?.body) }
     if (known) known.tries.push(tried)
-    else charges.set(key, { provider: one.caller.id, partnerReference, tries: [tried] })
+    else charges.set(key, { provider: call.caller.id, partnerReference, tries: [tried] })
   }
   return charges
 }
@@ -63,8 +63,8 @@ const sorted = (value: unknown): unknown => {
 
 const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
 
-/** Whether a debit is what was asked for. */
-export const isWhatWasAsked = (request: ChargeRequest, debit: RawDebit): boolean =>
+/** Whether a debit is what was call for. */
+export const matchesRequest = (request: ChargeRequest, debit: RawDebit): boolean =>
   request.amount === debit.amount &&
   request.phone === debit.phone &&
   request.bank === debit.bank.identifier &&

@@ -15,7 +15,7 @@ export type End =
   | { kind: 'hung' }
 
 /** How it ended, and how many worlds that took. */
-export type Came = { end: End; worlds: number }
+export type InvocationResult = { end: End; worlds: number }
 
 /** What one world may take. Generous: a busy machine is no fault. */
 const PATIENCE_MS = 120_000
@@ -27,9 +27,9 @@ export const tryOut = async (
   folder: string,
   { seed, worlds, each }: Trial,
   signal: AbortSignal,
-): Promise<Came> => {
+): Promise<InvocationResult> => {
   const wanted = ['--seed', seed, '--worlds', worlds, '--each', each].map(String)
-  const child = spawn(process.execPath, ['simulation/mutants/runs.ts', ...wanted], {
+  const child = spawn(process.execPath, ['simulation/mutants/run-seeds.ts', ...wanted], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -67,7 +67,7 @@ const endOf = (code: number | null, said: string): End => {
 
 /** Those it has told of, and the one that it was in. */
 const worldsIn = (said: string, code: number | null): number => {
-  const told = said.match(/^seed \d+: \d+ complaints$/gm)?.length ?? 0
+  const told = said.match(/^seed \d+: \d+ violations$/gm)?.length ?? 0
   return code === 0 || said.match(BROKEN) ? told : told + 1
 }
 

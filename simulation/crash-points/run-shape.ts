@@ -1,16 +1,16 @@
-import type { Death } from '../engine/effects.ts'
-import type { Complaint } from '../engine/observations.ts'
-import { tryPlan } from '../trial.ts'
-import { planOf, shapes } from './shapes.ts'
+import { checkScenario } from '../check.ts'
+import type { Crash } from '../engine/effects.ts'
+import type { Violation } from '../engine/observations.ts'
+import { scenarioOf, shapes } from './shapes.ts'
 
 /** Worlds of one shape in which a worker is lost at one effect, or at that and a later one. */
 
 export type Unit = {
   /** How many worlds were lived through. */
   worlds: number
-  /** How many of them met all of their deaths. */
+  /** How many of them met all of their crashes. */
   met: number
-  wrong: { deaths: readonly Death[]; complaints: readonly Complaint[] }[]
+  wrong: { crashes: readonly Crash[]; violations: readonly Violation[] }[]
 }
 
 const WHENS = ['before', 'after'] as const
@@ -30,14 +30,14 @@ export const tryUnit = async ({
   effect: number
   pairs: boolean
 }): Promise<Unit> => {
-  const plan = planOf(shapeNamed(name))
+  const scenario = scenarioOf(shapeNamed(name))
   const unit: Unit = { worlds: 0, met: 0, wrong: [] }
   /** @returns how many effects that world had */
-  const attempt = async (deaths: readonly Death[]): Promise<number> => {
-    const { complaints, effects } = await tryPlan({ ...plan, deaths })
+  const attempt = async (crashes: readonly Crash[]): Promise<number> => {
+    const { violations, effects } = await checkScenario({ ...scenario, crashes })
     unit.worlds += 1
-    if (deaths.every((death) => death.effect <= effects.length)) unit.met += 1
-    if (complaints.length > 0) unit.wrong.push({ deaths, complaints })
+    if (crashes.every((crash) => crash.effect <= effects.length)) unit.met += 1
+    if (violations.length > 0) unit.wrong.push({ crashes, violations })
     return effects.length
   }
   for (const when of WHENS) {

@@ -1,6 +1,6 @@
-import { parsing, type Reader, unexpected } from './expression-text.ts'
+import { invalid } from './errors.ts'
+import { parsing, type Reader, unexpected } from './expression-reader.ts'
 import { type Path, parsePath } from './paths.ts'
-import { invalid } from './refusals.ts'
 
 /** Conditions, filters and key conditions, as trees. What they come to is in `holds.ts`. */
 
@@ -46,7 +46,7 @@ const parseNegated = (reader: Reader): Condition => {
 
 const AFTER_OPERAND = /^(?:=|<|<=|>|>=|<>|BETWEEN|IN)$/i
 
-/** Whether it is an operand that stands in the parentheses that are opened here. */
+/** Whether it is an operand that stands in the parentheses that are opened current. */
 const isOperandNext = (reader: Reader): boolean => {
   let depth = 1
   let ahead = 1
@@ -57,7 +57,7 @@ const isOperandNext = (reader: Reader): boolean => {
   return AFTER_OPERAND.test(reader.peek(ahead))
 }
 
-/** What stood in parentheses; once more around it says nothing, and is refused. */
+/** What stood in parentheses; once more deps it says nothing, and is refused. */
 const enclosed = new WeakSet<Condition>()
 
 const parseEnclosed = (reader: Reader): Condition => {

@@ -1,7 +1,7 @@
-import { type Placeholder, parseSimple } from './conditions.ts'
-import { parsing, type Reader, unexpected } from './expression-text.ts'
+import { invalid } from './errors.ts'
+import { parsing, type Reader, unexpected } from './expression-reader.ts'
+import { type Placeholder, parseSimple } from './parse-condition.ts'
 import { type Path, parsePath } from './paths.ts'
-import { invalid } from './refusals.ts'
 
 /** Update expressions, as lists of what is to be done. What becomes of an item is in `updated.ts`. */
 
@@ -74,7 +74,7 @@ const parseSource = (reader: Reader): Source => {
   return left
 }
 
-/** What stood in parentheses; once more around it says nothing, and is refused. */
+/** What stood in parentheses; once more deps it says nothing, and is refused. */
 const enclosed = new WeakSet<Source>()
 
 const parseTerm = (reader: Reader): Source => {

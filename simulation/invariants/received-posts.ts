@@ -1,12 +1,12 @@
-import type { Post, SceneProvider, Witnessed } from '../engine/observations.ts'
+import type { Observations, Post, SimulatedProvider } from '../engine/observations.ts'
 import { type Members, membersOf } from './reply.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** A post, and what it is about. */
-export type SeenPost = {
+export type ReceivedPost = {
   post: Post
   /** Whose receiver got it; undefined: nobody's. */
-  receiver: SceneProvider | undefined
+  receiver: SimulatedProvider | undefined
   body: Members
   /** `transaction`, `settlement`; undefined for a ping, and for what cannot be read. */
   about: 'transaction' | 'settlement' | undefined
@@ -41,10 +41,10 @@ const readBody = (raw: string) => {
   return { body, about: undefined, subject: NOTHING, reference: '', n: -1 } as const
 }
 
-export const seenPosts = (
+export const receivedPosts = (
   posts: readonly Post[],
-  providers: readonly SceneProvider[],
-): SeenPost[] => {
+  providers: readonly SimulatedProvider[],
+): ReceivedPost[] => {
   const receivers = new Map(providers.map((provider) => [provider.webhook?.url, provider]))
   // The attempts of one event have the same bytes.
   const read = new Map<string, ReturnType<typeof readBody>>()
@@ -57,8 +57,8 @@ export const seenPosts = (
 }
 
 /** Whether the worker of a post got to write what it led to. */
-export const isFinished = ({ by }: Post, { invocations, scene }: Witnessed): boolean =>
-  by === undefined ? scene.healthy : (invocations.get(by)?.isFinished ?? false)
+export const isFinished = ({ by }: Post, { invocations, setup }: Observations): boolean =>
+  by === undefined ? setup.healthy : (invocations.get(by)?.isFinished ?? false)
 
-export const isReceived = ({ post: { code } }: SeenPost): boolean =>
+export const isReceived = ({ post: { code } }: ReceivedPost): boolean =>
   code !== null && code >= 200 && code < 300

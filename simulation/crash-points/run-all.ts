@@ -1,8 +1,8 @@
-import { complaintLine, print, printVerdict } from '../terminal.ts'
-import { tryPlan } from '../trial.ts'
+import { checkScenario } from '../check.ts'
+import { print, printVerdict, violationLine } from '../terminal.ts'
 import type { Told, Wanted } from '../worker.ts'
 import { workThrough } from '../worker-pool.ts'
-import { pairedShapes, planOf, shapes } from './shapes.ts'
+import { pairedShapes, scenarioOf, shapes } from './shapes.ts'
 
 /** Each shape with a worker lost at each effect, and what is to be said of them all. */
 
@@ -15,8 +15,8 @@ const WRONG_MAX = 10
 const countEffects = async (chosen: typeof shapes): Promise<Map<string, number>> => {
   const counts = new Map<string, number>()
   for (const shape of chosen) {
-    const { effects, complaints } = await tryPlan(planOf(shape))
-    if (complaints.length > 0) throw new Error(`${shape.name} is wrong by itself`)
+    const { effects, violations } = await checkScenario(scenarioOf(shape))
+    if (violations.length > 0) throw new Error(`${shape.name} is wrong by itself`)
     counts.set(shape.name, effects.length)
   }
   return counts
@@ -35,9 +35,9 @@ function* wishes(counts: ReadonlyMap<string, number>, { pairs, oneIn }: Size): G
 const printWrong = (told: Told, { name }: Wish): void => {
   if (told.kind === 'failure') print(`${name}: ${told.says}`)
   if (told.kind !== 'shape') return
-  for (const { deaths, complaints } of told.unit.wrong) {
-    const spelled = deaths.map(({ effect, when }) => `${effect}:${when}`).join(',')
-    for (const complaint of complaints) print(`${name}, ${spelled}: ${complaintLine(complaint)}`)
+  for (const { crashes, violations } of told.unit.wrong) {
+    const spelled = crashes.map(({ effect, when }) => `${effect}:${when}`).join(',')
+    for (const violation of violations) print(`${name}, ${spelled}: ${violationLine(violation)}`)
     print(`  again: npm run simulate:kills -- --shape '${name}' --deaths ${spelled} --trace`)
   }
 }

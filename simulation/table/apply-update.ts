@@ -1,6 +1,6 @@
+import { invalid } from './errors.ts'
+import type { Source, Update } from './parse-update.ts'
 import { type Bindings, memberOf, type Path, stepsIn, valueAt } from './paths.ts'
-import { invalid } from './refusals.ts'
-import type { Source, Update } from './updates.ts'
 import { isList, isMap, type Value } from './values.ts'
 
 type Members = { [name: string]: Value }
@@ -75,7 +75,7 @@ const sum = (left: Value, right: Value, sign: 1 | -1): number => {
   if (typeof left !== 'number' || typeof right !== 'number') throw wrongType()
   const result = left + sign * right
   if (Math.abs(result) > Number.MAX_SAFE_INTEGER) throw new Error(`${result} is no exact number`)
-  // DynamoDB reckons in decimals; these are as many as a number holds for certain.
+  // DynamoDB reckons in decimals; these are as many as a number evaluate for certain.
   return Number.isInteger(result) ? result : Number(result.toPrecision(DIGITS))
 }
 

@@ -3,7 +3,7 @@ import type { Change, Item } from '../engine/observations.ts'
 
 /**
  * When the sweep has anything to find. It is set off each minute; the minutes in which it would
- * find nothing are passed over here, or a quiet night would cost more than all that happens.
+ * find nothing are passed over current, or a quiet night would cost more than all that happens.
  */
 
 const MINUTE_MS = 60_000
@@ -12,14 +12,14 @@ const GRACE_MS = 120_000
 /** How far one run of the sweep looks. */
 const SPAN_MS = 600_000
 
-type Around = {
+type Deps = {
   clock: Clock
   ring: () => void
   /** Writes that the sweep has looked through all up to then. */
   passOver: (until: number) => void
 }
 
-export const newWatch = ({ clock, ring, passOver }: Around) => {
+export const newWatch = ({ clock, ring, passOver }: Deps) => {
   const watched = new Map<string, number>()
   const unsettled = new Map<string, number>()
   let looked = { until: 0, isCutOff: false }

@@ -1,7 +1,7 @@
-import type { Clock } from '../engine/clock.ts'
-import type { Effects } from '../engine/effects.ts'
-import { current } from '../engine/invocations.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Clock } from './clock.ts'
+import type { Effects } from './effects.ts'
+import { currentInvocation } from './invocations.ts'
+import type { Random } from './random.ts'
 
 /** What lies between the service and those it calls: names, connections, and what is sent on them. */
 
@@ -38,9 +38,9 @@ export type Peer = {
   take: (sent: Sent) => Conduct
 }
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   effects: Effects
   peerAt: (host: string) => Peer
 }
@@ -52,8 +52,8 @@ const brokenOff = (): Error =>
 
 const ADDRESS = '93.184.216.34'
 
-export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
-  const wait = (): number => chance.between(5, 60)
+export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
+  const wait = (): number => random.between(5, 60)
   let awaited = 0
 
   /** Somebody waits, until that is said to be over. */
@@ -69,7 +69,7 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
   /** Waits for what a peer does, or for the signal. */
   const answered = ({ after, answer, heard }: Conduct, signal: AbortSignal): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const worker = current()
+      const worker = currentInvocation()
       let isOver = false
       const end = (isHeard: boolean): boolean => {
         if (isOver) return false
@@ -85,7 +85,7 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
       if (answer === 'silence') return
       clock.after(after, () => {
         // Whoever is lost hears nothing, and has its connection closed.
-        if (worker?.isDead || !end(answer !== 'broken off')) return void end(false)
+        if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
         if (answer === 'broken off') reject(brokenOff())
         else resolve(answer)
       })
@@ -134,7 +134,7 @@ export const newNetwork = ({ clock, chance, effects, peerAt }: Around) => {
         changes: sent.method !== 'GET',
         takes: [5, 60],
       } as const
-      const by = current()?.number
+      const by = currentInvocation()?.number
       const end = begin()
       try {
         const conduct = await effects.call(outgoing, () => {

@@ -1,9 +1,9 @@
-import type { Asked } from '../engine/observations.ts'
+import type { ApiCall } from '../engine/observations.ts'
 import { codeIn, type Members, membersOf } from './reply.ts'
 
 /** What a bank said of a debit, by its update or its callback. */
-export type BankReport = {
-  asked: Asked
+export type BankReportCall = {
+  call: ApiCall
   bank: string
   uuid: string
   /** `completed`, `failed`, `approved`, or whatever else was sent. */
@@ -15,18 +15,19 @@ export type BankReport = {
 
 const REPORTS = new Set(['update-debit-transaction', 'debit-callback'])
 
-export const reportsIn = (asked: readonly Asked[]): BankReport[] =>
-  asked.flatMap((one) => {
-    if (!REPORTS.has(one.name) || one.caller?.kind !== 'bank') return []
-    const sent = membersOf(one.sent)
+export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
+  calls.flatMap((call) => {
+    if (!REPORTS.has(call.name) || call.caller?.kind !== 'bank') return []
+    const sent = membersOf(call.sent)
     return [
       {
-        asked: one,
-        bank: one.caller.id,
-        uuid: String(one.path.uuid),
+        call,
+        bank: call.caller.id,
+        uuid: String(call.path.uuid),
         status: sent.status,
         sent,
-        code: one.reply && one.reply.status >= 400 ? codeIn(membersOf(one.reply.body)) : undefined,
+        code:
+          call.reply && call.reply.status >= 400 ? codeIn(membersOf(call.reply.body)) : undefined,
       },
     ]
   })

@@ -1,11 +1,11 @@
 import type { Item } from '../engine/observations.ts'
-import { bind, type Placeholders } from './bindings.ts'
+import { invalid, noSuchTable } from './errors.ts'
 import { type Key, keyIn } from './keys.ts'
 import { type Bindings, type Path, refuseOverlaps } from './paths.ts'
+import { bind, type Placeholders } from './placeholders.ts'
 import { parseProjectionText, projected } from './projections.ts'
-import { type QueryInput, query, scan } from './queries.ts'
-import { invalid, noSuchTable } from './refusals.ts'
-import type { Kept } from './storage.ts'
+import { type QueryInput, query, scan } from './query.ts'
+import type { Storage } from './storage.ts'
 import type { TableOptions } from './table.ts'
 import type { Value } from './values.ts'
 
@@ -27,7 +27,7 @@ type Output = Record<string, unknown>
 const READS_MAX = 100
 
 /** The commands that read. */
-export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableOptions) => {
+export const readsOf = (storage: Storage, { definition, name, now, staleness }: TableOptions) => {
   const ageOf = (input: { ConsistentRead?: boolean | undefined }): number =>
     input.ConsistentRead || !staleness ? 0 : staleness()
 
@@ -39,7 +39,7 @@ export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableO
     const show = showing(input)
     const age = ageOf(input)
     return keys.flatMap((key) => {
-      const item = age > 0 ? kept.findStale(key, age) : kept.find(key)
+      const item = age > 0 ? storage.findStale(key, age) : storage.find(key)
       return item ? [show(item)] : []
     })
   }
@@ -80,10 +80,10 @@ export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableO
       return {
         keys: definition,
         projected: undefined,
-        rowsOf: (pk: string) => (age > 0 ? kept.partitionStale(pk, age) : kept.partition(pk)),
+        rowsOf: (pk: string) => (age > 0 ? storage.partitionStale(pk, age) : storage.partition(pk)),
       }
     }
-    const view = kept.index(IndexName)
+    const view = storage.index(IndexName)
     if (input.ConsistentRead) {
       throw invalid('Consistent reads are not supported on global secondary indexes')
     }
@@ -101,7 +101,7 @@ export const readsOf = (kept: Kept, { definition, name, now, staleness }: TableO
     query: (input: QueryInput): Output => query(input, sourceOf(input)),
     scan: (input: QueryInput): Output => {
       refuseOther(input.TableName)
-      return scan(input, kept.items())
+      return scan(input, storage.items())
     },
   }
 }

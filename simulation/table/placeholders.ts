@@ -1,7 +1,7 @@
-import type { Parsed } from './expression-text.ts'
+import { invalid } from './errors.ts'
+import type { Parsed } from './expression-reader.ts'
 import type { Bindings } from './paths.ts'
-import { invalid } from './refusals.ts'
-import { keepable, type Value } from './values.ts'
+import { storable, type Value } from './values.ts'
 
 /** The members of a command that say what its placeholders stand for. */
 export type Placeholders = {
@@ -20,7 +20,7 @@ export const bind = (
 ): Bindings => {
   const names = ExpressionAttributeNames ?? NONE
   const values = ExpressionAttributeValues
-    ? (keepable(ExpressionAttributeValues) as Record<string, Value>)
+    ? (storable(ExpressionAttributeValues) as Record<string, Value>)
     : NONE
   if (ExpressionAttributeNames) refuseUnused(names, expressions, 'names')
   if (ExpressionAttributeValues) refuseUnused(values, expressions, 'values')
