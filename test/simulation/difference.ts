@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { type Operation, TABLE } from './operation.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { streamed } from './streamed.ts'
 import {
   inOrder,

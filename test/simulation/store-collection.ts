@@ -1,5 +1,5 @@
-import { type Operation, TABLE } from './operation.ts'
 import type { Random } from './random.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 
 /** What else the store writes, and all that it reads: feeds, windows, deliveries, lists. */
 

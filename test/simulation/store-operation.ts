@@ -1,5 +1,5 @@
-import { type Operation, TABLE } from './operation.ts'
 import type { Random } from './random.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { collectionOperation } from './store-collection.ts'
 
 /** The writes of the store (shared/store), with its expressions, about a few debits. */

@@ -12,14 +12,13 @@ import {
   PutCommand,
   QueryCommand,
   ScanCommand,
-  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { createTable, removeTable } from '../../sandbox/table.ts'
 import { newTable, type Table } from '../../simulation/table/table.ts'
-import { type Operation, TABLE } from './operation.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'
 
 /** A table of DynamoDB Local and a simulated one, side by side. */
@@ -55,7 +54,6 @@ const commands = {
   PutCommand,
   QueryCommand,
   ScanCommand,
-  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 }
