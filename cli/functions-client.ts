@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../infra/definitions/function-name.ts'
 
-/** Invokes functions through the Lambda API: of a stage on AWS, or of the sandbox on this machine. */
+/** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
 export type Target = { port: number } | { stage: string }
 
 const LOCAL = {
@@ -14,16 +14,16 @@ export class InvocationFailure extends Error {}
 
 type Failure = Error & { code?: string }
 
-/** What the SDK's errors mean to whoever typed the command, by their names and codes. */
+/** Explains errors of the SDK by their names and codes. */
 const meanings: Record<string, (wanted: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ExpiredTokenException: () => 'The AWS credentials have expired',
-  UnrecognizedClientException: () => 'AWS does not know these credentials',
-  AccessDeniedException: (wanted) => `These AWS credentials may not invoke ${wanted}`,
+  UnrecognizedClientException: () => 'AWS does not recognise these credentials',
+  AccessDeniedException: (wanted) => `These AWS credentials do not allow invoking ${wanted}`,
   ResourceNotFoundException: (wanted) =>
-    `There is no function ${wanted}: is this stage deployed in this region and account?`,
-  ENOTFOUND: () => 'AWS cannot be reached: its name does not resolve',
+    `Function ${wanted} does not exist: is this stage deployed in this region and account?`,
+  ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
 
@@ -31,7 +31,7 @@ const explain = (error: Failure, target: Target, wanted: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
   }
-  // Errors of the Lambda API have such names; others come of replies that the SDK cannot read.
+  // Names of Lambda API errors end in Exception; other errors are unreadable replies.
   if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
   const meaning = meanings[error.name] ?? meanings[error.code ?? '']
@@ -40,10 +40,10 @@ const explain = (error: Failure, target: Target, wanted: string): string => {
 
 const notLambda = (target: Target): string =>
   'port' in target
-    ? `Port ${target.port} is answered by something else than the sandbox`
-    : 'The endpoint of AWS Lambda is answered by something else'
+    ? `Another program than the sandbox answers at port ${target.port}`
+    : 'Another program answers at the endpoint of AWS Lambda'
 
-/** undefined: no JSON */
+/** Returns undefined if the payload is not JSON. */
 const parsed = (payload: Uint8Array | undefined): unknown => {
   try {
     return JSON.parse(Buffer.from(payload ?? []).toString('utf8'))
@@ -53,9 +53,9 @@ const parsed = (payload: Uint8Array | undefined): unknown => {
 }
 
 /**
- * @returns the function's reply, an object or another value of JSON
- * @throws InvocationFailure in one line, for a target that does not answer and for a function that
- *   does not exist or ended in a fault
+ * Returns the function's reply, any JSON value.
+ * @throws InvocationFailure with one line if the target does not answer, or the function does not
+ *   exist or fails
  */
 export const invokeFunction = async (
   target: Target,
@@ -73,7 +73,7 @@ export const invokeFunction = async (
       throw new InvocationFailure(explain(error, target, FunctionName))
     })
   const reply = parsed(Payload)
-  // The sandbox and Lambda always name the version that ran.
+  // The sandbox and Lambda always return the executed version.
   if (reply === undefined || (local && ExecutedVersion === undefined)) {
     throw new InvocationFailure(notLambda(target))
   }
@@ -85,21 +85,20 @@ export const invokeFunction = async (
 }
 
 /**
- * Returns who calls, for the record of changes: the ARN of the AWS credentials, or the local user.
+ * Returns the caller for the record of changes: the ARN of the AWS credentials, or the local user.
  * In a sandbox OPERATOR_NAME replaces the user, so that one person can act as two operators.
- * Without an answer of STS the caller is unknown here; CloudTrail records it, and Lambda's reply
- * says what is wrong with the credentials.
+ * If STS does not answer, the caller is `unknown`; Lambda's reply names the problem.
  */
 export const actorOf = async (target: Target): Promise<string> => {
   if ('port' in target) return `local:${process.env.OPERATOR_NAME || userInfo().username}`
-  // Loaded for a deployed stage alone: a sandbox has no STS.
+  // Loaded for deployed stages only: a sandbox has no STS.
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
   const identity = new STSClient({}).send(new GetCallerIdentityCommand())
   const { Arn } = await identity.catch((): { Arn?: string } => ({}))
   return Arn ?? 'unknown'
 }
 
-/** Prints one line on standard error and ends with 1. */
+/** Prints one line on standard error and exits with 1. */
 export const fail = (line: string): never => {
   process.stderr.write(`${line}\n`)
   process.exit(1)

@@ -22,7 +22,7 @@ const readArguments = () => {
     const isRight = names.includes(name) && others.length === 0 && /^[0-9]{1,5}$/.test(values.port)
     return isRight ? { name, file, port: Number(values.port) } : usage()
   } catch {
-    // An option that there is not, or without its value.
+    // An unknown option, or one without a value.
     return usage()
   }
 }

@@ -7,8 +7,8 @@ import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 
 /**
- * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: a receiver on this
- * machine that prints each webhook as it arrives.
+ * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: runs a local receiver
+ * that prints each webhook.
  */
 
 const USAGE =
@@ -27,7 +27,7 @@ const fail = (text: string): never => {
   process.exit(1)
 }
 
-/** A whole number of the option, or the usage. */
+/** Parses a whole number or prints the usage. */
 const numberOf = (given: string, { min, max }: { min: number; max: number }): number =>
   /^[0-9]{1,6}$/.test(given) && Number(given) >= min && Number(given) <= max
     ? Number(given)
@@ -59,7 +59,7 @@ const readArguments = () => {
   }
 }
 
-/** What is too long is read to its end all the same, so that it can be answered. */
+/** Reads the body to its end, also above the limit, so that the sender gets a response. */
 const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const parts: Buffer[] = []
   let length = 0
@@ -74,7 +74,7 @@ const { port, secret, failure, failures } = readArguments()
 const journal = newSequenceTracker()
 let failuresLeft = failures
 
-/** Prints what came, and says what to answer. */
+/** Prints a request and returns the status of the response. */
 const receive = async (request: IncomingMessage): Promise<number> => {
   const raw = await bodyOf(request)
   if (request.method !== 'POST') return 405
@@ -83,7 +83,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   const arrival = { headers: request.headers, raw }
   const event = readEvent(arrival)
   const forgery = secret === undefined ? undefined : verify(arrival, secret, now)
-  // A forger's words are not remembered.
+  // Forged events must not change the tracked sequences.
   const known = event && !forgery ? journal(event) : { notes: [] }
   const answer = failuresLeft-- > 0 ? failure : forgery ? 401 : 204
   print(line(event, now, { forgery, isChecked: secret !== undefined, answer, ...known }))
@@ -93,7 +93,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
 const server = createServer((request, response) => {
   receive(request).then(
     (status) => response.writeHead(status).end(),
-    // The sender broke off: there is nobody to answer.
+    // The sender has disconnected.
     () => response.destroy(),
   )
 })

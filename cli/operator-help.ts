@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 
-/** What the operator command says of itself, from the definitions that it judges by. */
+/** Prints the help of the operator command from the definitions of its nouns. */
 
 export const COMMAND = 'npm run -s operator --'
 
@@ -14,16 +14,16 @@ const table = (rows: readonly (readonly [string, string])[]): string => {
 }
 
 const targets = table([
-  ['--port N', 'the sandbox on this machine that listens there; 3000 otherwise'],
-  ['--stage NAME', 'a stage on AWS, with the credentials and the region of the AWS SDK'],
+  ['--port N', 'port of a sandbox on this machine (default 3000)'],
+  ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
 ])
 
-/** @param words what stands for a noun and its verb */
+/** @param words short forms of a noun and its verb */
 export const helpOfAll = (words: Record<string, readonly [string, string]>): string =>
   `usage: ${COMMAND} NOUN VERB [--option value ...] ${WHERE}\n\n${table([
     ...Object.entries(nouns).map(([name, { summary }]) => [name, summary] as const),
     ...Object.entries(words).map(([word, verb]) => [word, `short for ${verb.join(' ')}`] as const),
-  ])}\n${targets}\n--help after a noun or a verb tells what it takes.\n`
+  ])}\n${targets}\n--help after a noun or a verb prints its options.\n`
 
 export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
   `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${WHERE}\n\n${table(
@@ -52,7 +52,7 @@ export const helpOfVerb = (
 const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
   const options = approval === 'always' ? [] : approval.map((name) => `--${name}`)
   const when = options.length > 0 ? ` a call with ${options.join(', ')}` : ' it'
-  return `Where the stage has approvals, a second operator must approve${when}.`
+  return `On a stage with approvals, a second operator must approve${when}.`
 }
 
 const taking = (option: string, schema: v.GenericSchema) => {

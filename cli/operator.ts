@@ -14,27 +14,26 @@ import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
 import type { Ask } from './statement.ts'
 
 /**
- * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
- * document on standard output, or one line on standard error and exit 1. Some words stand for a
- * noun and its verb.
+ * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: prints one JSON
+ * document on standard output, or one line on standard error and exits 1.
  */
 
-/** Words of their own, and the noun and the verb that each stands for. */
+/** Short forms of a noun and its verb. */
 const words: Record<string, [noun: string, verb: string]> = {
   reconcile: ['reconciliation', 'run'],
   ledger: ['ledger', 'show'],
 }
 
-/** With this option, `reconcile` compares a bank's statement. */
+/** `reconcile` compares a bank's statement if one of these options is given. */
 const isOfBank = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
 
 const HELP = /^(?:--help|-h)$/
 
 const named = <T>(rows: Record<string, T>, name: string, kind: string): T =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
-  fail(`unknown ${kind} ${name}; there are: ${Object.keys(rows).join(', ')}`)
+  fail(`unknown ${kind} ${name}; known: ${Object.keys(rows).join(', ')}`)
 
-/** Each option once, as `--option value` or `--option=value`. */
+/** Parses options as `--option value` or `--option=value`; rejects repeated ones. */
 const readOptions = (given: readonly string[]): Record<string, string> => {
   const options: Record<string, string> = {}
   const rest = [...given]
@@ -55,18 +54,18 @@ const readTarget = (port: string | undefined, stage: string | undefined): Target
     const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '3000') && Number(port ?? 0) <= 65_535
     return isPort ? { port: Number(port ?? 3000) } : fail('--port: must be a port')
   }
-  if (port !== undefined) fail('--port, --stage: one of them, not both')
+  if (port !== undefined) fail('--port, --stage: only one of them is allowed')
   return /^[a-z][a-z0-9-]{0,19}$/.test(stage) ? { stage } : fail('--stage: must be a stage’s name')
 }
 
-/** Secrets come from standard input: arguments are seen by other users, and kept by the shell. */
+/** Reads secrets from standard input: other users and the shell's history see arguments. */
 const readSecrets = async (
   options: Record<string, string>,
   secrets: readonly string[],
 ): Promise<Record<string, string>> => {
   const given = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
   for (const name of given) {
-    if (options[name] !== '-') fail(`--${name}: give - here and the secret on standard input`)
+    if (options[name] !== '-') fail(`--${name}: must be -, with the secret on standard input`)
   }
   const [first] = given
   if (first === undefined) return options
@@ -78,30 +77,30 @@ const print = (text: string): never => {
   process.exit(0)
 }
 
-/** A result that is too large for a reply is downloaded from an address that the function signs. */
+/** A result that is too large for a reply has a presigned URL for download. */
 const isDownload = (result: unknown): result is { download: string } =>
   typeof result === 'object' && result !== null && 'download' in result
 
 const printFile = async (address: string): Promise<void> => {
   const { ok, status, body } = await fetch(address).catch(() =>
-    fail('The file cannot be downloaded: its address does not answer'),
+    fail('The file cannot be downloaded: its URL does not answer'),
   )
   if (!ok || !body) return fail(`The file cannot be downloaded: S3 answers ${status}`)
   await pipeline(body, process.stdout, { end: false })
 }
 
 const [first = '', ...others] = process.argv.slice(2)
-// A word may be a noun as well: a verb after it says so.
+// A short form may also be a noun; a verb after it decides.
 const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
 const word = Object.hasOwn(words, first) && !isNoun ? words[first] : undefined
 const isStatement = first === 'reconcile' && others.some(isOfBank)
 const short = isStatement ? ['reconciliation', 'statement'] : word
 const [noun = '', verb = '', ...given] = [...(short ?? [first]), ...others]
-if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help tells more`)
+if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
 if (HELP.test(noun)) print(helpOfAll(words))
 const known = named(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, known))
-if (verb === '') fail(`${noun}: name a verb: ${Object.keys(known.verbs).join(', ')}`)
+if (verb === '') fail(`${noun}: a verb is required: ${Object.keys(known.verbs).join(', ')}`)
 const wanted = named(known.verbs, verb, `verb of ${noun}`)
 if (given.some((word) => HELP.test(word))) {
   const { statement } = known.verbs
@@ -113,7 +112,7 @@ if (given.some((word) => HELP.test(word))) {
 const { port, stage, ...written } = readOptions(given)
 const target = readTarget(port, stage)
 const options = await readSecrets(written, secretsOf(wanted))
-// As the function will judge it, and sooner.
+// The function checks the call as well; this check is faster.
 const judged = parseCall(known, { verb, options })
 if ('error' in judged) fail(judged.error)
 
@@ -123,7 +122,7 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
   return error === undefined ? result : fail(error)
 }
 
-/** The file stays on this machine: the function is asked for the books. */
+/** Compares a local file with the debits that the function returns. */
 const compareWithBooks = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
   const { statement: file = '', date } = options
@@ -148,7 +147,7 @@ try {
   const isCompared = noun === 'reconciliation' && verb === 'statement'
   const result = await (isCompared ? compareWithBooks(actor) : invoke(options, actor))
   if (isDownload(result)) await printFile(result.download)
-  // A file, as it stands, or a document.
+  // The result is a file or a JSON document.
   else
     process.stdout.write(
       typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`,

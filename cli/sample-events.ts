@@ -48,13 +48,13 @@ const samples: Record<OperationName, Sample> = {
   },
 }
 
-/** Who calls in the sandbox. */
+/** Sandbox callers. */
 const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
 
 const lists = (all: Record<string, string>) =>
   Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]]))
 
-/** As they stand in the path: API Gateway does not decode them. The greedy one holds slashes. */
+/** Path parameters as sent: API Gateway does not decode them. The greedy one contains slashes. */
 const rawParameters = (path: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(path).map(([name, value]) => [

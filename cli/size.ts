@@ -5,8 +5,8 @@ import { buildBesideSdk } from '../infra/bundles/compare-with-sdk.ts'
 import { importTimes } from '../infra/bundles/import-time.ts'
 
 /**
- * `npm run size -- [--rounds 7] [FUNCTION ...]`: each function's bundle and its import, beside what
- * it holds of the AWS SDK bundled alone: as the SDK comes, and with all that is cut from ours cut too.
+ * `npm run size -- [--rounds 7] [FUNCTION ...]`: compares the size and import time of each bundle with
+ * its AWS SDK clients bundled alone, unpruned and pruned.
  */
 
 const { values, positionals } = parseArgs({
@@ -24,7 +24,7 @@ const row = (cells: string[]): string =>
   `${cells.map((cell, n) => (n === 0 ? cell.padEnd(26) : cell.padStart(9))).join(' ')}\n`
 
 process.stdout.write(
-  row(['', 'kB', 'SDK', 'of it', 'SDK cut', 'of it', 'ms', 'SDK', 'of it', 'SDK cut', 'of it']),
+  row(['', 'kB', 'SDK', 'ratio', 'pruned', 'ratio', 'ms', 'SDK', 'ratio', 'pruned', 'ratio']),
 )
 for (const { name, ours, sdk, cut } of trios) {
   const cells = async (figure: (file: string) => number | Promise<number>, digits: number) => {

@@ -12,9 +12,9 @@ import {
 import type { Day } from '../shared/domain/settlement/batch.ts'
 import type { BookRequest } from '../shared/operator/nouns/reconciliation.ts'
 
-/** Compares a bank's statement with the books, for the operator command. */
+/** Compares a bank's statement with the debits of the service, for the operator command. */
 
-/** A file that cannot be compared: why not, line by line. */
+/** Thrown for an unreadable file, with a reason per line. */
 export class MalformedStatement extends Error {}
 
 const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at'] as const
@@ -41,20 +41,20 @@ const readRecords = (text: string): Parsed[] => {
     }) as unknown as Parsed[]
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    return refuse([{ line: Number(error.lines ?? 0), what: 'its quotes are not closed' }])
+    return refuse([{ line: Number(error.lines ?? 0), what: 'unclosed quotes' }])
   }
 }
 
 const decoded = (bytes: Uint8Array): string => {
   try {
-    // It takes a byte order mark away.
+    // TextDecoder removes a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new MalformedStatement('the file is not UTF-8')
   }
 }
 
-/** Columns by their position; others than those that are compared are left out. */
+/** Returns the positions of the compared columns. */
 const readHeader = ({ record, info }: Parsed): Map<string, number> => {
   const names = record.map((name) => name.toLowerCase())
   const twice = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
@@ -62,9 +62,9 @@ const readHeader = ({ record, info }: Parsed): Map<string, number> => {
   const missing = required.filter((name) => !names.includes(name))
   const isNamed = names.includes('uuid') || names.includes('bank_reference')
   const mistakes = [
-    ...twice.map((name) => `the column ${name} is there twice`),
-    ...missing.map((name) => `there is no column ${name}`),
-    ...(isNamed ? [] : ['there is no column uuid or bank_reference']),
+    ...twice.map((name) => `column ${name} is repeated`),
+    ...missing.map((name) => `column ${name} is missing`),
+    ...(isNamed ? [] : ['column uuid or bank_reference is missing']),
   ]
   if (mistakes.length > 0) refuse([{ line: info.lines, what: mistakes.join('; ') }])
   return new Map(names.map((name, n) => [name, n]))
@@ -81,7 +81,7 @@ export const readStatement = (bytes: Uint8Array): StatementRow[] => {
   const mistakes: Mistake[] = []
   const rows: StatementRow[] = []
   for (const { record, info } of records) {
-    // A quoted field may span lines; a record is named by the line that it begins in.
+    // A quoted field may span lines; errors name the first line of a record.
     const line = info.lines - record.join('').split('\n').length + 1
     const fields = COLUMNS.map((name) => [name, record[columns.get(name) ?? -1] ?? ''])
     const row = v.safeParse(StatementRow, Object.fromEntries(fields))
@@ -94,12 +94,12 @@ export const readStatement = (bytes: Uint8Array): StatementRow[] => {
   return rows
 }
 
-/** Reasons name columns, and never what a row says. */
+/** Returns reasons that name columns and never quote values. */
 const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
   const flat = issues.map((issue) => {
     const [column] = issue.path ?? []
     const isOurs = !issue.message.startsWith('Invalid')
-    return isOurs ? issue.message : `${String(column?.key)} is not well formed`
+    return isOurs ? issue.message : `${String(column?.key)} is malformed`
   })
   return [...new Set(flat)].join('; ')
 }
@@ -107,18 +107,18 @@ const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
 const readFileOrInput = (file: string): Promise<Uint8Array> =>
   file === '-' ? buffer(process.stdin) : readFile(file)
 
-/** Asks the function for a part of the books. */
+/** Requests a page of debits from the function. */
 export type Ask = (request: BookRequest) => Promise<{
   debits: StatementDebit[]
   next: Extract<BookRequest, { cursor: unknown }>['cursor']
 }>
 
-/** Uuids that one request carries: 200 kB of the 6 MB of a payload. */
+/** Uuids per request: 200 kB of the 6 MB of a payload. */
 const UUIDS_PER_REQUEST = 5_000
 
 /**
- * Compares the rows of a day in a file with the books of the bank.
- * @throws MalformedStatement for a file that cannot be read, and one without a row of the day
+ * Compares the rows of a day in a file with the bank's debits.
+ * @throws MalformedStatement if the file is unreadable or has no row of the day
  */
 export const compareFile = async (
   { file, date }: { file: string; date: Day },
@@ -127,7 +127,7 @@ export const compareFile = async (
   const all = readStatement(await readFileOrInput(file))
   const rows = all.filter((row) => isOfDay(date, row))
   if (all.length > 0 && rows.length === 0) {
-    throw new MalformedStatement(`no row was completed on ${date}`)
+    throw new MalformedStatement(`no row has completed_at on ${date}`)
   }
   const debits = new Map<string, StatementDebit>()
   const add = (some: readonly StatementDebit[]) => {

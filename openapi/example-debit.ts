@@ -35,7 +35,7 @@ import { batchView, lineView, totalsView } from '../shared/views/batch.ts'
 import { chargeView, debitView, statusView } from '../shared/views/debit.ts'
 import { deliveryView, deliveryWithAttempts, pingView } from '../shared/views/delivery.ts'
 
-/** One debit and its life, shown by the views that show any other: examples that cannot be wrong. */
+/** Builds the examples from one debit with the views of the service. */
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
@@ -104,7 +104,7 @@ const reversed = moved(completed, 'reversed', 86_400, {
   metadata: { reversal_reason: 'Goods returned' },
 })
 
-/** A debit that has an event of each name, and the number of the event. */
+/** A debit with an event of each name, and the event's number. */
 export const exampleEvents = {
   created: [completed, 0],
   pending: [completed, 1],
@@ -133,7 +133,7 @@ const delivered = recordAttempt(untried, answered, made, 0)
 
 const lines = [debitLine(completed, undefined)]
 
-/** The batch that it is settled in, paid a day later. */
+/** The batch of the debit, paid a day later. */
 export const exampleBatch = endPayment(
   withTotals(
     {
@@ -173,7 +173,7 @@ export const exampleCursors = {
 const lastPage = { next_cursor: null, has_more: false }
 const oneOfOne = { current_page: 1, total_pages: 1 }
 
-/** What each operation answers about it. */
+/** The reply of each operation. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
   'get-debit-request': { data: statusView(completed, undefined) },

@@ -8,15 +8,15 @@ import { fieldDescriptions } from './field-descriptions.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
-/** One row of operations.ts as an operation of the description. */
+/** Converts a row of operations.ts to an OpenAPI operation. */
 
-/** `update-debit-transaction` to `UpdateDebitTransaction`. */
+/** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const bodyName = (name: OperationName): string => `${pascal(name)}Request`
 
-/** The body of a request by its name, where there is one. */
+/** Returns the schema of a request body with its name. */
 export const bodyComponent = (name: OperationName): [string, Json][] => {
   const { body, decimals }: Operation = operations[name]
   return body ? [[bodyName(name), withNumbers(schemaOf(body), decimals)]] : []
@@ -68,8 +68,8 @@ const queryParameters = (name: OperationName): Json[] => {
 }
 
 const SIGNATURE_HEADERS = {
-  'X-Signature': 'Of a provider whose requests are signed: lowercase hex of the HMAC-SHA256',
-  'X-Timestamp': 'Of a provider whose requests are signed: epoch seconds, not five minutes off',
+  'X-Signature': 'Lowercase hex of the HMAC-SHA256; required if the provider signs requests',
+  'X-Timestamp': 'Epoch seconds, at most five minutes off; required if the provider signs requests',
 }
 
 const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) => ({
@@ -129,8 +129,8 @@ const success = (name: OperationName): Json => {
 }
 
 const redirection = (data: Reply['data']): Json => ({
-  description: 'Too large for a reply: to be fetched from another address',
-  headers: { ...headersOf(303), Location: text('The address, as in the body') },
+  description: 'Report too large for a reply; fetch it from the given URL',
+  headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
 })
 

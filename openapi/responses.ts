@@ -12,13 +12,13 @@ import { descriptionOf } from './descriptions.ts'
 import { NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
-/** Every refusal an operation can answer with, by HTTP status, with the bodies as they are sent. */
+/** Lists the refusals of each operation by HTTP status, with their bodies. */
 
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
 
 const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIMIT })
 
-/** The gateway may give these before any function; the last ones come of faults and outages. */
+/** Refusals of all operations: by the gateway, and after faults and outages. */
 const anywhere = [
   new Refusal(1400),
   ...Object.values(authorizationProblems).map((details) => new Refusal(1401, { details })),
@@ -31,7 +31,7 @@ const anywhere = [
   new Refusal(2408),
 ]
 
-/** Of providers alone: lists of addresses, signed requests. */
+/** Refusals of providers only: allow-lists and signed requests. */
 const ofProviders = [
   new Refusal(1400, { message: 'Invalid timestamp format' }),
   ...[
@@ -90,7 +90,7 @@ const exampleOf = (refusal: Refusal): Json => ({
   ),
 })
 
-/** The bodies of all refusals, each once. */
+/** Returns the bodies of all refusals without duplicates. */
 export const exampleComponents = (names: readonly OperationName[]): Json =>
   Object.fromEntries(
     names
@@ -105,10 +105,10 @@ const RATE_HEADERS = Object.fromEntries(
   ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((n) => [n, header(n)]),
 )
 
-/** The headers of every reply, and those of its status. */
+/** Returns the headers of every reply and those of a status. */
 export const headersOf = (status: number): Json => ({
   'X-Request-ID': header('X-Request-ID'),
-  // What is larger than the gateway takes never comes to be counted.
+  // The gateway refuses large bodies before any count.
   ...(status === REQUEST_TOO_LARGE.status ? {} : RATE_HEADERS),
   ...(status === 429 || status === 503 ? { 'Retry-After': header('Retry-After') } : {}),
   ...(status === 401 ? { 'WWW-Authenticate': header('WWW-Authenticate') } : {}),
@@ -119,16 +119,18 @@ const text = (description: string): Json => ({ description, schema: { type: 'str
 const whole = (description: string): Json => ({ description, schema: { type: 'integer' } })
 
 export const headerComponents: Json = {
-  'X-Request-ID': { ...text('Equal to meta.request_id'), required: true },
-  'X-RateLimit-Limit': whole('Requests per minute: the limit in effect'),
-  'X-RateLimit-Remaining': whole('Requests that remain in this minute'),
+  'X-Request-ID': { ...text('Same as meta.request_id'), required: true },
+  'X-RateLimit-Limit': whole('Limit in effect, in requests per minute'),
+  'X-RateLimit-Remaining': whole('Remaining requests of this minute'),
   'X-RateLimit-Reset': whole('Epoch seconds at which the minute ends'),
-  'Retry-After': whole('Seconds until the next request may be made'),
-  Allow: text('The methods that the path has'),
-  'WWW-Authenticate': text('Bearer; API Gateway names it X-Amzn-Remapped-WWW-Authenticate'),
+  'Retry-After': whole('Seconds until the next request is allowed'),
+  Allow: text('Allowed methods of the path'),
+  'WWW-Authenticate': text(
+    'Bearer; API Gateway renames the header to X-Amzn-Remapped-WWW-Authenticate',
+  ),
 }
 
-/** The error responses of an operation. */
+/** Returns the error responses of an operation. */
 export const refusalResponses = (name: OperationName): Json => {
   const all = refusalsOf(name)
   const statuses = [...new Set(all.map(({ http }) => http))].sort((a, b) => a - b)

@@ -4,25 +4,25 @@ import { errors } from '../shared/domain/refusal.ts'
 import { BankShape } from '../shared/views/transaction-shape.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
-/** JSON Schemas of what goes over the wire, from the schemas that judge it. */
+/** Converts the valibot schemas of requests and replies to JSON Schema. */
 
 export type Json = Record<string, unknown>
 
-/** Rules that JSON Schema has no word for; where one has a counterpart, metadata stands beside it. */
+/** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
 const UNTOLD = new Set(['brand', 'check', 'partial_check', 'transform'])
 
-/** Shapes that stand in so many places that they have a name. */
+/** Shapes that are used often enough to be named components. */
 const named = { Bank: BankShape }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
-  // What a caller writes, before anything is made of it.
+  // Describes the input of a schema, before transformations.
   typeMode: 'input',
   definitions: named,
   overrideRef: ({ referenceId }) => componentRef('schemas', referenceId),
   overrideAction: ({ valibotAction, jsonSchema }) => {
     if (UNTOLD.has(valibotAction.type)) return jsonSchema
-    // Of two patterns the later one is the narrower.
+    // The last of several patterns is the narrowest.
     if (valibotAction.type === 'regex' && jsonSchema.pattern) {
       return { ...jsonSchema, pattern: (valibotAction as unknown as Patterned).requirement.source }
     }
@@ -50,13 +50,13 @@ const explained = (properties: Json): Json =>
 
 const written = (schema: GenericSchema, converting: ConversionConfig): Json => {
   const { $schema, $defs, ...rest } = toJsonSchema(schema, converting)
-  // As it is written: what was set to undefined along the way is gone.
+  // Drops members that are undefined.
   return JSON.parse(JSON.stringify(rest)) as Json
 }
 
 export const schemaOf = (schema: GenericSchema): Json => written(schema, config)
 
-/** Fields that may be written as a number as well, as the text of it is what is judged. */
+/** Allows numbers in decimal fields, because the service validates their source text. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
   const properties = schema.properties as Record<string, Json>
   const widened = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
@@ -84,7 +84,7 @@ const messages = { type: 'array', items: { type: 'string' } }
 const details = { $ref: componentRef('schemas', 'Details') }
 
 const detailForms = {
-  description: 'The messages of each refused field, or what else there is to tell',
+  description: 'Messages of each refused field, or other details',
   anyOf: [
     { type: 'object', additionalProperties: { anyOf: [{ type: ['string', 'number'] }, messages] } },
     messages,
@@ -103,7 +103,7 @@ const error = {
       type: 'object',
       required: ['code', 'message', 'category', 'severity'],
       properties: {
-        code: { type: 'integer', description: 'The published code of the error' },
+        code: { type: 'integer', description: 'Published code of the error' },
         message: { type: 'string' },
         category: { enum: categories },
         severity: { enum: ['low', 'medium', 'high', 'critical'] },
@@ -122,7 +122,7 @@ export const schemaComponents: Json = {
   Error: error,
 }
 
-/** The envelope of a success: `data`, what stands beside it, and `meta` with where a list stands. */
+/** Returns the schema of a success envelope: `data`, its sibling members, and `meta` with pagination. */
 export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
   const besides = (beside?.properties ?? {}) as Json
   const pages = page

@@ -9,17 +9,17 @@ import { overlapHeaders, payloadHeaders, sentTypes } from '../shared/views/webho
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
-/** The events that a provider's receiver is sent, one webhook each. */
+/** Describes the webhook of each event. */
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
 const meaning: Record<DebitEventName, string> = {
   created: 'A charge was accepted',
-  pending: 'It waits to be handed to the bank',
-  processing: 'The bank accepted it and asks the customer',
-  completed: 'The customer was debited: the only event to deliver goods on',
-  failed: 'It failed, and nobody was debited',
-  reversed: 'A completed debit was given back',
+  pending: 'The debit waits for submission to the bank',
+  processing: 'The bank accepted the debit and asks the customer for approval',
+  completed: 'The customer was debited; deliver goods on this event only',
+  failed: 'The debit failed; the customer was not debited',
+  reversed: 'A completed debit was reversed',
 }
 
 const headers = (described: Record<string, string>, { required }: { required: boolean }): Json[] =>
@@ -37,8 +37,8 @@ const parameters = [
 ]
 
 const responses = {
-  '2XX': { description: 'Received; process it after the answer' },
-  '4XX': { description: 'Not received; tried again for 408 and 429 alone' },
+  '2XX': { description: 'Received; process the event after the response' },
+  '4XX': { description: 'Not received; retried for 408 and 429 only' },
 }
 
 const webhookOf = (name: DebitEventName): Json => {
@@ -50,12 +50,11 @@ const webhookOf = (name: DebitEventName): Json => {
       operationId: event,
       summary: meaning[name],
       description:
-        `Sent to the provider's webhook, up to ${retries} times again after a failed attempt ` +
-        '(a setting of the provider may replace that number). Any 2xx ends it; 408, 429, 500, ' +
-        '502, 503 and 504, and a receiver that cannot be reached, are tried again. No order of ' +
-        'arrival is promised: `sequence` counts the events of a transaction from 0, and an event ' +
-        'may come more than once under one `event_id`. A provider may ask for the reduced ' +
-        `payload, and for the name \`${renamed}\` in the body and in X-SVC-Event.`,
+        `Sent to the provider's webhook, with up to ${retries} retries (a provider setting can ` +
+        'replace this number). Any 2xx ends the delivery. 408, 429, 500, 502, 503, 504 and ' +
+        'connection failures are retried. Events can arrive out of order, and more than once with ' +
+        'the same `event_id`; `sequence` numbers the events of a transaction from 0. Provider ' +
+        `settings select the reduced payload and the name \`${renamed}\` in body and X-SVC-Event.`,
       security: [],
       'x-priority': priority,
       parameters,
@@ -68,9 +67,9 @@ const webhookOf = (name: DebitEventName): Json => {
               properties: { event: { enum: sentTypes(name) } },
             },
             examples: {
-              full: { summary: 'As usual', value: JSON.parse(webhookBody(debit, n)) },
+              full: { summary: 'Default', value: JSON.parse(webhookBody(debit, n)) },
               reduced: {
-                summary: 'For a provider that asked for both variants',
+                summary: 'With both variant settings',
                 value: JSON.parse(webhookBody(debit, n, VARIANTS)),
               },
             },
@@ -87,8 +86,8 @@ const settlement: Json = {
     operationId: eventTypes.settled.event,
     summary: 'A settlement batch was paid',
     description:
-      'Sent to a provider that subscribes to it; nobody does without asking. Tried again as ' +
-      `the others are, up to ${eventTypes.settled.retries} times.`,
+      'Sent to providers that subscribe to it explicitly, with up to ' +
+      `${eventTypes.settled.retries} retries.`,
     security: [],
     'x-priority': eventTypes.settled.priority,
     parameters,
@@ -108,8 +107,8 @@ const settlement: Json = {
 const ping: Json = {
   post: {
     operationId: PING,
-    summary: 'Somebody tries the webhook out',
-    description: 'Sent once, on the word of the provider; no transaction is meant.',
+    summary: 'Test of the webhook',
+    description: 'Sent once on request of the provider; refers to no transaction.',
     security: [],
     parameters,
     requestBody: {

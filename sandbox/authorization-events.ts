@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import type { FunctionName } from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 
 /** A call of a function that was held against its role, for whoever listens. */
 export type AuthorizationEvent = {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import type { FunctionName } from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import {
   calledBy,
   formatPermission,

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { Answered } from './gateway.ts'
 
-/** One line a person can follow for each request, event and delivery attempt. */
+/** Formats one line per request, event and delivery attempt. */
 
 export type Print = (line: string) => void
 
@@ -64,7 +64,7 @@ const deliveryLine = (item: Attributes): string => {
   ].join(' ')
 }
 
-/** What a change of the table tells, in lines. */
+/** Returns the lines for a table change. */
 export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
   const item = dynamodb?.NewImage
   switch (item?.entity?.S) {

@@ -22,7 +22,7 @@ export const endpointsIn = (env: NodeJS.ProcessEnv): Endpoints | undefined => {
       ? [variable, env[variable]]
       : ['AWS_ENDPOINT_URL', env.AWS_ENDPOINT_URL ?? '']
     if (!/^https?:\/\/[^/]+\/?$/.test(url) || !URL.canParse(url)) {
-      throw new StartFailure(`${name} is no URL like http://127.0.0.1:4566: ${url}`)
+      throw new StartFailure(`${name} is not a URL like http://127.0.0.1:4566: ${url}`)
     }
     return new URL(url).origin
   }

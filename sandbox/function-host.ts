@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
-import {
-  type FunctionName,
-  type FunctionRow,
-  functionRows,
-} from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
+import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { actingAs } from './authorizer.ts'
 
 /**
@@ -79,7 +76,7 @@ export const loadFunctions = async (
   const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
     await Promise.all(
       rows.map(async (row) => {
-        const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
+        const { handler } = (await import(/* @vite-ignore */ `../${row.entry}`)) as {
           handler: Handler
         }
         return [row.name, { row, handler }] as const
@@ -90,7 +87,7 @@ export const loadFunctions = async (
     has: (name) => loaded.has(name),
     invoke: async (name, event) => {
       const found = loaded.get(name)
-      if (!found) throw new Error(`There is no function ${name}`)
+      if (!found) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
       const done = new AbortController()
       const begun = performance.now()

@@ -209,7 +209,8 @@ const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
           invoke,
           onArrived: tell,
           onFault: (error) => print(faultLine(name, error)),
-          onLost: (records) => print(faultLine(name, `${records.length} records put aside`)),
+          onLost: (records) =>
+            print(faultLine(name, `${records.length} records sent to the dead-letter queue`)),
         }),
       )
       continue

@@ -14,7 +14,7 @@ export const startSecretsManager = async (
     const SecretString = secrets[SecretId]
     const [status, body] =
       SecretString === undefined
-        ? [400, { __type: 'ResourceNotFoundException', message: 'There is no such secret' }]
+        ? [400, { __type: 'ResourceNotFoundException', message: 'Unknown secret' }]
         : [200, { ARN: SecretId, SecretString }]
     response
       .writeHead(status, { 'content-type': 'application/x-amz-json-1.1' })

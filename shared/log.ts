@@ -19,7 +19,7 @@ type Thrown = Error & {
 
 /** What an error says, without what it may quote. */
 export const wordsOf = ({ name, message }: Error): string =>
-  QUOTING.has(name) ? 'withheld: it quotes what was read' : message.replaceAll(LONG_NUMBER, '...')
+  QUOTING.has(name) ? 'withheld: the message quotes input' : message.replaceAll(LONG_NUMBER, '...')
 
 /** Where it came from: the stack without the message that it begins with. */
 const framesOf = ({ stack }: Error): string[] =>

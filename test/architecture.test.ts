@@ -25,7 +25,7 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [
   ...product,
-  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation'].flatMap((folder) => filesUnder(folder)),
+  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) => filesUnder(folder)),
 ]
 
 /** Every package that a file brings with it, by whatever way; types are no way. */
@@ -256,6 +256,21 @@ describe('doors', () => {
       .filter(({ name }) => !open.some((door) => name.startsWith(door)))
     expect(strangers).toEqual([])
   })
+})
+
+test('no file imports itself through others, by values or by types', () => {
+  const acyclic = code.filter((file) => !/^(?:simulation|bench)\//.test(file))
+  const imports = new Map(acyclic.map((file) => [file, importsOf(file)]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const follow = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '))
+    if (done.has(file) || path.includes(file)) return
+    for (const next of imports.get(file) ?? []) follow(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of acyclic) follow(file, [])
+  expect(cycles).toEqual([])
 })
 
 test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {

@@ -1,19 +1,19 @@
 import type { Arrival } from './verify.ts'
 
-/** What of a webhook is shown. Anybody may send anything, so nothing of it is taken for granted. */
+/** Printed fields of a webhook. The body is untrusted, so every field is checked. */
 export type ShownEvent = {
   event: string
   eventId: string
   reference: string
   status: string
   amount: string
-  /** Absent for what has no place among the events of a debit. */
+  /** Absent for events that belong to no debit. */
   sequence?: number
 }
 
 const SHOWN_MAX = 60
 
-/** What a terminal shows as it stands: no control character of a stranger moves its cursor. */
+/** Replaces control characters, so that an untrusted body cannot control the terminal. */
 export const shown = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number'
     ? String(value)
@@ -37,13 +37,13 @@ const parsed = (raw: Buffer): unknown => {
 const amountIn = ({ amount, currency }: Members): string =>
   typeof amount === 'number' ? `${amount.toFixed(2)} ${shown(currency)}` : ''
 
-/** @returns undefined for a body that names no event */
+/** Returns undefined for a body without an event. */
 export const readEvent = ({ raw }: Pick<Arrival, 'raw'>): ShownEvent | undefined => {
   const body = membersOf(parsed(raw))
   const event = shown(body.event)
   if (!event) return undefined
   const data = membersOf(body.data)
-  // In the reduced payload the members stand in `data` itself.
+  // The reduced payload has the members in `data` itself.
   const transaction = membersOf(data.transaction ?? data)
   return {
     event,

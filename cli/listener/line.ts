@@ -1,16 +1,16 @@
 import { styleText } from 'node:util'
 import type { ShownEvent } from './event.ts'
 
-/** One line for each request; in colour only where the terminal wants it. */
+/** Formats one line per request, in colour if the terminal supports it. */
 
 type Verdict = {
-  /** What is wrong with the signature. */
+  /** Problem with the signature. */
   forgery: string | undefined
-  /** Without a secret nothing can be told of it. */
+  /** False without a secret. */
   isChecked: boolean
-  /** The status of the answer. */
+  /** HTTP status of the response. */
   answer: number
-  /** How many POSTs of its event have come; absent where the signature is wrong. */
+  /** Number of POSTs of this event; absent if the signature is wrong. */
   attempt?: number
   notes: readonly string[]
 }
@@ -35,7 +35,7 @@ export const line = (event: ShownEvent | undefined, at: Date, verdict: Verdict):
         event.sequence === undefined ? '' : `sequence ${event.sequence}`,
         verdict.attempt === undefined ? '' : `attempt ${verdict.attempt}`,
       ]
-    : [styleText('yellow', 'no event: the body is no JSON object with an event')]
+    : [styleText('yellow', 'no event: the body is not a JSON object with an event')]
   return [
     styleText('dim', at.toISOString().slice(11, 23)),
     ...what,

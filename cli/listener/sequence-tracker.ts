@@ -1,9 +1,9 @@
 import type { ShownEvent } from './event.ts'
 
-/** Counts the attempts at an event, and notes those that come after a later event of their debit. */
+/** Counts the attempts of each event and detects events that arrive out of order. */
 export type SequenceTracker = (event: ShownEvent) => { attempt: number; notes: string[] }
 
-// A listener that runs for days forgets its oldest events rather than fill the memory.
+// Bounds the memory of a listener that runs for days.
 const REMEMBERED_MAX = 10_000
 
 const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
@@ -16,7 +16,7 @@ const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
   }
 }
 
-/** After a restore the table's events have another tens digit, and their numbers may come twice. */
+/** Returns the generation digit: after a restore, sequence numbers can repeat. */
 const generationOf = (eventId: string): string => eventId.slice(-2, -1)
 
 export const newSequenceTracker = (): SequenceTracker => {
@@ -25,12 +25,12 @@ export const newSequenceTracker = (): SequenceTracker => {
   return ({ eventId, reference, sequence }) => {
     const attempt = (eventId === '' ? 0 : (attempts.get(eventId) ?? 0)) + 1
     remember(attempts, eventId, attempt)
-    if (attempt > 1) return { attempt, notes: ['seen before'] }
+    if (attempt > 1) return { attempt, notes: ['duplicate'] }
     if (sequence === undefined) return { attempt, notes: [] }
     const owner = `${reference} ${generationOf(eventId)}`
     const last = latest.get(owner) ?? -1
     remember(latest, owner, Math.max(last, sequence))
     const isLate = sequence < last
-    return { attempt, notes: isLate ? [`out of order: sequence ${last} came before it`] : [] }
+    return { attempt, notes: isLate ? [`out of order: sequence ${last} arrived first`] : [] }
   }
 }

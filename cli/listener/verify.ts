@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** How a receiver tells a webhook that is genuine; shares no code with what signs them. */
+/** Verifies webhooks as a receiver does; shares no code with the signer. */
 
 export type Arrival = { headers: IncomingHttpHeaders; raw: Buffer }
 
@@ -20,7 +20,7 @@ const isOneOf = (expected: string, given: readonly string[]): boolean =>
     .map((one) => Buffer.from(one))
     .some((one) => one.length === expected.length && timingSafeEqual(one, Buffer.from(expected)))
 
-/** While a rotation overlaps, the secret that is known here may be the old one or the new one. */
+/** Accepts the old and the new signature during a rotation. */
 const signsBody = ({ headers, raw }: Arrival, secret: string): boolean =>
   isOneOf(
     hmac(secret, raw).toString('hex'),
@@ -42,7 +42,7 @@ const isRecent = ({ headers }: Arrival, now: Date): boolean =>
   Math.abs(now.getTime() / 1000 - Number(text(headers['webhook-timestamp']) || Number.NaN)) <=
   TOLERANCE_SECONDS
 
-/** @returns what is wrong with it; undefined for a genuine one */
+/** Returns the reason why a webhook is not genuine, or undefined. */
 export const verify = (arrival: Arrival, secret: string, now: Date): string | undefined => {
   if (!signsBody(arrival, secret)) return 'X-SVC-Signature is wrong'
   if (!signsAll(arrival, secret)) return 'webhook-signature is wrong'

@@ -60,9 +60,9 @@ const operationOf = async ({ bank }: Refund, { now }: Runtime) => {
 /** Fails a refund that cannot be sent. One that may have been sent waits for a connector. */
 const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => {
   if (refund.status === 'processing') {
-    throw new Error(`The refund of ${refund.reference} has lost its bank`)
+    throw new Error(`The bank of the refund of ${refund.reference} no longer exists`)
   }
-  await recordFailure(refund, 'the bank takes no refunds', 'job:refund-customer', runtime)
+  await recordFailure(refund, 'the bank does not support refunds', 'job:refund-customer', runtime)
 }
 
 const recordResult = async (

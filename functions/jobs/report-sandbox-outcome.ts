@@ -15,7 +15,7 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
     const debit = await findDebit(reference)
     if (!debit || !isOpen(debit.status)) return
     if (debit.status === 'pending' && outcome !== 'timeout') {
-      throw new Error(`Submission of ${reference} is not on record yet`)
+      throw new Error(`Submission of ${reference} is not recorded yet`)
     }
     const { uuid, bank, provider } = debit.facts
     const restore = await findRestore()

@@ -77,7 +77,7 @@ const fields = (bank: Bank) => ({
 
 const unknown = () => new Refusal(1404, { details: 'no such bank' })
 
-const taken = () => new Refusal(1409, { details: 'this bank exists already' })
+const taken = () => new Refusal(1409, { details: 'this bank already exists' })
 
 const existing: Start = (before) => before ?? unknown()
 

@@ -35,12 +35,12 @@ const ownerOf = async ({ provider, bank }: Pick<Wanted, 'provider' | 'bank'>) =>
       ? ({ kind: 'bank', owner: bank } as const)
       : new Refusal(1404, { details: 'no such bank' })
   }
-  return new Refusal(1400, { details: 'name either --provider or --bank' })
+  return new Refusal(1400, { details: 'either --provider or --bank is required' })
 }
 
 const issue = async (wanted: Wanted, author: Author) => {
   if (wanted.token && environment.limits === 'production') {
-    return new Refusal(1400, { details: 'a token of your own is for sandboxes only' })
+    return new Refusal(1400, { details: '--token is for sandboxes only' })
   }
   const owner = await ownerOf(wanted)
   if (owner instanceof Refusal) return owner
@@ -90,7 +90,7 @@ const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
 const idOf = ({ id, token }: Named): string | Refusal => {
   if (id !== undefined && token === undefined) return id
   if (token !== undefined && id === undefined) return credentialId(token)
-  return new Refusal(1400, { details: 'name either --id or --token' })
+  return new Refusal(1400, { details: 'either --id or --token is required' })
 }
 
 const unknown = () => new Refusal(1404, { details: 'no such credential' })

@@ -32,7 +32,7 @@ export const handler = operatorHandler(noun, {
   list: async ({ reference, provider, status, limit }) => {
     if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
     if (provider) return listOfProvider(provider, { status, limit })
-    return new Refusal(1007, { details: 'name a --reference or a --provider' })
+    return new Refusal(1007, { details: '--reference or --provider is required' })
   },
   redeliver: async ({ id }, author) => {
     const wanted = readDeliveryId(environment.referencePrefix, id)
@@ -46,7 +46,7 @@ export const handler = operatorHandler(noun, {
     const now = real.now()
     if (since > now) return invalid({ since: ['must not be in the future'] })
     if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
-      return invalid({ since: [`must not be longer ago than ${RECOVERY_DAYS_MAX} days`] })
+      return invalid({ since: [`must not be more than ${RECOVERY_DAYS_MAX} days ago`] })
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
     await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })

@@ -85,7 +85,7 @@ const refund = async (
   const isRetry = current?.status === 'failed'
   const asksForIt = isRetry ? open.some(({ kind }) => kind === 'refund') : current || late
   if (!debit || open.length === 0 || !asksForIt) {
-    return new Refusal(1404, { details: 'no open exception of this debit asks for a refund' })
+    return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
   }
   const { at } = author
   const debitBankReference = late && referenceIn(late.report)

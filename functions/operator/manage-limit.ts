@@ -78,7 +78,7 @@ const unknown = (kind: Kind) => new Refusal(1404, { details: `no such ${kind}` }
 
 const oneOwner = ({ provider, bank }: Owner): Refusal | undefined =>
   (provider === undefined) === (bank === undefined)
-    ? new Refusal(1400, { details: 'name either --provider or --bank' })
+    ? new Refusal(1400, { details: 'either --provider or --bank is required' })
     : undefined
 
 /** Rejects options that do not fit each other. */
@@ -92,7 +92,8 @@ const checkOptions = (given: SetOptions): Refusal | undefined => {
   if (operation === undefined && count !== undefined) {
     return invalid({ operation: ['is required with --per-minute'] })
   }
-  if (bank && dailyLimit !== undefined) return invalid({ 'daily-limit': ['is for providers'] })
+  if (bank && dailyLimit !== undefined)
+    return invalid({ 'daily-limit': ['applies to providers only'] })
   if (operation === undefined && dailyLimit === undefined) {
     return new Refusal(1400, { details: 'name --daily-limit, or --operation and --per-minute' })
   }

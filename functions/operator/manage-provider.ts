@@ -127,7 +127,7 @@ const newSecret = (): string => `rs_${Buffer.from(real.randomBytes(32)).toString
 
 const unknown = () => new Refusal(1404, { details: 'no such provider' })
 
-const taken = () => new Refusal(1409, { details: 'this provider exists already' })
+const taken = () => new Refusal(1409, { details: 'this provider already exists' })
 
 type Start = (before: Provider | undefined) => Provider | Refusal
 

@@ -33,7 +33,8 @@ export const handler = operatorHandler(reconciliation, {
   statement: async ({ bank, statement, date }) => {
     if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
     const request = v.safeParse(BookRequest, parsed(statement))
-    if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
+    if (!request.success)
+      return invalid({ statement: ['is available in the operator command only'] })
     if ('uuids' in request.output) {
       return { debits: await readByUuid(bank, request.output.uuids), next: null }
     }

@@ -46,7 +46,7 @@ const tooLow = (highest: number): Refusal =>
     generation: [
       highest < GENERATION_MAX
         ? `must be above ${highest}, the highest so far`
-        : `${GENERATION_MAX} was the last one: event ids have no digit for another`,
+        : `all generations up to ${GENERATION_MAX} are used`,
     ],
   })
 

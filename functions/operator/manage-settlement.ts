@@ -41,7 +41,7 @@ export const handler = operatorHandler(settlement, {
   run: async ({ date, provider, currency }, author) => {
     if (currency !== CURRENCY) return new Refusal(5003)
     if (environment.limits === 'production' && date > dayOf(real.now())) {
-      return new Refusal(5001, { details: { date: ['must not be a day to come'] } })
+      return new Refusal(5001, { details: { date: ['must not be in the future'] } })
     }
     if (provider && !(await findProvider(provider))) return noSuchProvider()
     await putChange({ ...author, target: date, ...defined({ provider }) }, { date })

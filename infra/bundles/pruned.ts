@@ -19,7 +19,7 @@ const cut =
   (passage: RegExp, by: string) =>
   (source: string): string => {
     const rest = source.replaceAll(passage, by)
-    if (rest === source) throw new Error(`There is nothing to cut: ${passage}`)
+    if (rest === source) throw new Error(`Passage not found: ${passage}`)
     return rest
   }
 

@@ -95,12 +95,12 @@ const accessLine = {
 
 const acceptFindings = (api: RestApi, stage: Stage): void => {
   suppressNag(api, {
-    APIG2: 'Each function judges its request, whose refusals are published code by code',
-    APIG4: 'Credentials are judged in each function, where a revocation takes effect in 30 s',
-    COG4: 'Providers and banks have credentials of their own; nobody signs in',
+    APIG2: 'Each function validates its request with the published error codes',
+    APIG4: 'Each function checks the credential; a revocation takes effect within 30 s',
+    COG4: 'Providers and banks call with tokens; no user signs in',
     'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-      'The one policy that API Gateway documents for writing its logs',
-    ...(stage.hasFirewall ? {} : { APIG3: 'This stage is to have no firewall' }),
+      'The policy that API Gateway documents for its logs',
+    ...(stage.hasFirewall ? {} : { APIG3: 'This stage has no firewall' }),
   })
 }
 
@@ -108,7 +108,7 @@ const acceptFindings = (api: RestApi, stage: Stage): void => {
 export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunction>): void => {
   const integration = (name: string): LambdaIntegration => {
     const lambda = functions.get(name)
-    if (!lambda) throw new Error(`There is no function ${name}`)
+    if (!lambda) throw new Error(`Unknown function ${name}`)
     // One permission for the API, not one for each method, and another for the console's own test.
     return new LambdaIntegration(lambda, { scopePermissionToMethod: false })
   }

@@ -11,7 +11,7 @@ import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** How the service does, on one page: debits, the API, queues, webhooks, settlement. */
+/** Defines the dashboard: debits, API, queues, webhooks, settlement. */
 export const defineDashboard = (
   stack: Stack,
   stage: Stage,
@@ -39,7 +39,7 @@ const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidg
 const percent = (label: string, expression: string, usingMetrics: Record<string, IMetric>) =>
   new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
-/** Pesewas as they are counted, shown as cedis. */
+/** Converts a metric in pesewas to cedis. */
 const cedis = (figures: Metrics, label: string, name: MetricName): MathExpression => {
   const pesewas = `of${label}`
   return new MathExpression({
@@ -61,7 +61,7 @@ const debits = (figures: Metrics): IWidget[] => {
       figures.own('DebitsReversed', COUNTED),
     ]),
     graph('Completion rate', [
-      percent('Completed of all that ended (%)', '100 * completed / (completed + failed)', {
+      percent('Completed of all final debits (%)', '100 * completed / (completed + failed)', {
         completed,
         failed,
       }),
@@ -83,7 +83,7 @@ const api = (figures: Metrics): IWidget[] => [
 
 const waiting = (queues: readonly string[], figures: Metrics): IWidget[] => [
   graph(
-    'The oldest message of each queue (s)',
+    'Age of the oldest message per queue (s)',
     queues.map((name) => figures.age(name, { statistic: 'Maximum' })),
     [figures.ofFunction('relay', 'IteratorAge', { statistic: 'Maximum' })],
   ),
@@ -97,7 +97,7 @@ const webhooks = (figures: Metrics): IWidget[] => {
       'Webhooks',
       [delivered, failed, figures.own('WebhookAbandoned', COUNTED)],
       [
-        percent('Attempts that were received (%)', '100 * delivered / (delivered + failed)', {
+        percent('Successful attempts (%)', '100 * delivered / (delivered + failed)', {
           delivered,
           failed,
         }),
@@ -118,7 +118,7 @@ const settlement = (figures: Metrics): IWidget[] => [
       cedis(figures, 'Net', 'SettledNetPesewas'),
     ],
   }),
-  graph('Nights', [
+  graph('Nightly settlement', [
     figures.own('SettlementPaid', DAILY),
     figures.own('SettlementFailed', DAILY),
     figures.own('SettlementNotPaid', DAILY),

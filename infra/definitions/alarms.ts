@@ -1,20 +1,20 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Metrics } from './metrics.ts'
 
-/** What somebody should look at: a figure, from where on it is too much, and what to do then. */
+/** Defines an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
-  /** What has happened, and after the colon what to do about it. */
+  /** The event, and after the colon the action. */
   description: string
   figure: (figures: Metrics) => IMetric
-  /** It rings from here on; with `below`, when the figure is less. */
+  /** Rings at this value and above; with `below`, under it. */
   threshold: number
   below?: true
-  /** How many figures in a row must be bad. */
+  /** Consecutive periods that must breach the threshold. */
   times?: number
-  /** That there is no figure is as bad. */
+  /** Missing data also fires the alarm. */
   silence?: true
-  /** Of a handful, the slowest says nothing about one in a hundred. */
+  /** Ignores periods with too few samples for a percentile. */
   needsMany?: true
 }
 
@@ -27,15 +27,14 @@ const DAY_SECONDS = 86_400
 const rows: AlarmRow[] = [
   {
     name: 'server-errors',
-    description:
-      'Callers were answered with 5xx: look for "fault" in the logs of the functions, by request_id',
+    description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
     figure: (figures) => figures.api('5XXError', COUNTED),
     threshold: 5,
   },
   {
     name: 'charge-slow',
     description:
-      'One charge in a hundred takes over 200 ms: look for throttled writes of the table and of charge',
+      'p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
     figure: (figures) => figures.chargeLatency({ statistic: 'p99' }),
     threshold: 200,
     times: 3,
@@ -43,28 +42,27 @@ const rows: AlarmRow[] = [
   },
   {
     name: 'charge-throttled',
-    description: 'Charges found no free worker: raise reserved.charge of the stage',
+    description: 'Charges were throttled: raise reserved.charge of the stage',
     figure: (figures) => figures.ofFunction('charge', 'Throttles', COUNTED),
     threshold: 1,
   },
   {
     name: 'stream-late',
     description:
-      'The relay is a minute behind the table: look for "fault" in its log; the sweep fills in meanwhile',
+      'The relay is a minute behind the table: find "fault" in its log; the sweep relays in the background',
     figure: (figures) => figures.ofFunction('relay', 'IteratorAge', HIGHEST),
     threshold: 60_000,
   },
   {
     name: 'invocations-dropped',
     description:
-      'AWS took a chain of invocations for a loop and broke it: find who sends to the queue that feeds it',
+      'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
     figure: (figures) => figures.dropped(),
     threshold: 1,
   },
   {
     name: 'sweep-missing',
-    description:
-      'The sweep has not come to its end for five minutes: look at its schedule, its queue and its log',
+    description: 'No sweep has finished for five minutes: check its schedule, queue and log',
     figure: (figures) => figures.own('SweepRuns', MINUTE),
     threshold: 1,
     below: true,
@@ -72,24 +70,24 @@ const rows: AlarmRow[] = [
     silence: true,
   },
   {
-    // It is disabled after five days of failures alone; somebody should know before.
+    // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:
-      "Every attempt at a provider's webhook has failed for three days: call the provider; its log says who",
+      'All attempts at a webhook have failed for three days: find the provider in the log and call it',
     figure: (figures) => figures.own('WebhookFailingDays', HIGHEST),
     threshold: 3,
   },
   {
     name: 'late-completion',
     description:
-      'A bank debited a customer after the debit failed: run operator exception list, then settle it with the bank',
+      'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
     figure: (figures) => figures.own('LateCompletion', HIGHEST),
     threshold: 1,
   },
   {
     name: 'contradiction',
     description:
-      'A bank reports failed for a completed debit: run operator exception list, then ask the bank which is true',
+      'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
     figure: (figures) => figures.own('Contradiction', HIGHEST),
     threshold: 1,
   },
@@ -103,90 +101,90 @@ const rows: AlarmRow[] = [
   {
     name: 'refund-failed',
     description:
-      'A customer was not refunded: run operator exception list --kind refund, then exception refund once the cause is gone',
+      'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
     figure: (figures) => figures.own('RefundFailed', HIGHEST),
     threshold: 1,
   },
   {
-    // The bank's own retry is all that saves such a report before the timeout of its debit.
+    // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
     description:
-      'A bank was answered 429 and its reports may be lost: read caller and operation in the log, then raise the limit with operator limit set --bank',
+      'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
     figure: (figures) => figures.own('BankRequestsLimited', COUNTED),
     threshold: 1,
   },
   {
     name: 'bank-credentials-refused',
     description:
-      'Requests to bank operations were answered 401 or 403: find the address in the access log and look for an expired or revoked token with operator credential list --bank',
+      'Bank operations answered 401 or 403: find the address in the access log, then check operator credential list --bank for an expired or revoked token',
     figure: (figures) => figures.own('BankCredentialsRefused', COUNTED),
     threshold: 5,
   },
   {
-    // One refused report of an own debit is an exception; many requests are a fault of a client.
+    // A single refused report is an exception; many refusals mean a faulty client.
     name: 'bank-requests-refused',
     description:
-      'Many requests of banks were answered 4xx: read caller and operation in the log, then correct the client together with the bank',
+      'Banks received many 4xx replies: find caller and operation in the log, then correct the client with the bank',
     figure: (figures) => figures.own('BankRequestsRefused', COUNTED),
     threshold: 20,
   },
   {
     name: 'settlement-unfinished',
     description:
-      'The night is not settled two hours after it began: operator settlement run, for whom the log of reconcile-day names',
+      'Settlement is unfinished at 02:00 UTC: run operator settlement run for the providers in the log of reconcile-day',
     figure: (figures) => figures.own('SettlementUnfinished', HIGHEST),
     threshold: 1,
   },
   {
     name: 'settlement-not-paid',
-    description: 'A batch was due and could not be paid: operator settlement process says why',
+    description: 'A due batch could not be paid: operator settlement process prints the reason',
     figure: (figures) => figures.own('SettlementNotPaid', HIGHEST),
     threshold: 1,
   },
   {
     name: 'settlement-failed',
-    description: 'A bank would not pay a batch: operator settlement retry pays it anew',
+    description: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
     figure: (figures) => figures.own('SettlementFailed', HIGHEST),
     threshold: 1,
   },
   {
     name: 'reconciliation-differences',
-    description: 'What stands in the table does not fit together: operator reconcile lists it',
+    description: 'Reconciliation found differences: operator reconcile lists them',
     figure: (figures) => figures.own('ReconciliationDifferences', HIGHEST),
     threshold: 1,
   },
   {
     name: 'reconciliation-missing',
     description:
-      'No day was reconciled, and no night looked after, for a day: look at the schedule and the log of reconcile-day',
+      'No reconciliation has run for a day: check the schedule and the log of reconcile-day',
     figure: (figures) =>
       figures.own('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     threshold: 1,
     below: true,
-    // An hour more than a day, as no night takes to the minute as long as the one before.
+    // One hour more than a day, because runs differ in length.
     times: HOURS_OF_A_DAY + 1,
     silence: true,
   },
 ]
 
-/** @param name of a queue of dead letters */
+/** @param name of a dead-letter queue */
 const deadLetterRows = (name: string): AlarmRow[] => [
   {
     name,
-    description: `Messages failed again and again: look for "fault" in the log of the consumer, mend it, redrive ${name}`,
+    description: `Messages failed repeatedly: find "fault" in the consumer's log, fix the cause, then redrive ${name}`,
     figure: (figures) => figures.deadLetters(name, { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
   },
   {
-    // They are kept for 14 days from when they were first sent, up to four days before.
+    // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
     name: `${name}-old`,
-    description: `Messages have been in ${name} for a week, and are deleted in the next: redrive them now`,
+    description: `Messages have been in ${name} for a week and expire in the next: redrive them now`,
     figure: (figures) => figures.deadFor(name, HIGHEST),
     threshold: 7 * DAY_SECONDS,
   },
 ]
 
-/** @param dead the names of the queues of dead letters */
+/** @param dead names of the dead-letter queues */
 export const alarmRows = (dead: Iterable<string>): AlarmRow[] => [
   ...rows,
   ...[...dead].flatMap(deadLetterRows),

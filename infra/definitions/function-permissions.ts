@@ -1,5 +1,4 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import type { FunctionName } from './functions.ts'
 import {
   appendsToFeed,
   bankReports,
@@ -24,7 +23,7 @@ import { allOf, type Permissions } from './permission-types.ts'
  */
 
 /** Of each function, beside what every operation needs of its caller. */
-const rows: Record<FunctionName, Permissions> = {
+const rows = {
   charge: {
     items: {
       GetItem: ['DEBIT#*', 'RESTORE'],
@@ -249,7 +248,9 @@ const rows: Record<FunctionName, Permissions> = {
       'refunds',
     ],
   }),
-}
+} as const satisfies Record<string, Permissions>
+
+export type FunctionName = keyof typeof rows
 
 export const permissionsOf = (name: FunctionName): Permissions =>
   name in operations ? allOf(caller(name as OperationName), rows[name]) : rows[name]

@@ -1,6 +1,6 @@
-import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
-import { permissionsOf } from './function-permissions.ts'
-import { type JobName, jobNames, jobRow } from './jobs.ts'
+import { operationNames, operations } from '../../shared/api/operations.ts'
+import { type FunctionName, permissionsOf } from './function-permissions.ts'
+import { jobNames, jobRow } from './jobs.ts'
 import type { Permissions } from './permission-types.ts'
 
 /** Every Lambda function: its name, which is its file's name, and what it may use. */
@@ -45,8 +45,6 @@ const operatorNames = Object.keys(operators) as OperatorName[]
 
 /** Answers what no operation takes. */
 export const UNMATCHED = 'answer-unmatched'
-
-export type FunctionName = OperationName | typeof UNMATCHED | OperatorName | JobName
 
 const row = (
   room: string,

@@ -1,6 +1,6 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
+import type { FunctionName } from './function-permissions.ts'
 import { permissionsOf } from './function-permissions.ts'
-import type { FunctionName } from './functions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import type { IndexName, ItemAction, Permissions } from './permission-types.ts'
 

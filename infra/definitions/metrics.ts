@@ -87,6 +87,6 @@ export const metricsOf = (deployed: Deployed) => {
 
 const named = <T>(things: ReadonlyMap<string, T>, name: string): T => {
   const thing = things.get(name)
-  if (!thing) throw new Error(`There is no ${name}`)
+  if (!thing) throw new Error(`Unknown name ${name}`)
   return thing
 }

@@ -98,11 +98,11 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
 export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
   const found = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!found || typeof name !== 'string') {
-    throw new UnknownStage(`Name a stage: -c stage=${stageNames.join('|')}`)
+    throw new UnknownStage(`A stage is required: -c stage=${stageNames.join('|')}`)
   }
   const isPaused = String(paused) === 'true'
   if (!isPaused && String(paused) !== 'false') {
-    throw new UnknownStage('Say -c paused=true, or leave it out')
+    throw new UnknownStage('-c paused must be true or false')
   }
   return { name, ...found, ...(isPaused ? { paused: true } : {}) }
 }

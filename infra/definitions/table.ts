@@ -1,4 +1,4 @@
-/** The one table as DynamoDB is told of it; what is kept in it is in docs/architecture.md. */
+/** The one table as DynamoDB is told of it; its items are in docs/table.md. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',

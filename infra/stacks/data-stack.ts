@@ -36,7 +36,7 @@ export class DataStack extends Stack {
     const { stage } = props
     const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
     this.key = new Key(this, 'Key', {
-      description: `Encrypts what is kept, ${stage.name}`,
+      description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
       removalPolicy,
     })
@@ -52,7 +52,7 @@ export class DataStack extends Stack {
     // Given to the construct, the key would name its readers in its policy, and they are not here.
     ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
     suppressNag(this.sealingKey, {
-      SMG4: 'Another key would leave unreadable what is sealed under this one',
+      SMG4: 'A rotated key could not open secrets that this key has sealed',
     })
     this.reports = this.#defineReports(removalPolicy)
   }

@@ -142,7 +142,10 @@ const judgeNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusa
     .filter(({ text }) => !isKeptExactly(text))
     .map(({ path: [field] }) => String(field))
     .filter((field) => !decimals.includes(field))
-  const messages = fields.map((field) => [field, ['holds a number that cannot be kept exactly']])
+  const messages = fields.map((field) => [
+    field,
+    ['contains a number that cannot be stored exactly'],
+  ])
   return fields.length > 0 ? invalid(Object.fromEntries(messages)) : undefined
 }
 
@@ -160,7 +163,8 @@ export const fieldsOf = (
     return judgeNumbers(numbers, decimals) ?? withTexts(body, numbers, decimals)
   }
   const others = Object.keys(body).filter((key) => key !== wrapper)
-  if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)
+  if (others.length > 0)
+    return malformed(`fields must be inside ${wrapper} or at the top level, not both`)
   const inner = body[wrapper]
   if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
   const within = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))

@@ -79,7 +79,7 @@ const readWhole = async (body: Body): Promise<Buffer> => {
   for await (const part of body as AsyncIterable<Buffer>) {
     parts.push(part)
     length += part.length
-    if (length > BODY_MAX_BYTES) throw new ConnectorFault(2002, 'the answer is too long')
+    if (length > BODY_MAX_BYTES) throw new ConnectorFault(2002, 'the response is too long')
   }
   return Buffer.concat(parts)
 }
@@ -95,10 +95,10 @@ const NOT_HTTP = new Set([
 const faultOf = (error: unknown): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') {
-    return new ConnectorFault(2408, 'no whole answer in time')
+    return new ConnectorFault(2408, 'no complete response in time')
   }
   if (NOT_HTTP.has(String(name))) {
-    return new ConnectorFault(2002, 'the answer is not HTTP')
+    return new ConnectorFault(2002, 'the response is not HTTP')
   }
   return new ConnectorFault(2502, code || String(name))
 }

@@ -48,7 +48,7 @@ export const parseResponse = <Said extends { status: string }>(
   if (!known.includes(status)) throw new ConnectorFault(2001, `HTTP ${status}`)
   const { success, output } = v.safeParse(bodies, parsed(body))
   if (!success || !statuses[output.status as Said['status']].includes(status)) {
-    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not answer the request`)
+    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not match the request`)
   }
   return output
 }

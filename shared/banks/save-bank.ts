@@ -103,7 +103,7 @@ const refusalOf = ({ connector }: Bank, given: Given): Refusal | undefined => {
   }
   if (connector === 'http') return undefined
   const stray = (['connector-url', 'connector-secret'] as const).find((name) => given[name])
-  return stray && invalid({ [stray]: ['is for connector http'] })
+  return stray && invalid({ [stray]: ['applies to connector http only'] })
 }
 
 /** Where a bank with connector http is reached: what was given, else what it was. */

@@ -4,7 +4,7 @@ const LENGTH_MAX = 2_048
 export const peerUrl = (text: string): URL | string => {
   if (text.length > LENGTH_MAX || !URL.canParse(text)) return 'is not a URL'
   const url = new URL(text)
-  return url.username || url.password ? 'must not carry credentials' : url
+  return url.username || url.password ? 'must not contain credentials' : url
 }
 
 /** A peer on this machine, without TLS: only a sandbox on it may speak to such. */

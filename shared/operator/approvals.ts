@@ -80,7 +80,7 @@ export const requestApproval = async (
   step: Step,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
-  if (!verb) throw new Error(`There is no verb ${name} ${call.verb}`)
+  if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === UNKNOWN_OPERATOR) return unnamed()
   const id = approvalId(step.at, step.id)
   const { options, secrets } = withoutSecrets(verb, call.options)
@@ -157,7 +157,7 @@ export const claimGranted = async (
   }
   const claim = { id: approval.id, claim: worker, at, until }
   if (!(await claimApproval(claim))) {
-    return new Refusal(1409, { details: 'the call is being carried out, or was' })
+    return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
   return {

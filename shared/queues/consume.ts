@@ -45,7 +45,7 @@ const retrySoon = async (record: SQSRecord) => {
     await setVisibility(eventSourceARN, receiptHandle, seconds)
   } catch (error) {
     // Then it comes late, but it comes.
-    log.warn('visibility unchanged', { message_id: messageId, error: error as Error })
+    log.warn('visibility timeout not changed', { message_id: messageId, error: error as Error })
   }
 }
 
@@ -66,7 +66,7 @@ const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
   try {
     return v.parse(schema, JSON.parse(body))
   } catch {
-    throw new Error('A message of another shape')
+    throw new Error('Malformed message')
   }
 }
 

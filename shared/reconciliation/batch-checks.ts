@@ -31,7 +31,7 @@ export const isOfCompleted = (seen: LineRecord): CheckResult => {
   if (line.type !== 'debit') return notApplicable
   return checkResult({
     [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
-    [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversedBefore(seen),
+    [`was reversed before ${batch.id} was opened, which has its line`]: wasReversedBefore(seen),
   })
 }
 
@@ -71,11 +71,11 @@ export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
 export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): CheckResult => {
   if (line.type !== 'adjustment') return notApplicable
   return checkResult({
-    [`is ${debit.status}, but ${batch.id} takes it back`]: debit.status !== 'reversed',
-    [`${batch.id} takes it back, but it says ${debit.adjustedIn ?? 'none'}`]:
+    [`is ${debit.status}, but ${batch.id} adjusts it`]: debit.status !== 'reversed',
+    [`${batch.id} adjusts it, but it names ${debit.adjustedIn ?? 'none'}`]:
       debit.adjustedIn !== batch.id,
-    [`${batch.id} takes it back, and no line was given`]: original === undefined,
-    [`${batch.id} takes it back with other sums`]:
+    [`${batch.id} adjusts it, but it has no original line`]: original === undefined,
+    [`${batch.id} adjusts it with other sums`]:
       original !== undefined && !isOpposite(line, original),
   })
 }
@@ -86,14 +86,14 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
   const says = (what: keyof Sums) =>
-    `its ${what} is ${inGhs(whole(totals[what]))}, but its lines come to ${inGhs(sums[what])}`
+    `its ${what} is ${inGhs(whole(totals[what]))}, but its lines add up to ${inGhs(sums[what])}`
   return checkResult({
     [says('gross')]: whole(gross) !== sums.gross,
     [says('fee')]: whole(fee) !== sums.fee,
     [says('adjustments')]: whole(adjustments) !== sums.adjustments,
     [says('net')]: whole(net) !== sums.net,
-    'it counts other debits than it has': BigInt(totals.debits) !== sums.debits,
-    'its net is not gross less fee with the adjustments':
+    'its number of debits is wrong': BigInt(totals.debits) !== sums.debits,
+    'its net is not gross - fee + adjustments':
       whole(net) !== whole(gross) - whole(fee) + whole(adjustments),
   })
 }
@@ -130,10 +130,10 @@ export const reachesFinalStatus = (batch: Batch, terms: Window): CheckResult => 
   const isHeld = isHeldBy(terms.restore, batch.provider)
   return checkResult({
     ...isPaidOnce(batch, totals.net),
-    'its payment failed, and nobody has retried it': status === 'failed',
-    [`its payment is in progress since ${since.toISOString()}`]:
+    'its payment failed and was not retried': status === 'failed',
+    [`its payment has been in progress since ${since.toISOString()}`]:
       status === 'processing' && !isHeld && isTooOld(since, terms),
-    [`it is due since ${due.toISOString()}, and its payment has not begun`]:
+    [`it has been due since ${due.toISOString()}, but its payment has not begun`]:
       status === 'pending' && totals.net >= 0 && !isHeld && isDue,
   })
 }
@@ -144,14 +144,14 @@ const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
   const isBegun = net >= 0 && (status === 'processing' || status === 'completed')
   const isCompleted = status === 'completed'
   return {
-    'what is paid and what it makes good are not its net':
+    'its payment and its offset do not add up to its net':
       isBegun && whole(paid ?? 0) + made !== whole(net),
     'it is completed, but was never paid':
       isCompleted && net >= 0 && (!completedAt || !processedAt),
-    'it is completed, and no bank says so':
+    'it is completed without a bank reference':
       isCompleted && paid !== null && paid > 0 && bankReference === null,
-    'more is outstanding than its net is below zero':
+    'its outstanding amount exceeds its negative net':
       outstanding > 0 || outstanding < Math.min(0, net),
-    'it is completed, but something is outstanding': isCompleted && outstanding !== 0,
+    'it is completed, but an amount is outstanding': isCompleted && outstanding !== 0,
   }
 }

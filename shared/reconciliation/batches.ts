@@ -106,7 +106,7 @@ const checkLines = async (batch: Batch, tally: Findings): Promise<void> => {
         )
     }
     for (const { reference: subject } of orphans) {
-      const gone = checkResult({ [`has a line in ${batch.id}, and is not there`]: true })
+      const gone = checkResult({ [`has a line in ${batch.id}, but does not exist`]: true })
       tally.add(1, { provider: batch.provider, subject }, gone)
     }
   }

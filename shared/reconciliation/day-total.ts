@@ -26,10 +26,10 @@ export const isCounted = ({ sum, first, last, limit }: DayTotal, terms: Window):
   const isKept = terms.now.getTime() - terms.from.getTime() < KEPT_MS
   if (last === undefined && (sum === 0n || !isKept)) return notApplicable
   return checkResult({
-    [`its debits come to ${inGhs(sum)}, but it has no total`]: last === undefined,
-    [`its total is ${inGhs(whole(last ?? 0))}, but its debits come to ${inGhs(sum)}`]:
+    [`its debits add up to ${inGhs(sum)}, but it has no total`]: last === undefined,
+    [`its total is ${inGhs(whole(last ?? 0))}, but its debits add up to ${inGhs(sum)}`]:
       last !== undefined && first === last && whole(last) !== sum,
-    [`its debits come to ${inGhs(sum)}, over its limit of ${inGhs(whole(limit ?? 0))}`]:
+    [`its debits add up to ${inGhs(sum)}, over its limit of ${inGhs(whole(limit ?? 0))}`]:
       limit !== undefined && sum > whole(limit),
   })
 }

@@ -20,7 +20,7 @@ export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>
 
 const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): CheckResult =>
   checkResult({
-    [`the record of event ${n} is about another`]:
+    [`the record of event ${n} belongs to another event`]:
       record.reference !== facts.reference || record.n !== n || record.provider !== facts.provider,
     [`the record of event ${n} is of ${record.event}, not of ${type}`]: record.event !== type,
     [`the record of event ${n} has another time`]: record.occurredAt.getTime() !== at.getTime(),
@@ -61,12 +61,12 @@ const hasEnded = (record: Delivery, now: Date): CheckResult => {
   const isOver = status === 'delivered' || status === 'abandoned'
   return checkResult({
     [`event ${n} was tried ${attemptCount} times, of ${attemptsMax}`]: attemptCount > attemptsMax,
-    [`event ${n} is delivered, but no attempt says so`]:
+    [`event ${n} is delivered without a successful attempt`]:
       status === 'delivered' && (deliveredAt === null || attemptCount === 0),
     [`event ${n} is abandoned, but was delivered`]: status === 'abandoned' && deliveredAt !== null,
-    [`event ${n} is ${status}, but to be tried again`]: isOver && nextAttemptAt !== null,
-    [`event ${n} is ${status}, and nothing is to come`]: !isOver && nextAttemptAt === null,
-    [`event ${n} should have been tried at ${nextAttemptAt?.toISOString()}`]:
+    [`event ${n} is ${status}, but has a next attempt`]: isOver && nextAttemptAt !== null,
+    [`event ${n} is ${status}, but has no next attempt`]: !isOver && nextAttemptAt === null,
+    [`event ${n} was due at ${nextAttemptAt?.toISOString()}`]:
       !isOver && nextAttemptAt !== null && isPast(nextAttemptAt, now),
   })
 }

@@ -8,8 +8,8 @@ import { type CheckResult, checkResult } from './invariants.ts'
  */
 export const isOfItsDebit = (record: ReportException, debit: Debit | undefined): CheckResult =>
   checkResult({
-    'has an exception, and does not exist': debit === undefined,
-    [`has a late completion, and is ${debit?.status}`]:
+    'has an exception, but does not exist': debit === undefined,
+    [`has a late completion, but is ${debit?.status}`]:
       debit !== undefined &&
       record.kind === 'late_completion' &&
       exceptionKind(debit.status, 'completed') !== 'late_completion',

@@ -38,7 +38,7 @@ export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)
   return checkResult({
-    [`its line in ${batch.id} takes ${inGhs(whole(line.fee))}, but its fee is ${inGhs(fee)}`]:
+    [`its line in ${batch.id} has the fee ${inGhs(whole(line.fee))} instead of ${inGhs(fee)}`]:
       whole(line.fee) !== fee,
   })
 }

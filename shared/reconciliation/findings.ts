@@ -34,7 +34,7 @@ export const newFindings = (): Findings => {
   return {
     add: (number, of, { checked, wrong }) => {
       const finding = findings.get(number)
-      if (!finding) throw new Error(`There is no invariant ${number}`)
+      if (!finding) throw new Error(`Unknown invariant ${number}`)
       finding.checked += checked
       finding.differences += wrong.length
       const room = EXAMPLES_MAX - finding.examples.length

@@ -88,10 +88,10 @@ const isStranger = (by: string, { facts }: Debit): boolean =>
 
 const isTold = (entry: Pick<Entry, 'at' | 'by' | 'requestId'>, what: string, debit: Debit) =>
   checkResult({
-    [`${what} says not who did it`]: !KNOWN.test(entry.by),
-    [`${what} was done by ${entry.by}, whose debit it is not`]: isStranger(entry.by, debit),
-    [`${what} says not when it was done`]: !(entry.at.getTime() > 0),
-    [`${what} names no request`]: entry.requestId === '',
+    [`${what} has no actor`]: !KNOWN.test(entry.by),
+    [`${what} was made by ${entry.by}, which does not own the debit`]: isStranger(entry.by, debit),
+    [`${what} has no time`]: !(entry.at.getTime() > 0),
+    [`${what} has no request id`]: entry.requestId === '',
   })
 
 export const hasActor = ({ debit }: DebitRecord): CheckResult =>

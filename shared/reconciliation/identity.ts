@@ -8,9 +8,9 @@ import type { Window } from './window.ts'
 export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
   if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
   return checkResult({
-    'its amount is not the one that was accepted': pointer.amount !== facts.amount,
-    'its provider is not the one that was answered': pointer.provider !== facts.provider,
-    'its uuid is not the one that was answered': pointer.uuid !== facts.uuid,
+    'its amount differs from the accepted one': pointer.amount !== facts.amount,
+    'its provider differs from the accepted one': pointer.provider !== facts.provider,
+    'its uuid differs from the accepted one': pointer.uuid !== facts.uuid,
   })
 }
 
@@ -26,9 +26,9 @@ export const isNamed = (
   const isReference =
     reference.startsWith(prefix) && REST_OF_REFERENCE.test(reference.slice(prefix.length))
   return checkResult({
-    'its reference is not well formed': !isReference,
-    'its uuid is no uuid of version 4': !UUID.test(uuid),
-    'its uuid points nowhere': pointer === undefined,
+    'its reference is malformed': !isReference,
+    'its uuid is not a version 4 uuid': !UUID.test(uuid),
+    'its uuid has no pointer': pointer === undefined,
     [`its uuid points to ${pointer?.reference}`]:
       pointer !== undefined && pointer.reference !== reference,
   })

@@ -109,7 +109,7 @@ const agrees = (
 ): CheckResult => {
   const balance = whole(balanceOf(balances, account))
   return checkResult({
-    [`${account} ${says} ${inGhs(balance)} in the ledger, and ${inGhs(expected)} in the table`]:
+    [`${account} ${says} ${inGhs(balance)} in the ledger, but ${inGhs(expected)} in the table`]:
       balance !== expected,
   })
 }
@@ -117,7 +117,7 @@ const agrees = (
 const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): CheckResult => {
   const paid = whole(balanceOf(paidOut, payable(provider)))
   return checkResult({
-    [`payouts are ${inGhs(paid)} in the ledger, and the nets of their batches leave ${inGhs(expected)}`]:
+    [`payouts are ${inGhs(paid)} in the ledger, but the nets of their batches give ${inGhs(expected)}`]:
       paid !== expected,
   })
 }

@@ -29,12 +29,12 @@ const offsetsRightly = ({ provider, offsets }: Batch, { known }: Batches): Check
       ...offsets.map(({ batch: id, amount }) => {
         const named = known.get(id)
         return {
-          [`it makes good ${id}, which does not exist`]: named === undefined,
-          [`it makes good ${id} of ${named?.provider}`]:
+          [`it offsets ${id}, which does not exist`]: named === undefined,
+          [`it offsets ${id} of ${named?.provider}`]:
             named !== undefined && named.provider !== provider,
-          [`it makes good ${id}, which is not below zero`]:
+          [`it offsets ${id}, whose net is not negative`]:
             named !== undefined && !isBelowZero(named),
-          [`it makes good ${id} with ${amount} pesewas`]: amount <= 0,
+          [`it offsets ${id} with ${amount} pesewas`]: amount <= 0,
         }
       }),
     ),
@@ -53,11 +53,11 @@ const isMadeGoodRightly = (batch: Batch, batches: Batches): CheckResult => {
     {
       [`it lacks ${inGhs(-lacks)}, but ${inGhs(-whole(outstanding))} is outstanding`]:
         isBelowZero(batch) && whole(outstanding) !== lacks,
-      [`${inGhs(made)} of it is made good, but it is not below zero`]:
+      [`${inGhs(made)} of it is offset, but its net is not negative`]:
         !isBelowZero(batch) && made !== 0n,
-      [`it is ${status}, and made good by ${offsetBy}`]:
+      [`it is ${status}, but offset by ${offsetBy}`]:
         isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null),
-      [`it is made good by ${offsetBy}, which does not say so`]: offsetBy !== null && !isSaid,
+      [`it is offset by ${offsetBy}, which does not name it`]: offsetBy !== null && !isSaid,
     },
     0,
   )

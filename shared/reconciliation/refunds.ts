@@ -11,7 +11,7 @@ import { isTooOld, type Window } from './window.ts'
 
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
   debit.status === 'reversed' && timeOf(debit, 'completed')
-    ? checkResult({ 'is reversed, and has no refund': refund === undefined })
+    ? checkResult({ 'is reversed, but has no refund': refund === undefined })
     : notApplicable
 
 /** Checks each refund that has not completed, and those that completed on the day. */
@@ -38,15 +38,15 @@ const isOfItsDebit = (refund: Refund, debit: Debit | undefined, terms: Window): 
   const owedIn = origin === 'reversal' ? 'reversed' : 'failed'
   const isOpen = status === 'pending' || status === 'processing'
   return checkResult({
-    'has a refund, and does not exist': debit === undefined,
-    [`is ${debit?.status}, and has a refund after ${origin}`]:
+    'has a refund, but does not exist': debit === undefined,
+    [`is ${debit?.status}, but has a refund after ${origin}`]:
       debit !== undefined && debit.status !== owedIn,
     [`is refunded ${amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== amount,
     [`is refunded by ${bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== bank,
-    [`has a refund that is ${status} since ${since.toISOString()}`]:
+    [`has a refund that has been ${status} since ${since.toISOString()}`]:
       isOpen && isTooOld(since, terms),
-    'is refunded, and no bank says so': status === 'completed' && bankReference === null,
+    'is refunded without a bank reference': status === 'completed' && bankReference === null,
   })
 }

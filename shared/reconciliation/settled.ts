@@ -17,8 +17,8 @@ const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
 export const isSettledOnce = ({ debit, line }: SettledRecord, terms: Window): CheckResult => {
   if (timeOf(debit, 'completed') === undefined) return notApplicable
   return checkResult({
-    'is completed, and no run has settled it': isOverdue(debit, terms),
-    [`is settled in ${debit.settledIn}, which has no line of it`]:
+    'is completed, but no run has settled it': isOverdue(debit, terms),
+    [`is settled in ${debit.settledIn}, which has no line for it`]:
       debit.settledIn !== undefined && line === undefined,
   })
 }
@@ -36,7 +36,7 @@ export const isSettledRightly = ({ debit }: SettledRecord): CheckResult => {
 export const keepsItsAmount = ({ debit, line }: SettledRecord): CheckResult => {
   if (timeOf(debit, 'completed') === undefined) return notApplicable
   return checkResult({
-    [`is of ${debit.facts.amount} pesewas, but settled with ${line?.gross}`]:
+    [`has ${debit.facts.amount} pesewas, but was settled with ${line?.gross}`]:
       line !== undefined && line.gross !== debit.facts.amount,
   })
 }
@@ -51,15 +51,15 @@ export const isAdjustedOnce = (seen: SettledRecord, { settledBefore }: Window): 
   }
   if (adjustedIn === undefined) {
     const isLate = reversedAt !== undefined && reversedAt < settledBefore
-    return checkResult({ 'is reversed, and no run has taken its line back': isLate })
+    return checkResult({ 'is reversed, but no run has adjusted it': isLate })
   }
   return checkResult({
-    [`is ${status}, but taken back in ${adjustedIn}`]: status !== 'reversed',
-    [`is taken back in ${adjustedIn}, but was never settled`]: settledIn === undefined,
-    [`is taken back in ${adjustedIn}, before ${settledIn}`]:
+    [`is ${status}, but adjusted in ${adjustedIn}`]: status !== 'reversed',
+    [`is adjusted in ${adjustedIn}, but was never settled`]: settledIn === undefined,
+    [`is adjusted in ${adjustedIn}, before ${settledIn}`]:
       settledIn !== undefined && !isLater(adjustedIn, settledIn),
-    [`is taken back in ${adjustedIn}, which has no line of it`]: adjustment === undefined,
-    [`is taken back in ${adjustedIn} with other sums`]:
+    [`is adjusted in ${adjustedIn}, which has no line for it`]: adjustment === undefined,
+    [`is adjusted in ${adjustedIn} with other sums`]:
       line !== undefined && adjustment !== undefined && !isOpposite(adjustment, line),
   })
 }

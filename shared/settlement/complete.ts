@@ -49,7 +49,7 @@ const notBegun = async (
   { at, generation }: { at: Date; generation: number | undefined },
 ): Promise<Paid | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net <= 0) return notPayable('its net is not above zero: no bank has paid it')
+  if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
   const account = (await findProvider(batch.provider))?.settlementAccount
   if (!account) return notPayable('the provider has no settlement account')
   const before = await belowZeroBefore(batch)

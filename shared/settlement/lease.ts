@@ -17,7 +17,7 @@ export const buildWithLease = async (
 ): Promise<BuildResult | undefined> => {
   const turn = await acquireLease(request, runtime)
   if (!turn) {
-    log.info('another builder is at work', request)
+    log.info('batch is being built by another run', request)
     return undefined
   }
   try {

@@ -70,7 +70,7 @@ const OTHERS_MAX = 97
 
 const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
+  if (batch.totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
   const account = await accountOf(batch, world.runtime.now())
   if (account instanceof Refusal) return account
   const { generation } = world
@@ -87,9 +87,7 @@ const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
 
 const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
   const [needed, left] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
-  return notPayable(
-    `the batch needs ${needed} of the cash that banks have remitted, and ${left} is left`,
-  )
+  return notPayable(`the batch needs ${needed}, and ${left} of the remitted cash is available`)
 }
 
 /** Returns the batches that a payout makes good. */
@@ -119,7 +117,7 @@ const instruct = async (
   const { id, uuid, provider, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !paidTo || !bank || bank.connector === 'none') {
-    throw new Error(`Batch ${id} has lost its bank`)
+    throw new Error(`The bank of batch ${id} no longer exists`)
   }
   const result = await world.connectors[bank.connector].pay({
     uuid,
@@ -131,7 +129,7 @@ const instruct = async (
     date,
     repeated,
   })
-  log.info('settlement instructed', { batch: id, provider, repeated, result: result.kind })
+  log.info('payout instructed', { batch: id, provider, repeated, result: result.kind })
   return result.kind === 'underway' ? batch : end(batch, result, world)
 }
 
@@ -176,7 +174,7 @@ export const retryBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
-  if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
+  if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   await replaceBatch(batch, again, world.runtime)

@@ -51,7 +51,7 @@ const payOrLeave = async ({ id, provider }: Batch, world: PaymentDeps) => {
     return await payBatch(id, world)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
-    log.warn('batch left to its job', { batch: id, provider, error })
+    log.warn('batch payment left to its job', { batch: id, provider, error })
     return undefined
   }
 }

@@ -14,7 +14,7 @@ export const sealBatch = async (
 ): Promise<Batch> => {
   for (;;) {
     const batch = await findBatch(id)
-    if (!batch) throw new Error(`There is no batch ${id}`)
+    if (!batch) throw new Error(`Batch ${id} does not exist`)
     const after = await nextStep(batch, runtime)
     if (!after) return batch
     // Where another worker was first, its step is the one that counts.

@@ -55,7 +55,7 @@ const parseKey = ({ pk, sk }: Key): About => {
     case 'BUILD':
       return { kind: 'build', provider: owner as ProviderId, date: id as Day }
     default:
-      throw new Error(`Nobody knows how to look after ${kind}`)
+      throw new Error(`Unknown kind of work item: ${kind}`)
   }
 }
 

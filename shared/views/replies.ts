@@ -113,7 +113,7 @@ export const replies = {
     }),
     headers: {
       'Idempotent-Replayed':
-        'true when the same request came before: the reply shows the existing transaction',
+        'true if the request is a repeat and the reply shows the existing transaction',
     },
   },
   'get-debit-request': {

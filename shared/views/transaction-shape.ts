@@ -46,7 +46,7 @@ export const refundShape = (amount: v.GenericSchema) =>
     status: v.picklist(refundStatuses),
     amount,
     currency: v.literal('GHS'),
-    reason: v.pipe(v.string(), v.description('Why the customer is refunded')),
+    reason: v.pipe(v.string(), v.description('Reason of the refund')),
     bank_reference: v.nullable(v.string()),
     error_message: v.nullable(v.string()),
     created_at: Time,

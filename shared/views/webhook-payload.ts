@@ -30,7 +30,7 @@ const Reduced = v.pipe(
     partner_reference: shape.partner_reference,
     timestamp: Time,
   }),
-  v.description('For a provider that asked for the reduced payload'),
+  v.description('With the provider setting for the reduced payload'),
 )
 
 /** The types an event is sent under: the one it is subscribed to by, and its variant. */
@@ -71,21 +71,21 @@ export const PingPayload = v.object({
 /** The headers of every webhook (specification, Delivery; Standard Webhooks beside it). */
 export const payloadHeaders = {
   'X-SVC-Signature':
-    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the webhook secret as it was ' +
-    'given; with sha256= in front for a provider that asked for it',
-  'X-SVC-Event': 'The event type, as the body names it',
-  'X-SVC-Event-ID': 'The same as event_id: equal in every attempt, so events can be deduplicated',
-  'X-SVC-Delivery-ID': 'The id of this POST: different in each attempt, and in the log of attempts',
-  'X-SVC-Timestamp': 'Epoch seconds at which the attempt was signed',
-  'Webhook-ID': 'The same as event_id, as Standard Webhooks names it',
-  'Webhook-Timestamp': 'The same as X-SVC-Timestamp, as Standard Webhooks names it',
+    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the whole webhook secret; ' +
+    'prefixed with sha256= if the provider has set it',
+  'X-SVC-Event': 'Event type, as in the body',
+  'X-SVC-Event-ID': 'Same as event_id in every attempt; use it to deduplicate',
+  'X-SVC-Delivery-ID': 'Id of this attempt, as in the list of attempts',
+  'X-SVC-Timestamp': 'Epoch seconds of the signature',
+  'Webhook-ID': 'Same as event_id (Standard Webhooks)',
+  'Webhook-Timestamp': 'Same as X-SVC-Timestamp (Standard Webhooks)',
   'Webhook-Signature':
     'v1, a comma and base64 of the HMAC-SHA256 of id, time and body joined with dots (Standard ' +
-    'Webhooks); while a rotation overlaps, of the new secret and, after a blank, of the old one',
+    'Webhooks); during a rotation also with the old secret, after a blank',
 } as const
 
 /** Those that are there only while a rotation overlaps. */
 export const overlapHeaders = {
   'X-SVC-Signature-Previous':
-    'As X-SVC-Signature, keyed with the secret before the last rotation, until its grace is over',
+    'X-SVC-Signature keyed with the previous secret, until the overlap of the rotation ends',
 } as const

@@ -24,7 +24,7 @@ export const deliverEvents = async (
   const [first] = events
   // No repeat will find it: what has events is never deleted.
   if (!first) {
-    log.error('event of nothing', { reference, n })
+    log.error('event not found', { reference, n })
     return undefined
   }
   const { provider } = first

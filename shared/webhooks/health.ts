@@ -36,7 +36,7 @@ export const markSlow = async (
     return slowSince?.getTime() === at.getTime() ? 'slow' : 'slow beside others'
   } catch (error) {
     // The attempt counts for more; the next one that is slow marks it.
-    log.warn('slow webhook not marked', { provider, error: error as Error })
+    log.warn('marking the webhook as slow failed', { provider, error: error as Error })
     return 'slow'
   }
 }

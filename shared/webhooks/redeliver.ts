@@ -29,7 +29,7 @@ export const requestRedelivery = async (
   if (!webhook) return new Refusal(4404)
   if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
   if (health.disabledAt) {
-    return new Refusal(1409, { details: 'the webhook is disabled: nothing was received for days' })
+    return new Refusal(1409, { details: 'the webhook is disabled: no delivery succeeded for days' })
   }
   for (let race = 1; race <= RACES_MAX; race += 1) {
     const found = await findDelivery(reference, n)

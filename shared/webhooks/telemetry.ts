@@ -12,7 +12,7 @@ import { measure } from '../metrics.ts'
 /** @param delivery as the attempt left it, or as it was given up without one */
 export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
-  log.info(tried ? 'delivery attempted' : 'delivery given up', {
+  log.info(tried ? 'delivery attempted' : 'delivery abandoned', {
     delivery_id: deliveryId(delivery),
     event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,

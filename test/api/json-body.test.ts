@@ -219,13 +219,13 @@ describe('the fields of a body', () => {
   test.each(changed)('%s are refused: parsing changes a number in %s', (text, field) => {
     expect(refused(fields(text))).toEqual({
       code: '422/1007',
-      details: { [field]: ['holds a number that cannot be kept exactly'] },
+      details: { [field]: ['contains a number that cannot be stored exactly'] },
     })
   })
 
-  test('stand inside the wrapper or beside it, not both', () => {
+  test('must be inside the wrapper or at the top level, not both', () => {
     expect(refused(fields('{"debit_request":{"amount":1.00},"currency":"GHS"}'))).toEqual(
-      malformed('fields stand inside debit_request or beside it, not both'),
+      malformed('fields must be inside debit_request or at the top level, not both'),
     )
   })
 

@@ -26,7 +26,7 @@ describe('anything else is refused', () => {
     ['', 'is not a URL'],
     ['api.bank.test', 'is not a URL'],
     [`https://api.bank.test/${'x'.repeat(2_048)}`, 'is not a URL'],
-    ['https://user:word@api.bank.test', 'must not carry credentials'],
+    ['https://user:word@api.bank.test', 'must not contain credentials'],
     ['https://api.bank.test/?bank=1', 'must not have a query or a fragment'],
     ['https://api.bank.test/?', 'must not have a query or a fragment'],
     ['https://api.bank.test/#top', 'must not have a query or a fragment'],

@@ -154,6 +154,6 @@ test('a fault says what happened, and nothing that the bank or the customer said
   expect(String(refused)).toBe('ConnectorFault: Upstream service error: HTTP 503')
   const strange = await rawReceiver((socket) => socket.end('private words'))
   const garbled = await submit(strange).catch((error: Error) => error)
-  expect(inspect(garbled)).toContain('Bank API error: the answer is not HTTP')
+  expect(inspect(garbled)).toContain('Bank API error: the response is not HTTP')
   expect(inspect(garbled)).not.toContain('private words')
 })

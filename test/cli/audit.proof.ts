@@ -71,14 +71,14 @@ describe('a registry that gives no advisories', () => {
     const { code, stdout, stderr } = await audited(silent(status))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
-      new RegExp(`^audit: not checked, 127.0.0.1:[0-9]+ keeps no advisories \\(${status}\\); `),
+      new RegExp(`^audit: not checked, 127.0.0.1:[0-9]+ provides no advisories \\(${status}\\); `),
     )
   })
 
   test('with --allow-unchecked: the same line, exit 0', async () => {
     expect(await audited(silent(404), '--allow-unchecked')).toEqual({
       code: 0,
-      stdout: 'audit: not checked, 127.0.0.1:PORT keeps no advisories (404)\n',
+      stdout: 'audit: not checked, 127.0.0.1:PORT provides no advisories (404)\n',
       stderr: '',
     })
   })
@@ -88,7 +88,7 @@ test('nothing known, or nothing that is high: exit 0', async () => {
   for (const found of [{}, advisory('moderate')]) {
     expect(await audited(json(found))).toEqual({
       code: 0,
-      stdout: 'audit: nothing high or critical in what is deployed\n',
+      stdout: 'audit: no high or critical advisories for deployed packages\n',
       stderr: '',
     })
   }

@@ -98,14 +98,14 @@ describe('what it prints and answers', () => {
     ])
   })
 
-  test('a repeat as seen before, and one that is late as out of order', async () => {
+  test('marks a repeat as a duplicate, and a late event as out of order', async () => {
     const { post } = await listening(['--secret', SECRET])
     const noted = async (n: number) => parts((await post(...webhook({ n }))).printed).slice(5, -1)
     expect(await noted(0)).toEqual(['attempt 1', 'verified'])
     expect(await noted(2)).toEqual(['attempt 1', 'verified'])
-    const late = 'out of order: sequence 2 came before it'
+    const late = 'out of order: sequence 2 arrived first'
     expect(await noted(1)).toEqual(['attempt 1', 'verified', late])
-    expect(await noted(1)).toEqual(['attempt 2', 'verified', 'seen before'])
+    expect(await noted(1)).toEqual(['attempt 2', 'verified', 'duplicate'])
     expect(await noted(3)).toEqual(['attempt 1', 'verified'])
   })
 
@@ -184,7 +184,7 @@ describe('with a secret', () => {
     expect(status).toBe(401)
     expect(printed).toContain(`NOT VERIFIED: ${why}`)
     // What was forged is not remembered as seen.
-    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('seen before')
+    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('duplicate')
   })
 })
 

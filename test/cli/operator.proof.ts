@@ -57,7 +57,7 @@ describe('help', () => {
     const { code, stdout } = await operator(['limit', 'remove', '--provider', 'demo', '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain('limit remove --provider ID [--port')
-    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
+    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) provider id/m)
   })
 
   test('of a verb tells when a second operator must approve it', async () => {
@@ -98,9 +98,9 @@ describe('help', () => {
 describe('wrong arguments: one line on standard error, exit 1', () => {
   test.each([
     ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
-    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; there are: provider,'],
-    ['no verb', ['provider'], 'provider: name a verb: create,'],
-    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; there are:'],
+    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
+    ['no verb', ['provider'], 'provider: a verb is required: create,'],
+    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
     ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
     ['a missing option', ['provider', 'show'], '--provider: is required'],
     [
@@ -114,7 +114,7 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
     ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
     ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
     ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
-    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'one of them, not both'],
+    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is allowed'],
     ['no sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
   ])('%s', async (_what, args, line) => {
     const { code, stdout, stderr } = await operator(args)
@@ -138,13 +138,13 @@ describe('a statement that cannot be compared: standard error names why, exit 1'
     [
       'malformed rows',
       `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`,
-      '--statement: line 2: uuid is not well formed; amount must be like 100.00\n' +
+      '--statement: line 2: uuid is malformed; amount must be like 100.00\n' +
         'line 3: a uuid or a bank_reference is required\n',
     ],
     [
       'rows of other days alone',
       `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`,
-      '--statement: no row was completed on 2026-11-21\n',
+      '--statement: no row has completed_at on 2026-11-21\n',
     ],
   ])('%s, before the service is asked', async (_what, text, lines) => {
     expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr: lines })
@@ -184,7 +184,7 @@ describe('something else at the port: one line on standard error, exit 1', () =>
       const { code, stdout, stderr } = await run(words(String(port)))
       server.close()
       expect({ code, stdout }, what).toEqual({ code: 1, stdout: '' })
-      expect(stderr, what).toBe(`Port ${port} is answered by something else than the sandbox\n`)
+      expect(stderr, what).toBe(`Another program than the sandbox answers at port ${port}\n`)
     }
   })
 })
@@ -198,7 +198,7 @@ describe('a secret', () => {
       const { code, stderr } = await operator([...update, option])
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: '--connector-secret: give - here and the secret on standard input\n',
+        stderr: '--connector-secret: must be -, with the secret on standard input\n',
       })
     }
   })
@@ -279,8 +279,8 @@ describe('a stage on AWS', () => {
   })
 
   test.each([
-    [404, 'ResourceNotFoundException', 'There is no function debit-collection-sandbox-manage-bank'],
-    [403, 'AccessDeniedException', 'These AWS credentials may not invoke'],
+    [404, 'ResourceNotFoundException', 'Function debit-collection-sandbox-manage-bank does not exist'],
+    [403, 'AccessDeniedException', 'These AWS credentials do not allow invoking'],
     [403, 'ExpiredTokenException', 'The AWS credentials have expired'],
   ])('%i %s: one line, exit 1', async (status, name, line) => {
     const headers = { 'x-amzn-errortype': name }

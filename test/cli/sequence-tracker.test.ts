@@ -17,9 +17,9 @@ test('an event that follows a later one is noted, and one that comes again is co
   const journal = newSequenceTracker()
   expect(journal(event(1988055307469803, 3))).toEqual({ attempt: 1, notes: [] })
   expect(journal(event(1988055307469802, 2)).notes).toEqual([
-    'out of order: sequence 3 came before it',
+    'out of order: sequence 3 arrived first',
   ])
-  expect(journal(event(1988055307469803, 3))).toEqual({ attempt: 2, notes: ['seen before'] })
+  expect(journal(event(1988055307469803, 3))).toEqual({ attempt: 2, notes: ['duplicate'] })
 })
 
 test('events of a restored table begin an order of their own', () => {

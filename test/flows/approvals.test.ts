@@ -171,7 +171,7 @@ describe('every verb that needs an approval', () => {
       expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(86_400_000)
       expect(await state()).toEqual(before)
       expect(await errorOf(grant(ama, id))).toBe(
-        'the requester cannot grant: a second operator must',
+        'the requester cannot grant: a second operator is required',
       )
       expect(await state()).toEqual(before)
 
@@ -196,8 +196,8 @@ describe('every verb that needs an approval', () => {
       ])
 
       const changes = await changesOf(target)
-      expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
-      expect(await errorOf(grant(esi, id))).toBe(`${kofi} has granted the request already`)
+      expect(await errorOf(grant(kofi, id))).toContain('the call was already made at')
+      expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
       expect(await changesOf(target)).toEqual(changes)
     },
   )
@@ -229,7 +229,7 @@ describe('a request', () => {
     const id = await changeAccount('requested')
     const denied = await operate(actor, 'approval', 'deny', { id, reason: 'Not agreed' })
     expect(denied).toMatchObject({ status: 'denied', decided_by: actor, reason: 'Not agreed' })
-    const refusal = `${actor} has denied the request already`
+    const refusal = `the request was already denied by ${actor}`
     expect(await errorOf(grant(kofi, id))).toBe(refusal)
     expect(await errorOf(call(esi, 'approval', 'deny', { id }))).toBe(refusal)
     expect((await changesOf(id))[0]).toMatchObject({
@@ -261,7 +261,7 @@ describe('a request', () => {
   })
 
   test('needs operators who are known by name', async () => {
-    const refusal = 'an approval needs an operator who is known by name'
+    const refusal = 'an approval needs an operator with a known name'
     const options = { provider: 'requested', ...account('1041008003') }
     for (const actor of [undefined, 'unknown', 'two words']) {
       expect(await errorOf(call(actor, 'provider', 'update', options))).toBe(refusal)
@@ -290,10 +290,15 @@ describe('a request', () => {
         { provider: 'demo', ...account('1041008004'), 'settlement-bank': 'XXX' },
         'no such bank',
       ],
-      ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'exists already'],
+      ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'already exists'],
       ['bank', 'update', { bank: 'GCB', connector: 'http' }, '--connector-url: is required'],
       ['connector', 'set', { bank: 'XXX', connector: 'none' }, 'no such bank'],
-      ['connector', 'set', { bank: 'GCB', 'connector-url': 'https://x.test/' }, 'is for connector'],
+      [
+        'connector',
+        'set',
+        { bank: 'GCB', 'connector-url': 'https://x.test/' },
+        'applies to connector',
+      ],
       ['connector', 'remove', { bank: 'XXX' }, 'no such bank'],
     ]
     const count = async () => (await operate(ama, 'approval', 'list')).length
@@ -312,12 +317,12 @@ describe('a request', () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
     const [first, second] = [await create(), await create()]
     printed(await grant(kofi, first))
-    expect(await errorOf(grant(kofi, second))).toBe('this bank exists already')
+    expect(await errorOf(grant(kofi, second))).toBe('this bank already exists')
     expect(await show(second)).toMatchObject({
       status: 'granted',
-      refusal: 'this bank exists already',
+      refusal: 'this bank already exists',
     })
-    expect(await errorOf(grant(kofi, second))).toContain('was carried out at')
+    expect(await errorOf(grant(kofi, second))).toContain('the call was already made at')
   })
 
   test('is carried out by its own function only once it is granted', async () => {
@@ -332,7 +337,9 @@ describe('a request', () => {
         }) as never,
       )
     expect(await invoke('provider', kofi)).toBe('the request is not granted')
-    expect(await invoke('provider', ama)).toBe('the requester cannot grant: a second operator must')
+    expect(await invoke('provider', ama)).toBe(
+      'the requester cannot grant: a second operator is required',
+    )
     expect(await invoke('bank', kofi)).toBe('no such approval')
   })
 })
@@ -358,9 +365,9 @@ describe('a grant', () => {
   test('that was recorded before a crash is repeated by the same operator', async () => {
     const id = (await changeAccount('granted', '1041008006')) as ApprovalId
     await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [])
-    expect(await errorOf(grant(esi, id))).toBe(`${kofi} has granted the request already`)
+    expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
     expect(printed(await grant(kofi, id)).settlement_account.account_number).toBe('1041008006')
-    expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
+    expect(await errorOf(grant(kofi, id))).toContain('the call was already made at')
   })
 
   test('waits for a worker that may still carry out the call, and for no longer', async () => {
@@ -369,7 +376,7 @@ describe('a grant', () => {
     await decideApproval(id, { decision: 'granted', by: kofi, at }, [])
     const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 1_000) }
     expect(await claimApproval(claim)).toBe(true)
-    expect(await errorOf(grant(kofi, id))).toBe('the call is being carried out, or was')
+    expect(await errorOf(grant(kofi, id))).toBe('the call is in progress or was already made')
     await vi.waitFor(async () => printed(await grant(kofi, id)), { timeout: 5_000, interval: 100 })
     expect(await show(id)).toMatchObject({ done_at: expect.stringMatching(/Z$/) })
   })

@@ -311,7 +311,7 @@ describe('charge: its fields', () => {
     const above = await charge(chargeBody({ amount: '12.01' }), { credential })
     expect(outcome(above)).toBe('400/3005')
     expect(above.body.details).toEqual({
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: '12.00',
       resets_at: expect.stringMatching(/T00:00:00\.000Z$/),

@@ -209,7 +209,7 @@ describe('list-deliveries', () => {
     expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
     expect(await ofProvider({ status: 'failed' })).toEqual([])
     expect(await service.operate('delivery', 'list', {})).toEqual({
-      error: 'name a --reference or a --provider',
+      error: '--reference or --provider is required',
     })
   })
 })

@@ -187,13 +187,13 @@ describe('bank create and bank update', () => {
     const reply = await operated('update', { bank: 'HTB', 'connector-secret': bank.secret })
     expect(JSON.stringify(reply)).not.toContain(bank.secret)
     const { error } = await operated('update', { bank: 'GCB', 'connector-secret': given })
-    expect(error).toBe('--connector-secret: is for connector http')
+    expect(error).toBe('--connector-secret: applies to connector http only')
   })
 
   test.each([
     [{ connector: 'http' }, '--connector-url: is required for connector http'],
     [{ connector: 'http', 'connector-url': 'http://bank.test' }, '--connector-url: must use https'],
-    [{ connector: 'none', 'connector-url': 'https://bank.test' }, '--connector-url: is for'],
+    [{ connector: 'none', 'connector-url': 'https://bank.test' }, '--connector-url: applies to'],
     [{ connector: 'http', 'connector-secret': 'short' }, '--connector-secret: must be 16 to 200'],
     [{ connector: 'smtp' }, '--connector: must be one of sandbox, http, none'],
   ])('%o is refused in one line, and changes nothing', async (options, line) => {

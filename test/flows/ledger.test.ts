@@ -249,7 +249,7 @@ describe('payouts that wait for funding', () => {
     const left = await findFunds()
     expect(left).toBeLessThan(8_865_00)
     expect(await refusal('settlement', 'process', { batch })).toMatch(
-      /^the batch needs 8865\.00 of the cash that banks have remitted, and -?[0-9]+\.[0-9]{2} is left$/,
+      /^the batch needs 8865\.00, and -?[0-9]+\.[0-9]{2} of the remitted cash is available$/,
     )
     expect(await service.invoke('process-batch', await paymentOf(batch))).toEqual({
       batchItemFailures: [],

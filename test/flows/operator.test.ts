@@ -74,7 +74,7 @@ describe('credential', () => {
 
   test('given by hand in the sandbox does not look like an issued one', async () => {
     const line = await refused('credential', 'issue', { provider: 'demo', token: 'sk_live_mine' })
-    expect(line).toBe('--token: must not begin as those do that are issued here')
+    expect(line).toBe('--token: must not begin like a generated token')
   })
 
   test('that was mistyped gets the 401 of any other bad one, and is not looked for', async () => {
@@ -98,11 +98,11 @@ describe('credential', () => {
   })
 
   test.each([
-    ['show', {}, 'name either --id or --token'],
-    ['revoke', { id: 'x'.repeat(43), token: 'y' }, 'name either --id or --token'],
+    ['show', {}, 'either --id or --token is required'],
+    ['revoke', { id: 'x'.repeat(43), token: 'y' }, 'either --id or --token is required'],
     ['revoke', { id: 'x'.repeat(43) }, 'no such credential'],
     ['revoke', { id: 'x' }, '--id: must be an id of 43 characters'],
-    ['list', {}, 'name either --provider or --bank'],
+    ['list', {}, 'either --provider or --bank is required'],
     ['list', { provider: 'nobody' }, 'no such provider'],
   ] as [string, Record<string, string>, string][])(
     '%s %o is refused',
@@ -231,10 +231,10 @@ describe('limit', () => {
   })
 
   test.each([
-    ['set', {}, 'name either --provider or --bank'],
-    ['set', { provider: 'demo', bank: 'GCB' }, 'name either --provider or --bank'],
+    ['set', {}, 'either --provider or --bank is required'],
+    ['set', { provider: 'demo', bank: 'GCB' }, 'either --provider or --bank is required'],
     ['set', { provider: 'demo' }, 'name --daily-limit, or --operation and --per-minute'],
-    ['set', { bank: 'GCB', 'daily-limit': '1.00' }, '--daily-limit: is for providers'],
+    ['set', { bank: 'GCB', 'daily-limit': '1.00' }, '--daily-limit: applies to providers only'],
     [
       'set',
       { provider: 'demo', operation: 'charge' },
@@ -252,7 +252,7 @@ describe('limit', () => {
       '--per-minute: must be a whole number from 1 to 1000000',
     ],
     ['set', { bank: 'XXX', operation: 'debit-callback', 'per-minute': '5' }, 'no such bank'],
-    ['show', {}, 'name either --provider or --bank'],
+    ['show', {}, 'either --provider or --bank is required'],
     ['show', { bank: 'XXX' }, 'no such bank'],
     ['show', { provider: 'nobody' }, 'no such provider'],
   ] as [string, Record<string, string>, string][])(

@@ -65,7 +65,7 @@ describe('the operator', () => {
     expect(document.invariants).toHaveLength(Object.keys(invariants).length)
     expect(document.invariants[0]).toEqual({
       number: 1,
-      title: 'An accepted charge exists as it was accepted',
+      title: 'An accepted charge exists unchanged',
       checked: 5,
       differences: 0,
       examples: [],

@@ -215,7 +215,7 @@ describe('a refund that the bank rejects', () => {
     const [exception] = await exceptionsOf(debit)
     expect(exception?.note).toBe(`refund ${refund.uuid}`)
     const again = await service.operate('exception', 'refund', { reference: debit.reference })
-    expect(again).toEqual({ error: 'no open exception of this debit asks for a refund' })
+    expect(again).toEqual({ error: 'no open exception of this debit allows a refund' })
   })
 
   test('or cannot make, as it has no connector, is an exception too', async () => {
@@ -223,7 +223,7 @@ describe('a refund that the bank rejects', () => {
     await operate('connector', 'remove', { bank: 'HTB' })
     await reverse(debit)
     const failed = await becomes(debit, 'failed')
-    expect(failed.error_message).toBe('the bank takes no refunds')
+    expect(failed.error_message).toBe('the bank does not support refunds')
     const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
     await operate('connector', 'set', { bank: 'HTB', connector: 'http', ...settings })
     await operate('exception', 'refund', { reference: debit.reference })

@@ -115,7 +115,7 @@ describe('settlement run', () => {
     test('no day to come is settled before it is there; today is', async () => {
       const today = dayOf(new Date())
       expect(await error('run', { date: dayAfter(today), provider: 'demo' })).toContain(
-        '--date: must not be a day to come',
+        '--date: must not be in the future',
       )
       expect(await error('run', { date: today, provider: 'demo' })).toContain('5002')
     })
@@ -158,7 +158,7 @@ describe('settlement retry', () => {
     const payee = await createPayee(service, 'retried', { 'settlement-account': '1041000000' })
     await payee.complete('20.00')
     const [{ id, uuid }] = (await payee.run(first)).built
-    await expect(payee.batch('retry', id)).rejects.toThrow('only a batch that failed')
+    await expect(payee.batch('retry', id)).rejects.toThrow('only a failed batch')
     expect((await payee.run(second)).paid).toMatchObject([
       { id, status: 'failed', failure: 'The account cannot be paid', failed_at: TIME, uuid },
     ])
@@ -239,7 +239,7 @@ describe('debit reverse', () => {
       batch_id: id,
       adjusted_in: built[0].id,
     })
-    await expect(payee.batch('process', built[0].id)).rejects.toThrow('below zero')
+    await expect(payee.batch('process', built[0].id)).rejects.toThrow('the net is negative')
     await payee.complete('100.00')
     const [later] = (await payee.run(third)).built
     expect(later).toMatchObject({ net: '98.50', adjustments: '0.00' })

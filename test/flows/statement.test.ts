@@ -119,7 +119,7 @@ describe('a statement of a bank', () => {
     const row = rowOf({ ...debit, date }, 'S-20')
     const other = rowOf({ ...debit, completedAt: `${dayAfter(date)}T00:00:00Z`, date }, 'S-20')
     expect((await compare([row, other], { date })).matched.count).toBe(1)
-    await expect(compare([other], { date })).rejects.toThrow(`no row was completed on ${date}`)
+    await expect(compare([other], { date })).rejects.toThrow(`no row has completed_at on ${date}`)
   })
 
   test('without rows shows every debit of the day as missing at the bank', async () => {

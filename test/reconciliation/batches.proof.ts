@@ -90,9 +90,7 @@ describe('offsets', () => {
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
     expect(await all()).toEqual([])
     await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
-    expect(await found(DAY_AFTER)).toEqual([
-      [26, later, 'its payment failed, and nobody has retried it'],
-    ])
+    expect(await found(DAY_AFTER)).toEqual([[26, later, 'its payment failed and was not retried']])
     await write([await one(later)], {
       batch: { ...(await one(later)), status: 'pending', paid: null, paidTo: null },
       others: [],
@@ -126,7 +124,7 @@ describe('a batch is reported every night', () => {
       expect(await found(date), date).toContainEqual([
         26,
         later,
-        'its payment failed, and nobody has retried it',
+        'its payment failed and was not retried',
       ])
     }
   })
@@ -139,7 +137,7 @@ describe('a batch is reported every night', () => {
     const since = '2026-11-23T00:00:01.000Z'
     expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
     expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
-      { examples: [{ difference: `its payment is in progress since ${since}` }] },
+      { examples: [{ difference: `its payment has been in progress since ${since}` }] },
     ])
   })
 
@@ -150,7 +148,7 @@ describe('a batch is reported every night', () => {
     expect(await found(last)).toContainEqual([
       26,
       later,
-      `it is due since ${due}, and its payment has not begun`,
+      `it has been due since ${due}, but its payment has not begun`,
     ])
     expect(await found(dayAfter(last, -2))).toEqual([])
   })

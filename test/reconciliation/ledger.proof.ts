@@ -82,32 +82,32 @@ const faults: [what: string, plant: (scene: Scene) => Promise<unknown>, says: Re
   [
     'a batch that is paid twice in its header',
     ({ batch }) => damage(keys.batch(batch), 'SET paid = :twice', { twice: 295_50 }),
-    /^payouts are 295\.50 in the ledger, and the nets of their batches leave 147\.75$/,
+    /^payouts are 295\.50 in the ledger, but the nets of their batches give 147\.75$/,
   ],
   [
     'a batch with another net',
     ({ batch }) => damage(keys.batch(batch), 'SET totals.net = :net', { net: 147_76 }),
-    /^payouts are 147\.75 in the ledger, and the nets of their batches leave 147\.76$/,
+    /^payouts are 147\.75 in the ledger, but the nets of their batches give 147\.76$/,
   ],
   [
     'a refund that is lost',
     ({ reversed }) => remove(keys.refund(reversed)),
-    /^refunds_payable is -50\.00 in the ledger, and 0\.00 in the table$/,
+    /^refunds_payable is -50\.00 in the ledger, but 0\.00 in the table$/,
   ],
   [
     'a refund of another amount',
     ({ reversed }) => damage(keys.refund(reversed), 'SET amount = :more', { more: 60_00 }),
-    /^refunds_payable is -50\.00 in the ledger, and -60\.00 in the table$/,
+    /^refunds_payable is -50\.00 in the ledger, but -60\.00 in the table$/,
   ],
   [
     'a funding that is lost',
     () => remove(keys.funding(gcb.identifier, 'R-1')),
-    /^cash is -147\.75 in the ledger, and 2\.25 in the table$/,
+    /^cash is -147\.75 in the ledger, but 2\.25 in the table$/,
   ],
   [
     'cash for payouts that no funding or payout has changed',
     () => damage(keys.funds, 'ADD cash :one', { one: 1 }),
-    /^cash is 2\.25 in the ledger, and 2\.26 in the table$/,
+    /^cash is 2\.25 in the ledger, but 2\.26 in the table$/,
   ],
   [
     'stored balances that do not add up',
@@ -117,7 +117,7 @@ const faults: [what: string, plant: (scene: Scene) => Promise<unknown>, says: Re
   [
     'an adjustment that is not to be made any more',
     ({ reversed }) => damage(keys.debit(reversed), 'REMOVE #work, due'),
-    /^provider_payable:\S+ is 50\.00 in the ledger, and 0\.00 in the table$/,
+    /^provider_payable:\S+ is 50\.00 in the ledger, but 0\.00 in the table$/,
   ],
 ]
 

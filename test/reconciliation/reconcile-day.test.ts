@@ -53,7 +53,7 @@ test('yesterday: nothing to tell, and the figure is none', async () => {
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount is not the one that was accepted',
+          difference: 'its amount differs from the accepted one',
         },
       ],
     }),

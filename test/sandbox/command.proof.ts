@@ -108,7 +108,7 @@ describe('the sandbox as a command', () => {
     await expect(operator('ama', ...grant)).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'the requester cannot grant: a second operator must\n',
+      stderr: 'the requester cannot grant: a second operator is required\n',
     })
     const { stdout } = await operator('kofi', ...grant)
     expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
@@ -207,7 +207,7 @@ describe('the sandbox on an emulator that runs already', () => {
     ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
     [
       'localstack:4566',
-      /^AWS_ENDPOINT_URL is no URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
+      /^AWS_ENDPOINT_URL is not a URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
     ],
   ])('%s answers nothing: one clear line, exit 1', async (endpoint, line) => {
     const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })

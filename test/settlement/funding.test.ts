@@ -91,7 +91,7 @@ describe('where payouts wait for funding', () => {
     await fund(99_99)
     const refusal = await payBatch(batch, world)
     expect(refusal instanceof Refusal && refusal.details).toBe(
-      'the batch needs 100.00 of the cash that banks have remitted, and 99.99 is left',
+      'the batch needs 100.00, and 99.99 of the remitted cash is available',
     )
     expect([await statusOf(batch), bank.instructions, await findFunds()]).toEqual([
       'pending',

@@ -65,7 +65,7 @@ const DAY_MS = 86_400_000
 export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   new Refusal(3005, {
     details: {
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: formatAmount(remaining),
       resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),

@@ -55,7 +55,7 @@ export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): A
 export const UNKNOWN_OPERATOR = 'unknown'
 
 export const unnamed = (): Refusal =>
-  new Refusal(1403, { details: 'an approval needs an operator who is known by name' })
+  new Refusal(1403, { details: 'an approval needs an operator with a known name' })
 
 export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
 
@@ -67,7 +67,7 @@ export const alreadyDecided = (approval: Approval, at: Date): Refusal => {
     details:
       status === 'expired'
         ? `the request expired at ${expiresAt.toISOString()}`
-        : `${decidedBy} has ${decision} the request already`,
+        : `the request was already ${decision} by ${decidedBy}`,
   })
 }
 
@@ -79,10 +79,14 @@ export const refusalToGrant = (approval: Approval, by: string, at: Date): Refusa
   const { requestedBy, decidedBy, doneAt } = approval
   if (by === UNKNOWN_OPERATOR) return unnamed()
   if (by === requestedBy) {
-    return new Refusal(1403, { details: 'the requester cannot grant: a second operator must' })
+    return new Refusal(1403, {
+      details: 'the requester cannot grant: a second operator is required',
+    })
   }
   const status = statusAt(approval, at)
   if (status === 'pending') return undefined
   if (status !== 'granted' || decidedBy !== by) return alreadyDecided(approval, at)
-  return doneAt && new Refusal(1409, { details: `was carried out at ${doneAt.toISOString()}` })
+  return (
+    doneAt && new Refusal(1409, { details: `the call was already made at ${doneAt.toISOString()}` })
+  )
 }

@@ -5,13 +5,16 @@ import type { Noun } from '../verbs.ts'
 
 export const ledger = {
   name: 'ledger',
-  summary: 'the double-entry journal, derived from debits, batches, refunds and funding',
+  summary: 'double-entry journal, derived from debits, batches, refunds and funding',
   verbs: {
     show: {
       summary: 'prints the entries of a day and the balances of its accounts',
       options: options({
-        date: option('YYYY-MM-DD', 'the UTC day', Day),
-        format: v.optional(oneOfWords('json by default', { options: ['json', 'csv'] }), 'json'),
+        date: option('YYYY-MM-DD', 'UTC day', Day),
+        format: v.optional(
+          oneOfWords('output format (default json)', { options: ['json', 'csv'] }),
+          'json',
+        ),
       }),
     },
   },

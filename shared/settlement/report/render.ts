@@ -84,6 +84,6 @@ const holdToBatch = (batch: Batch, totals: Totals): void => {
     (name) => totals[name] !== sealed[name],
   )
   if (differing.length > 0) {
-    throw new Error(`The lines of ${batch.id} do not come to its ${differing.join(', ')}`)
+    throw new Error(`The lines of ${batch.id} do not add up to its ${differing.join(', ')}`)
   }
 }

@@ -124,7 +124,7 @@ export const listCreated = async (
   { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
 ): Promise<{ references: Reference[]; next: string | null }> => {
   const [list] = listsOf(provider, { status, from, to: before })
-  if (!list) throw new Error(`There is no list ${status}`)
+  if (!list) throw new Error(`Unknown list ${status}`)
   const entries = await queryAll({
     ...queryOf({ ...list, ...(after ? { from: after } : {}) }),
     ScanIndexForward: true,

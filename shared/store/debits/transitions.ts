@@ -40,7 +40,7 @@ export const transition = async (
     if (committed) return committed
     now = await reload(debit)
   }
-  throw new Error(`Debit ${debit.facts.reference} changed ${RACES_MAX} times meanwhile`)
+  throw new Error(`Debit ${debit.facts.reference} changed ${RACES_MAX} times during one transition`)
 }
 
 /**

@@ -106,7 +106,7 @@ export const appendToFeed: Append = async (provider, entries, now) => {
     if (left.length === 0) return
     if (count === 0) races += 1
   }
-  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times meanwhile`)
+  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times during one append`)
 }
 
 type Feed = { provider: ProviderId; newest: Page | undefined; generation: number }

@@ -50,7 +50,9 @@ export const changeHealth = async (
     const others = alongside(before, after)
     if (await putWith(putOf(provider, after, item.version), others)) return after
   }
-  throw new Error(`The health of ${provider}'s webhook changed ${RACES_MAX} times meanwhile`)
+  throw new Error(
+    `The health of ${provider}'s webhook changed ${RACES_MAX} times during one update`,
+  )
 }
 
 const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => {

@@ -6,13 +6,13 @@ import { BlockList, isIP } from 'node:net'
 const IPV4_SET_ASIDE = {
   '0.0.0.0/8': 'this network',
   '10.0.0.0/8': 'private networks',
-  '100.64.0.0/10': 'networks of carriers',
-  '127.0.0.0/8': 'this machine: the runtime API of Lambda is on it',
-  '169.254.0.0/16': 'this link: the metadata and credentials of a cloud are on it',
+  '100.64.0.0/10': 'carrier-grade NAT',
+  '127.0.0.0/8': 'loopback, including the Lambda runtime API',
+  '169.254.0.0/16': 'link-local, including cloud metadata and credentials',
   '172.16.0.0/12': 'private networks',
   '192.0.0.0/24': 'protocols',
   '192.0.2.0/24': 'documentation',
-  '192.88.99.0/24': 'relays of 6to4',
+  '192.88.99.0/24': '6to4 relays',
   '192.168.0.0/16': 'private networks',
   '198.18.0.0/15': 'benchmarks',
   '198.51.100.0/24': 'documentation',
@@ -25,7 +25,7 @@ const IPV4_SET_ASIDE = {
  * IPv6 is public only in here. Outside are this machine, links, private networks, multicast, and
  * the spellings of IPv4 in IPv6 (compatible, mapped, NAT64), whatever they map to.
  */
-const IPV6_UNICAST = { '2000::/3': 'what IANA hands out' }
+const IPV6_UNICAST = { '2000::/3': 'assigned by IANA' }
 
 /** In it, except: */
 const IPV6_SET_ASIDE = {

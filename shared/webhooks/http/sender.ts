@@ -116,7 +116,7 @@ const requestOf = ({ parcel, url, limit }: Exchange): Dispatcher.RequestOptions 
     signal: limit,
     onInfo: () => {
       interim += 1
-      if (interim > INTERIM_ANSWERS_MAX) throw new Error('too many interim answers')
+      if (interim > INTERIM_ANSWERS_MAX) throw new Error('too many interim responses')
     },
   }
 }

@@ -37,7 +37,7 @@ export const targetOf = async (
   if (addresses.length === 0) return { cause: 'dns', refusal: refuseUrl('does not resolve') }
   return addresses.every(rules.isAllowed)
     ? { url, addresses }
-    : { cause: 'address', refusal: refuseUrl('must lead to public addresses alone') }
+    : { cause: 'address', refusal: refuseUrl('must resolve to public addresses only') }
 }
 
 /** None for whatever goes wrong; a look-up cannot be called off, so it is left behind. */

@@ -241,7 +241,7 @@ describe.each(formats)('lines in %s', (format) => {
     const read = async () => {
       for await (const chunk of render(format, sealed([nth(1), nth(2)]), lines)) chunks.push(chunk)
     }
-    await expect(read()).rejects.toThrow('The lines of STL-20261122-ABC123 do not come to its')
+    await expect(read()).rejects.toThrow('The lines of STL-20261122-ABC123 do not add up to its')
     expect(chunks.join('')).not.toMatch(/total/)
   })
 

@@ -54,7 +54,7 @@ describe('one address that is not public is enough to refuse a name', () => {
   ])('%s %s %s', async (...addresses) => {
     for (const local of [false, true]) {
       const target = judged(URL_OF_PROVIDER, { local, resolve: async () => addresses })
-      expect(await hindered(target)).toEqual(['address', 'must lead to public addresses alone'])
+      expect(await hindered(target)).toEqual(['address', 'must resolve to public addresses only'])
     }
   })
 })

@@ -49,10 +49,10 @@ const refusals = rowsOf(`
   https://provider .example/             is not a URL
   https://127.0.0.1.256/                is not a URL
   https://[::1%25lo]/                   is not a URL
-  https://user@provider.example/         must not carry credentials
-  https://user:pass@provider.example/    must not carry credentials
-  https://:pass@provider.example/        must not carry credentials
-  https://provider.example@10.0.0.1/     must not carry credentials
+  https://user@provider.example/         must not contain credentials
+  https://user:pass@provider.example/    must not contain credentials
+  https://:pass@provider.example/        must not contain credentials
+  https://provider.example@10.0.0.1/     must not contain credentials
   http://provider.example/hooks          must use https
   http://provider.example:443/hooks      must use https
   http://localhost:3000/hooks           must use https
@@ -65,7 +65,7 @@ const refusals = rowsOf(`
   javascript:alert(1)                   must use https
   data:text/plain,hooks                 must use https
   ftp://127.0.0.1/hooks                 must use https
-  http://user@127.0.0.1:3000/hooks      must not carry credentials
+  http://user@127.0.0.1:3000/hooks      must not contain credentials
   https://127.0.0.1:9001/hooks          must use port 443 or 8443
   https://provider.example:80/hooks      must use port 443 or 8443
   https://provider.example:22/hooks      must use port 443 or 8443
