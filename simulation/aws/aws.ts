@@ -60,7 +60,7 @@ const tableOf = (deps: Deps, queues: { ring: () => void }) => {
     now: clock.now,
     indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
     by: () => {
-      const worker = effects.acting()
+      const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
     },
   })
@@ -142,6 +142,5 @@ export const newAws = (deps: Deps) => {
     },
     items,
     changes,
-    deadLetters: queues.deadLetters,
   }
 }

@@ -52,7 +52,6 @@ export type Queues = ReturnType<typeof newQueues>
 
 export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
   const byReceipt = new Map<string, Message>()
-  const deadLetters: Message[] = []
   let count = 0
 
   const offerAt = (message: Message, at: number): void => {
@@ -116,18 +115,14 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
     /** Takes away what was done. What failed is seen again when its time comes. */
     settle: (taken: readonly Message[], failed: ReadonlySet<string>): void => {
       for (const message of taken) {
-        if (!failed.has(message.id)) remove(message)
-        else if (message.receives >= rowOf(message.queue).maxReceiveCount) {
-          remove(message)
-          deadLetters.push(message)
-        }
+        const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
+        if (!failed.has(message.id) || isDeadLetter) remove(message)
       }
     },
     hide: (receipt: string, seconds: number): void => {
       const message = byReceipt.get(receipt)
       if (message) offerAt(message, clock.now() + seconds * 1000)
     },
-    deadLetters,
     /** How many there are, hidden ones too. */
     size: (): number => receipts.size,
   }

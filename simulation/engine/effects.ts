@@ -27,8 +27,8 @@ export type Effects = ReturnType<typeof newEffects>
 
 export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   let count = 0
-  const made: { name: string; at: number }[] = []
-  let acting: Invocation | undefined
+  const list: { name: string; at: number }[] = []
+  let writer: Invocation | undefined
 
   const shouldCrash = (when: Crash['when']): boolean =>
     crashes.some((crash) => crash.effect === count && crash.when === when) ||
@@ -36,7 +36,7 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
 
   const isLost = (worker: Invocation, when: Crash['when'], name: string): boolean => {
     if (!shouldCrash(when)) return false
-    trace.tell(`${worker.name}#${worker.number} is lost ${when} ${name}`)
+    trace.log(`${worker.name}#${worker.number} crashes ${when} ${name}`)
     worker.crash()
     return true
   }
@@ -49,21 +49,21 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   ): T | undefined => {
     if (!changes) return act()
     count += 1
-    made.push({ name, at: clock.now() })
+    list.push({ name, at: clock.now() })
     if (isLost(worker, 'before', name)) return undefined
-    acting = worker
+    writer = worker
     try {
       return act()
     } finally {
-      acting = undefined
+      writer = undefined
       isLost(worker, 'after', name)
     }
   }
 
   return {
-    made,
+    list,
     /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
-    acting: (): Invocation | undefined => acting,
+    writer: (): Invocation | undefined => writer,
     /** Has it done for whoever is at work; for the world itself at once. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = currentInvocation()
@@ -74,10 +74,10 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
           if (worker.isCrashed) return
           try {
             const came = arrive(outgoing, worker, act)
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}`)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
             if (!worker.isCrashed) resolve(came as T)
           } catch (error) {
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
             if (!worker.isCrashed) reject(error)
           }
         }

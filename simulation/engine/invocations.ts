@@ -23,7 +23,7 @@ export const never = (): Promise<never> => new Promise(() => undefined)
 export type InvocationResult<T> =
   | { kind: 'done'; value: T }
   | { kind: 'threw'; error: unknown }
-  | { kind: 'lost' }
+  | { kind: 'crashed' }
 
 type Deps = {
   clock: Clock
@@ -56,7 +56,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
         isCrashed: false,
         crash: () => {
           invocation.isCrashed = true
-          end({ kind: 'lost' })
+          end({ kind: 'crashed' })
         },
       }
       const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)

@@ -5,7 +5,7 @@ import type { Random } from './random.ts'
 
 /** What lies between the service and those it calls: names, connections, and what is sent on them. */
 
-export type Sent = {
+export type PeerRequest = {
   url: string
   method: string
   headers: Record<string, string>
@@ -14,14 +14,14 @@ export type Sent = {
   by?: number | undefined
 }
 
-export type Answer = { code: number; headers: Record<string, string>; text: string }
+export type PeerAnswer = { code: number; headers: Record<string, string>; text: string }
 
 /** What one who was called does, and how long that takes; `heard` is told whether it was of use. */
-export type Conduct = {
+export type PeerResponse = {
   after: number
-  answer: Answer | 'broken off' | 'silence'
+  answer: PeerAnswer | 'broken off' | 'silence'
   /** When the sender has the answer, or has given up. */
-  heard?: (isHeard: boolean) => void
+  onEnd?: (isHeard: boolean) => void
 }
 
 export type Connecting = {
@@ -35,7 +35,7 @@ export type Peer = {
   isKnown: () => boolean
   /** What comes of an attempt to connect. */
   connects: () => 'well' | 'refused' | 'no answer' | 'no certificate'
-  take: (sent: Sent) => Conduct
+  take: (sent: PeerRequest) => PeerResponse
 }
 
 type Deps = {
@@ -67,7 +67,10 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   }
 
   /** Waits for what a peer does, or for the signal. */
-  const answered = ({ after, answer, heard }: Conduct, signal: AbortSignal): Promise<Answer> =>
+  const answered = (
+    { after, answer, onEnd }: PeerResponse,
+    signal: AbortSignal,
+  ): Promise<PeerAnswer> =>
     new Promise((resolve, reject) => {
       const worker = currentInvocation()
       let isOver = false
@@ -75,7 +78,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
         if (isOver) return false
         isOver = true
         signal.removeEventListener('abort', giveUp)
-        heard?.(isHeard)
+        onEnd?.(isHeard)
         return true
       }
       const giveUp = (): void => {
@@ -127,7 +130,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
       return end
     },
     /** Has something arrive at a peer, and waits for the answer. */
-    exchange: async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+    exchange: async (sent: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> => {
       const { host, pathname } = new URL(sent.url)
       const outgoing = {
         name: `${sent.method} ${host}${pathname}`,

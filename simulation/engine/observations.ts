@@ -43,7 +43,7 @@ export type ApiCall = {
       }
     | undefined
   /** Whether the caller got to see the reply. One that did not asks again. */
-  heard: boolean
+  received: boolean
   /** The invocation that took it, as `Change.by` names it. */
   invocation: number
 }
@@ -58,7 +58,7 @@ export type Post = {
   /** What the receiver answered; null: it took the body and gave no answer. */
   code: number | null
   /** Whether the sender got the answer. */
-  heard: boolean
+  responseReceived: boolean
   /** The `Retry-After` of the answer, in seconds. */
   retryAfter?: number
   /** The invocation that sent it, as `Change.by` names it. */
@@ -112,7 +112,7 @@ export type RunSetup = {
   healedAt: number
   endedAt: number
   /** Whether anything at all was to go wrong in this world. */
-  healthy: boolean
+  isHealthy: boolean
   /** How far the clock of a worker may be away from the world's, in milliseconds. */
   skew: number
   providers: readonly SimulatedProvider[]
@@ -132,9 +132,7 @@ export type Observations = {
   queries: readonly BankQuery[]
   /** As far as they are known. */
   invocations: ReadonlyMap<number, InvocationRecord>
-  /** What dead-letter queues held, and messages that nobody took. */
-  deadLetters: readonly { queue: string; body: string }[]
 }
 
 /** What is wrong, by the number of the invariant (docs/simulation.md). */
-export type Violation = { invariant: number; about: string; says: string }
+export type Violation = { invariant: number; about: string; message: string }

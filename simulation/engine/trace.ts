@@ -15,11 +15,11 @@ export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => vo
     lines = []
   }
   return {
-    tell: (what: string): void => {
-      const line = `${clock.now().toFixed(3)} ${what}`
+    log: (event: string): void => {
+      const line = `${clock.now().toFixed(3)} ${event}`
       lines.push(line)
       if (lines.length >= TOGETHER) flush()
-      print?.(`${new Date(clock.now()).toISOString()} ${what}`)
+      print?.(`${new Date(clock.now()).toISOString()} ${event}`)
     },
     /** Of all that was told; nothing may be told after. */
     digest: (): string => {

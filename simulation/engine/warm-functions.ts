@@ -30,5 +30,5 @@ export type Run = (
   name: FunctionName,
   event: unknown,
   /** Told of the number of the invocation. */
-  began?: (invocation: number) => void,
+  onStart?: (invocation: number) => void,
 ) => Promise<InvocationResult<unknown>>

@@ -23,7 +23,8 @@ const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + mil
 /** The post that a record speaks of, if its answer was heard. */
 const heardOf = (posts: readonly ReceivedPost[], { id, responseCode }: RawAttempt) =>
   posts.find(
-    (received) => received.id === id && received.post.heard && received.post.code === responseCode,
+    (received) =>
+      received.id === id && received.post.responseReceived && received.post.code === responseCode,
   )
 
 /** Each write of a delivery that an attempt led to. */

@@ -66,7 +66,9 @@ type Judged = {
 
 const checkEnd = (record: RawDelivery, { key, posts, index, report }: Judged): void => {
   const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = record
-  const received = posts.filter((received) => isReceived(received) && received.post.heard)
+  const received = posts.filter(
+    (received) => isReceived(received) && received.post.responseReceived,
+  )
   if (nextAttemptAt !== null) report(key, `is ${status}, and waits for an attempt`)
   if (attemptCount > attemptsMax) report(key, `had ${attemptCount} of ${attemptsMax} attempts`)
   if (status === 'delivered') {

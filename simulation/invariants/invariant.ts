@@ -1,14 +1,14 @@
 import type { ObservationIndex } from './observation-index.ts'
 
 /** @param about the reference, uuid or key that it is about */
-export type Reporter = (about: string, says: string) => void
+export type Reporter = (about: string, rule: string) => void
 
 export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type Invariant = {
   /** docs/simulation.md */
   number: number
-  says: string
+  rule: string
   check: Check
 }
 

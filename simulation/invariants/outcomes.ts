@@ -23,9 +23,9 @@ const typeIs =
     types.includes(type)
 
 /** Ten minutes and a late timer after the charge; where things went wrong, the sweeps after that. */
-const endsBy = ({ createdAt }: DebitHistory, { healthy, healedAt, skew }: RunSetup): number => {
+const endsBy = ({ createdAt }: DebitHistory, { isHealthy, healedAt, skew }: RunSetup): number => {
   const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
-  return healthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
+  return isHealthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
 }
 
 /** 4 */
@@ -119,7 +119,7 @@ const QUERY_MS = 15_000
  * nothing goes wrong, the question arrives.
  */
 export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queries } }, report) => {
-  if (!setup.healthy) return
+  if (!setup.isHealthy) return
   const queriesOf = Map.groupBy(queries, ({ uuid }) => uuid)
   for (const [reference, { item, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))

@@ -58,7 +58,7 @@ export const receivedPosts = (
 
 /** Whether the worker of a post got to write what it led to. */
 export const isFinished = ({ by }: Post, { invocations, setup }: Observations): boolean =>
-  by === undefined ? setup.healthy : (invocations.get(by)?.isFinished ?? false)
+  by === undefined ? setup.isHealthy : (invocations.get(by)?.isFinished ?? false)
 
 export const isReceived = ({ post: { code } }: ReceivedPost): boolean =>
   code !== null && code >= 200 && code < 300

@@ -11,9 +11,9 @@ import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money
 const RUNS_MS = 2 * HOUR_MS
 
 /** The last midnight whose runs all went well; 0 for none. */
-const lastNight = ({ healthy, startedAt, healedAt, endedAt }: RunSetup): number => {
+const lastNight = ({ isHealthy, startedAt, healedAt, endedAt }: RunSetup): number => {
   const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
-  return midnight >= (healthy ? startedAt : healedAt) ? midnight : 0
+  return midnight >= (isHealthy ? startedAt : healedAt) ? midnight : 0
 }
 
 const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
@@ -154,7 +154,7 @@ export const debitsAreSettledInTime: Check = (index, report) => {
     }
     if (completedAt >= startOf(date)) report(reference, `is settled on its own day, ${date}`)
     const first = midnightAfter(completedAt)
-    const latest = setup.healthy
+    const latest = setup.isHealthy
       ? first
       : Math.max(first, midnightAfter(setup.healedAt - 1)) + DAY_MS
     if (startOf(date) > latest && !requested.has(date)) report(reference, `waited until ${date}`)

@@ -73,7 +73,13 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
     what: Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName },
     event: unknown,
   ): Promise<{ one: ApiCall; came: InvocationResult<unknown> }> => {
-    const one: ApiCall = { at: clock.now(), ...what, reply: undefined, heard: false, invocation: 0 }
+    const one: ApiCall = {
+      at: clock.now(),
+      ...what,
+      reply: undefined,
+      received: false,
+      invocation: 0,
+    }
     calls.push(one)
     const came = await run(what.name, event, (invocation) => {
       one.invocation = invocation
@@ -99,12 +105,12 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
       raw: text,
     }
     if (faults.strikes('answer lost')) await sleep(PATIENCE_MS)
-    else one.heard = true
+    else one.received = true
     return one
   }
 
-  const isAnswer = ({ reply, heard }: ApiCall): boolean =>
-    heard && reply !== undefined && reply.status < 500 && reply.status !== 429
+  const isAnswer = ({ reply, received }: ApiCall): boolean =>
+    received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
   /** Asks until there is an answer, as a careful caller does. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
@@ -130,7 +136,7 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
         if (came.kind === 'done') {
           const status = 'error' in (came.value as object) ? 400 : 200
           one.reply = { at: clock.now(), status, headers: {}, body: came.value }
-          one.heard = true
+          one.received = true
           return one
         }
         await sleep(random.between(1_000, 30_000))

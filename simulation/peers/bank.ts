@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Answer, Conduct, Peer, Sent } from '../engine/network.ts'
+import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import type { Report } from '../scenario/scenario.ts'
+import type { ScriptedReport } from '../scenario/scenario.ts'
 
 /**
  * A bank with an endpoint of its own, which keeps to the protocol (docs/bank-protocol.md): a key
@@ -12,9 +12,9 @@ import type { Report } from '../scenario/scenario.ts'
  * another matter.
  */
 
-export type Verdict = BankPost['verdict']
+export type BankResult = BankPost['verdict']
 
-type Deciding = {
+type BankDecisions = {
   /** What it makes of a debit that it never had before. */
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
   /** The debit is taken: from now on it may report. */
@@ -22,10 +22,10 @@ type Deciding = {
   onPayment: () => 'paid' | 'underway' | 'rejected'
   onRefund: () => 'paid' | 'underway' | 'rejected'
   /** What has become of a debit that the bank took. */
-  outcomeOf: (uuid: string) => Report | undefined
+  outcomeOf: (uuid: string) => ScriptedReport | undefined
 }
 
-type Deps = Deciding & {
+type Deps = BankDecisions & {
   id: string
   secret: string
   clock: Clock
@@ -35,7 +35,7 @@ type Deps = Deciding & {
   queries: BankQuery[]
 }
 
-const json = (code: number, body: object): Answer => ({
+const json = (code: number, body: object): PeerAnswer => ({
   code,
   headers: { 'content-type': 'application/json' },
   text: JSON.stringify(body),
@@ -44,7 +44,7 @@ const json = (code: number, body: object): Answer => ({
 /** The debit or the payment that a reply is about. */
 type About = { uuid: string; amount: unknown }
 
-const answerTo = (verdict: Verdict, about: About): Answer => {
+const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
   const bank_reference = `B-${about.uuid.slice(0, 8)}`
   switch (verdict) {
     case 'accepted':
@@ -60,7 +60,7 @@ const answerTo = (verdict: Verdict, about: About): Answer => {
   }
 }
 
-const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
+const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswer =>
   json(200, {
     ...about,
     status,
@@ -69,7 +69,7 @@ const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
     ...(fee ? { fee } : {}),
   })
 
-const NONSENSE: readonly Answer[] = [
+const NONSENSE: readonly PeerAnswer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
   // The report names no debit, or another one.
@@ -89,18 +89,18 @@ const NONSENSE: readonly Answer[] = [
 
 export const newBank = (deps: Deps): Peer => {
   const { id, secret, clock, random, faults, bankPosts, queries } = deps
-  const known = new Map<string, Verdict>()
+  const known = new Map<string, BankResult>()
   const amounts = new Map<string, unknown>()
   const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
 
-  const isGenuine = ({ url, method, headers, body }: Sent): boolean => {
+  const isGenuine = ({ url, method, headers, body }: PeerRequest): boolean => {
     const { pathname } = new URL(url)
     const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
     return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
   }
 
   /** What it makes of a key; that of a payment underway is decided when it is asked again. */
-  const verdictOn = (key: string): Verdict => {
+  const verdictOn = (key: string): BankResult => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict
     known.set(key, 'paid')
@@ -108,7 +108,7 @@ export const newBank = (deps: Deps): Peer => {
     return 'paid'
   }
 
-  const decide = (path: BankPost['path'], body: Record<string, unknown>): Verdict => {
+  const decide = (path: BankPost['path'], body: Record<string, unknown>): BankResult => {
     if (path === '/settlements') return deps.onPayment()
     if (path === '/refunds') return deps.onRefund()
     const verdict = deps.onSubmission(body)
@@ -116,7 +116,7 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const handedOver = (path: BankPost['path'], { headers, body: raw }: Sent): Verdict => {
+  const handedOver = (path: BankPost['path'], { headers, body: raw }: PeerRequest): BankResult => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const effective = !known.has(key)
@@ -135,7 +135,7 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const answerQuery = (uuid: string): Answer => {
+  const answerQuery = (uuid: string): PeerAnswer => {
     const verdict = verdictOn(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
@@ -146,7 +146,7 @@ export const newBank = (deps: Deps): Peer => {
   return {
     isKnown: () => true,
     connects: () => 'well',
-    take: (sent): Conduct => {
+    take: (sent): PeerResponse => {
       const after = random.between(30, 1_500)
       if (faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }

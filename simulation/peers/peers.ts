@@ -16,7 +16,7 @@ type Deps = {
   random: Random
   faults: Faults
   scenario: Scenario
-  scripts: Clients
+  clients: Clients
   /** Where what reaches them is written down. */
   posts: Post[]
   bankPosts: BankPost[]
@@ -42,7 +42,7 @@ const banks = ({
   random,
   faults,
   scenario,
-  scripts,
+  clients,
   bankPosts,
   queries,
 }: Deps): [string, Peer][] => {
@@ -63,11 +63,11 @@ const banks = ({
       faults,
       bankPosts,
       queries,
-      outcomeOf: scripts.outcomeOf,
-      onSubmission: ({ narration }) => scripts.named(narration)?.verdict ?? 'rejected',
+      outcomeOf: clients.outcomeOf,
+      onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {
-        const script = scripts.named(narration)
-        if (script) scripts.taken(script, String(uuid))
+        const script = clients.named(narration)
+        if (script) clients.taken(script, String(uuid))
       },
       onPayment,
       onRefund: inTurn(),

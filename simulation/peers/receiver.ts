@@ -1,6 +1,6 @@
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Answer, Conduct, Peer, Sent } from '../engine/network.ts'
+import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 
@@ -18,7 +18,7 @@ type Deps = {
   answers: number[]
 }
 
-const answer = (code: number, headers: Record<string, string> = {}, text = ''): Answer => ({
+const answer = (code: number, headers: Record<string, string> = {}, text = ''): PeerAnswer => ({
   code,
   headers,
   text,
@@ -33,7 +33,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
     return faults.has('receiver flaps')
   }
 
-  const conduct = (): Pick<Conduct, 'after' | 'answer'> => {
+  const conduct = (): Pick<PeerResponse, 'after' | 'answer'> => {
     const soon = random.between(20, 400)
     const next = answers.shift()
     if (next === 0) return { after: 0, answer: 'silence' }
@@ -70,7 +70,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       if (faults.strikes('receiver refuses')) return random.pick(['refused', 'no answer'])
       return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
     },
-    take: ({ url, headers, body, by }: Sent): Conduct => {
+    take: ({ url, headers, body, by }: PeerRequest): PeerResponse => {
       const does = conduct()
       const code = typeof does.answer === 'object' ? does.answer.code : null
       const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
@@ -80,15 +80,15 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
         headers,
         raw: body,
         code,
-        heard: false,
+        responseReceived: false,
         by,
         ...(after === undefined ? {} : { retryAfter: Number(after) }),
       }
       posts.push(post)
       return {
         ...does,
-        heard: (isHeard) => {
-          post.heard = isHeard
+        onEnd: (isHeard) => {
+          post.responseReceived = isHeard
         },
       }
     },

@@ -3,7 +3,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { simulatedProviders } from './fixtures.ts'
-import { bankNames, type DebitScript, PROVIDERS, type Report } from './scenario.ts'
+import { bankNames, type DebitScript, PROVIDERS, type ScriptedReport } from './scenario.ts'
 
 /** Debits as those runWorld through them who ask for them: the provider, the bank, an operator. */
 
@@ -30,10 +30,10 @@ const bodyOf = (script: DebitScript, amount = script.amount) => ({
   bank_identifier: script.bank,
   amount,
   currency: 'GHS',
-  narration: `Debit ${script.n}`,
+  narration: `Debit ${script.number}`,
   // Providers name theirs alike, as they know nothing of each other.
-  partner_reference: `order-${Math.floor(script.n / PROVIDERS)}`,
-  ...(script.n % 5 === 0 ? { metadata: { cart: `c-${script.n}` } } : {}),
+  partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
+  ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
 })
 
 /** Each of these is refused, and leaves nothing behind. */
@@ -70,7 +70,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
   const reverse = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.reversed === undefined) return
     await until(script.at + script.reversed * 1000)
-    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.n}` })
+    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.number}` })
   }
 
   /** Asks for one more attempt at one of its first events. */
@@ -99,7 +99,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
       ...(said.fee ? { fee: said.fee } : {}),
     }
     await api.sleep(said.afterSeconds * 1000)
-    if (script.n % 7 === 0) {
+    if (script.number % 7 === 0) {
       const other =
         bankNames[(bankNames.indexOf(script.bank) + 1) % bankNames.length] ?? script.bank
       await api.ask({ name, caller: { kind: 'bank', id: other }, path: { uuid }, body })
@@ -112,17 +112,17 @@ export const newClients = ({ api, clock, random }: Deps) => {
     named: (narration: unknown): DebitScript | undefined =>
       byNumber.get(Number(String(narration).replace('Debit ', ''))),
     /** From the charge on. */
-    runWorld: async (script: DebitScript): Promise<void> => {
-      byNumber.set(script.n, script)
+    start: async (script: DebitScript): Promise<void> => {
+      byNumber.set(script.number, script)
       await until(script.at)
-      if (script.asks === 'wrongly') {
+      if (script.charge === 'invalid') {
         await charge(script, random.pick(WRONG))
         return
       }
       const charged = await charge(script)
       const data = dataIn(charged)
-      if (script.asks === 'again') await charge(script)
-      if (script.asks === 'otherwise') await charge(script, { amount: '1.23' })
+      if (script.charge === 'twice') await charge(script)
+      if (script.charge === 'reused') await charge(script, { amount: '1.23' })
       if (!data?.reference) return
       await Promise.all([
         poll(script, data.reference),
@@ -131,7 +131,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
       ])
     },
     /** The outcome that a bank has by now, which it names when it is call. */
-    outcomeOf: (uuid: string): Report | undefined => {
+    outcomeOf: (uuid: string): ScriptedReport | undefined => {
       const taken = takenAt.get(uuid)
       return taken?.script.reports
         .filter(({ status }) => status !== 'approved')

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** What a bank says of a debit, and how long after it took it. */
-export type Report = {
+export type ScriptedReport = {
   afterSeconds: number
   by: 'update' | 'callback'
   status: 'completed' | 'failed' | 'approved'
@@ -25,7 +25,7 @@ export type Report = {
 
 export type DebitScript = {
   /** Names it, also in what its bank is told. */
-  n: number
+  number: number
   /** When the charge is asked for. */
   at: number
   provider: number
@@ -35,9 +35,9 @@ export type DebitScript = {
   phone: string
   /** What the bank makes of the submission. */
   verdict: 'accepted' | 'rejected'
-  reports: readonly Report[]
+  reports: readonly ScriptedReport[]
   /** `again`: once more after its answer. `otherwise`: the same reference for something else. */
-  asks: 'once' | 'again' | 'otherwise' | 'wrongly'
+  charge: 'once' | 'twice' | 'reused' | 'invalid'
   /** Seconds after the charge. */
   polls: readonly number[]
   redelivered: number | undefined
@@ -89,15 +89,15 @@ const drawAmount = (random: Random): string => {
   return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 }
 
-const drawFee = (random: Random): Pick<Report, 'fee'> =>
+const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> =>
   random.happens(0.25)
     ? { fee: `${random.below(2)}.${String(random.below(100)).padStart(2, '0')}` }
     : {}
 
 /** Most banks say one thing, once and soon; these are all the others too. */
-const drawReports = (random: Random): Report[] => {
+const drawReports = (random: Random): ScriptedReport[] => {
   const by = () => random.pick(['update', 'callback'] as const)
-  const end = (afterSeconds: number, status: Report['status']): Report => ({
+  const end = (afterSeconds: number, status: ScriptedReport['status']): ScriptedReport => ({
     afterSeconds,
     by: by(),
     status,
@@ -151,16 +151,16 @@ const drawReversal = (random: Random, at: number): number | undefined => {
   ])
 }
 
-const drawScript = (n: number, at: number, random: Random): DebitScript => ({
-  n,
+const drawScript = (number: number, at: number, random: Random): DebitScript => ({
+  number,
   at,
-  provider: n % PROVIDERS,
+  provider: number % PROVIDERS,
   bank: random.pick(bankNames),
   amount: drawAmount(random),
   phone: random.pick(PHONES),
   verdict: random.happens(0.9) ? 'accepted' : 'rejected',
   reports: drawReports(random),
-  asks: random.happens(0.85) ? 'once' : random.pick(['again', 'otherwise', 'wrongly'] as const),
+  charge: random.happens(0.85) ? 'once' : random.pick(['twice', 'reused', 'invalid'] as const),
   polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
   redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
   reversed: drawReversal(random, at),
@@ -187,9 +187,9 @@ export const drawScenario = (seed: number, lifecycles: number): Scenario => {
   const random = randomOf(seedOf(seed, 1))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = drawBursts(random, startAt)
-  const scripts = Array.from({ length: lifecycles }, (_, n) => {
-    const own = randomOf(seedOf(seed, 2, n))
-    return drawScript(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
+  const scripts = Array.from({ length: lifecycles }, (_, index) => {
+    const own = randomOf(seedOf(seed, 2, index))
+    return drawScript(index, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
   const healAt = random.happens(0.5)
@@ -205,7 +205,7 @@ export const drawScenario = (seed: number, lifecycles: number): Scenario => {
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
     crashes: [],
     answers: [],
-    providers: Array.from({ length: PROVIDERS }, (_, n) => n),
+    providers: Array.from({ length: PROVIDERS }, (_, index) => index),
     payments: Array.from({ length: 8 }, () =>
       random.happens(0.75) ? 'paid' : random.pick(['underway', 'rejected'] as const),
     ),
