@@ -16,7 +16,7 @@ import type { Command } from './sdk.ts'
 import { newWatch } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
-/** All of AWS that a stage has, in memory: what functions call, and what has functions run. */
+/** An in-memory AWS: the services that functions call and the triggers that invoke them. */
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -34,13 +34,11 @@ type Deps = {
 
 const streamed: readonly string[] = jobs.relay.from.stream
 
-/** What the relay is not fed with does not reach it. */
 const isStreamed = (entity: string | undefined): boolean =>
   entity !== undefined && streamed.includes(entity)
 
 const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
-    // While there is something to be lost.
     const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 5 * MINUTE_MS)
     const to = from + random.between(MINUTE_MS, 10 * MINUTE_MS)
     return (): boolean => {
@@ -51,7 +49,7 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
   },
 })
 
-/** The table of a world. Whatever changes in it is in its stream, and is looked after. */
+/** The table; feeds its changes to the stream and to the sweep's schedule. */
 const tableOf = (deps: Deps, queues: { ring: () => void }) => {
   const { clock, random, faults, effects, run } = deps
   const table = newTable({

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { Random } from '../engine/random.ts'
 
-/** How calls to AWS fail, as the SDK says it. */
+/** Failures of AWS calls, as the SDK throws them. */
 
 export const timedOut = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
@@ -28,7 +28,6 @@ const cancelled = (writes: number, place: number, Code: string): Error =>
     })),
   })
 
-/** Another transaction is at one of the items. */
 export const conflicting = (writes: number | undefined, random: Random): Error =>
   writes === undefined
     ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })

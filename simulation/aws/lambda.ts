@@ -8,11 +8,11 @@ import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Message, Queues } from './queues.ts'
 
-/** What Lambda does for queues and for the stream: batches, bounds, and what failed comes again. */
+/** Lambda's event source mappings: batches, concurrency limits and retries. */
 
 type Failures = { batchItemFailures: { itemIdentifier: string }[] }
 
-/** @returns what failed; all of it when its worker was lost, or threw */
+/** @returns the failed items; all of them after a crash */
 const failedOf = (came: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
   new Set(
     came.kind === 'done'
@@ -31,7 +31,7 @@ const jobOf = (queue: QueueName): JobName => {
 
 type Feeding = { run: Run; queues: () => Queues; random: Random }
 
-/** Workers for each queue, as many at a time as its row says; others wait for one to be free. */
+/** Invokes the jobs of queues, up to their concurrency limits. */
 export const queueFeed = ({ run, queues, random }: Feeding) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
@@ -41,7 +41,6 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
     const records = queues().receive(taken)
     const came = await run(job as FunctionName, { Records: records })
     busy.set(job, (busy.get(job) ?? 1) - 1)
-    // Lambda deletes nothing of a worker that was lost.
     queues().settle(
       taken,
       failedOf(
@@ -66,7 +65,6 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
   }
 
   return {
-    /** A message is there to be taken. */
     offer: (message: Message): void => {
       const ready = waiting.get(message.queue) ?? []
       waiting.set(message.queue, ready)
@@ -77,7 +75,7 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
 }
 
 const STREAM_RETRIES_MAX = 10
-/** Of a table that is small; some worlds have one that is not. */
+/** A small table has one shard; some runs have two. */
 const SHARDS = [1, 1, 1, 2] as const
 
 type Reading = {
@@ -87,7 +85,7 @@ type Reading = {
   faults: Faults
 }
 
-/** The one reader of the table's stream: in order within a shard, and again from what failed. */
+/** Reads the stream in order within a shard, and retries from the first failed record. */
 export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   const { batchSize } = jobRow('relay').from
   const shards = Array.from({ length: random.pick(SHARDS) }, () => ({
@@ -98,7 +96,7 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   }))
 
   const read = async (shard: (typeof shards)[number]): Promise<void> => {
-    // What failed comes again in halves.
+    // A retry bisects the batch.
     const batch = shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves))
     const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
     const failed = failedOf(await run('relay', { Records: batch }), ids)
@@ -106,13 +104,12 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
     const done = first === -1 ? batch.length : first
     shard.isBusy = false
     if (done > 0 && faults.strikes('record twice')) {
-      // All of it is read again, before what follows.
       shard.waiting.splice(0, done, ...batch.slice(random.below(done), done))
     } else shard.waiting.splice(0, done)
     shard.failures = done > 0 ? 0 : shard.failures + 1
     shard.halves = first === -1 ? 0 : shard.halves + 1
     if (shard.failures > STREAM_RETRIES_MAX) {
-      // Bisected down to this one record, and put aside: the sweep is there for what it was about.
+      // Drops a record that fails alone; the sweep repairs its effects.
       shard.waiting.splice(0, 1)
       shard.failures = 0
     }
@@ -127,7 +124,6 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   }
 
   return {
-    /** A change was committed. */
     take: (record: DynamoDBRecord, pk: string): void => {
       if (faults.strikes('record lost')) return
       const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]

@@ -2,20 +2,20 @@ import type { Clock } from '../engine/clock.ts'
 import type { Change, Item } from '../engine/observations.ts'
 
 /**
- * When the sweep has anything to find. It is set off each minute; the minutes in which it would
- * find nothing are passed over current, or a quiet night would cost more than all that happens.
+ * Fires the sweep only in minutes in which it can find work; the others would dominate the run
+ * time.
  */
 
 const MINUTE_MS = 60_000
-/** What was completed is looked at when it has had this long to be told. */
+/** The sweep checks a completed debit this long after its completion. */
 const GRACE_MS = 120_000
-/** How far one run of the sweep looks. */
+/** The longest time that one sweep covers. */
 const SPAN_MS = 600_000
 
 type Deps = {
   clock: Clock
   ring: () => void
-  /** Writes that the sweep has looked through all up to then. */
+  /** Records that the sweep has covered the time before. */
   passOver: (until: number) => void
 }
 
@@ -66,7 +66,7 @@ export const newWatch = ({ clock, ring, passOver }: Deps) => {
   }
 
   return {
-    /** Something was written that may be looked for. */
+    /** Follows a change of an item. */
     follow: ({ before, after }: Change): void => {
       if (!after) {
         watched.delete(`${before?.pk} ${before?.sk}`)

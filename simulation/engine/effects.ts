@@ -5,14 +5,14 @@ import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
 /**
- * What a worker does to the world deps it: each call takes its time, and just before or after
- * an effect its worker may be lost, by random or because that was said beforehand.
+ * Calls from functions to AWS and to peers. Each takes time, and a function may crash just before
+ * or after one that has an effect.
  */
 
-/** A worker that is to be lost at the k-th effect of a world, from 1. */
+/** A crash at the effect with this number, from 1. */
 export type Crash = { effect: number; when: 'before' | 'after' }
 
-/** A call on its way: to whom, what, and whether it changes anything there. */
+/** A call, and whether it has an effect. `takes` is in milliseconds. */
 export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
 
 type Deps = {
@@ -41,7 +41,6 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
     return true
   }
 
-  /** What comes of a call when it has arrived. */
   const arrive = <T>(
     { name, changes }: Outgoing,
     worker: Invocation,
@@ -62,9 +61,9 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
 
   return {
     list,
-    /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
+    /** Returns the invocation whose effect is applied; the clock has no other context. */
     writer: (): Invocation | undefined => writer,
-    /** Has it done for whoever is at work; for the world itself at once. */
+    /** Performs a call for the current invocation, or at once outside of any. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = currentInvocation()
       if (!worker) return new Promise((resolve) => resolve(act()))

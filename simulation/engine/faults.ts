@@ -1,14 +1,14 @@
 import type { Random } from './random.ts'
 
 /**
- * Everything that can go wrong, by name, with the probability that it does at each occasion. A
- * world draws which of them it has, so that some are alone and some meet, and how often they strike.
+ * The faults, with their probability at each occasion. A scenario draws its faults and their
+ * intensity.
  */
 
 type Fault = {
   description: string
   probability: number
-  /** Of worlds that are not healthy, how many have it, where that is not as usual. */
+  /** The share of faulty scenarios that have it, if unusual. */
   share?: number
 }
 
@@ -146,18 +146,14 @@ export const faults = {
 export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
-/** The usual one. */
 const SHARE = 0.16
 
 export type Faults = ReturnType<typeof newFaults>
 
-/** However bad a world is, as much goes well in it. */
+/** The highest probability that the intensity can raise a fault to. */
 const WELL_SHARE = 0.5
 
-/**
- * @param wanted the faults of this world
- * @param intensity how many times as often each of them strikes
- */
+/** @param intensity multiplies the probabilities */
 export const newFaults = (random: Random, wanted: ReadonlySet<FaultName>, intensity: number) => {
   const probability = new Map(
     faultNames.map((name) => {
@@ -172,17 +168,17 @@ export const newFaults = (random: Random, wanted: ReadonlySet<FaultName>, intens
   }
   return {
     hits,
-    /** It went wrong, by what was drawn beforehand. */
+    /** Counts a fault that was drawn before. */
     hit,
     has: (name: FaultName): boolean => !isOver && wanted.has(name),
-    /** Whether it goes wrong, now. A world without a fault draws nothing for it. */
+    /** Draws whether a fault strikes. A fault that the scenario lacks draws nothing. */
     strikes: (name: FaultName): boolean => {
       if (isOver || !wanted.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
       return true
     },
-    /** From now on all goes well. */
+    /** Stops all faults. */
     heal: (): void => {
       isOver = true
     },

@@ -3,24 +3,23 @@ import type { Effects } from './effects.ts'
 import { currentInvocation } from './invocations.ts'
 import type { Random } from './random.ts'
 
-/** What lies between the service and those it calls: names, connections, and what is sent on them. */
+/** The network between the service and its peers. */
 
 export type PeerRequest = {
   url: string
   method: string
   headers: Record<string, string>
   body: string
-  /** The invocation that sends it. */
   by?: number | undefined
 }
 
 export type PeerAnswer = { code: number; headers: Record<string, string>; text: string }
 
-/** What one who was called does, and how long that takes; `heard` is told whether it was of use. */
+/** A peer's response and its delay. */
 export type PeerResponse = {
   after: number
   answer: PeerAnswer | 'broken off' | 'silence'
-  /** When the sender has the answer, or has given up. */
+  /** Called when the sender has received the response or stopped waiting. */
   onEnd?: (isHeard: boolean) => void
 }
 
@@ -31,9 +30,8 @@ export type Connecting = {
 }
 
 export type Peer = {
-  /** Whether its name leads anywhere. */
+  /** Reports whether its host name resolves. */
   isKnown: () => boolean
-  /** What comes of an attempt to connect. */
   connects: () => 'well' | 'refused' | 'no answer' | 'no certificate'
   take: (sent: PeerRequest) => PeerResponse
 }
@@ -56,7 +54,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   const wait = (): number => random.between(5, 60)
   let awaited = 0
 
-  /** Somebody waits, until that is said to be over. */
+  /** Counts a waiting sender until the returned function is called. */
   const begin = (): (() => void) => {
     awaited += 1
     let isOver = false
@@ -66,7 +64,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
     }
   }
 
-  /** Waits for what a peer does, or for the signal. */
+  /** Waits for a response or the signal. */
   const answered = (
     { after, answer, onEnd }: PeerResponse,
     signal: AbortSignal,
@@ -87,7 +85,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
       signal.addEventListener('abort', giveUp)
       if (answer === 'silence') return
       clock.after(after, () => {
-        // Whoever is lost hears nothing, and has its connection closed.
+        // A crashed invocation closes its connection.
         if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
         if (answer === 'broken off') reject(brokenOff())
         else resolve(answer)
@@ -95,7 +93,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
     })
 
   return {
-    /** Whether anybody waits for an answer, and may be waiting for a time to be over. */
+    /** Reports whether a sender waits, so that a timeout may matter. */
     isAwaited: (): boolean => awaited > 0,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
@@ -106,7 +104,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
           else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
         })
       }),
-    /** @returns to be called when nobody waits for it any more */
+    /** @returns a function that stops waiting */
     connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
       const end = begin()
       clock.after(wait(), () => {
@@ -129,7 +127,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
       })
       return end
     },
-    /** Has something arrive at a peer, and waits for the answer. */
+    /** Sends a request to a peer and waits for the response. */
     exchange: async (sent: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> => {
       const { host, pathname } = new URL(sent.url)
       const outgoing = {

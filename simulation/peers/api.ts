@@ -8,7 +8,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 
-/** How the API is call: a request, its reply if it arrives, and what its caller does without one. */
+/** The API's callers: they retry until they receive a final reply. */
 
 type OperationName = Extract<FunctionName, keyof typeof operations>
 
@@ -29,11 +29,9 @@ type Deps = {
 
 export type Api = ReturnType<typeof newApi>
 
-/** How long a caller waits for an answer. */
 const PATIENCE_MS = 30_000
 const TRIES_MAX = 60
 
-/** The token of a caller; no secret current, as the world is all its own. */
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
@@ -68,7 +66,7 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
       clock.after(milliseconds, resolve)
     })
 
-  /** Has a function run, and notes that it was call. */
+  /** Invokes a function and records the call. */
   const put = async (
     what: Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName },
     event: unknown,
@@ -87,7 +85,7 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
     return { one, came }
   }
 
-  /** One try, and its reply where the caller hears of it. */
+  /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body } = request
@@ -112,7 +110,7 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
   const isAnswer = ({ reply, received }: ApiCall): boolean =>
     received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
-  /** Asks until there is an answer, as a careful caller does. */
+  /** Retries until a final reply arrives. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
     for (let tried = 0; tried < TRIES_MAX; tried += 1) {
       const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
@@ -128,7 +126,7 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
   return {
     sleep,
     ask,
-    /** An operator's command; one that fails is given again. */
+    /** Runs an operator command, with retries. */
     operate: async (name: 'manage-debit', verb: string, options: Record<string, string>) => {
       for (let tried = 0; tried < TRIES_MAX; tried += 1) {
         const call = { verb, options }

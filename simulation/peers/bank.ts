@@ -7,21 +7,20 @@ import type { Random } from '../engine/random.ts'
 import type { ScriptedReport } from '../scenario/scenario.ts'
 
 /**
- * A bank with an endpoint of its own, which keeps to the protocol (docs/bank-protocol.md): a key
- * has one effect, however often it comes. How it is reached, and what of its answers arrives, is
- * another matter.
+ * A bank with an HTTP endpoint, which follows docs/bank-protocol.md: each idempotency key has one
+ * effect.
  */
 
 export type BankResult = BankPost['verdict']
 
 type BankDecisions = {
-  /** What it makes of a debit that it never had before. */
+  /** Decides on a new debit. */
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
-  /** The debit is taken: from now on it may report. */
+  /** Starts the bank's reports. */
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => 'paid' | 'underway' | 'rejected'
   onRefund: () => 'paid' | 'underway' | 'rejected'
-  /** What has become of a debit that the bank took. */
+  /** Returns the outcome that the bank has by now. */
   outcomeOf: (uuid: string) => ScriptedReport | undefined
 }
 
@@ -41,7 +40,7 @@ const json = (code: number, body: object): PeerAnswer => ({
   text: JSON.stringify(body),
 })
 
-/** The debit or the payment that a reply is about. */
+/** The subject of a response. */
 type About = { uuid: string; amount: unknown }
 
 const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
@@ -72,7 +71,7 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
 const NONSENSE: readonly PeerAnswer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
-  // The report names no debit, or another one.
+  // Without a debit, or with another one.
   json(202, { status: 'accepted', bank_reference: 'B-1' }),
   json(202, {
     status: 'accepted',
@@ -99,7 +98,7 @@ export const newBank = (deps: Deps): Peer => {
     return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
   }
 
-  /** What it makes of a key; that of a payment underway is decided when it is asked again. */
+  /** Returns the result for a key; a query completes a payment under way. */
   const verdictOn = (key: string): BankResult => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict

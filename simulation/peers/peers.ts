@@ -9,7 +9,7 @@ import { bankNames, type Scenario } from '../scenario/scenario.ts'
 import { newBank } from './bank.ts'
 import { newReceiver } from './receiver.ts'
 
-/** Everybody whom the service calls, by host. */
+/** The banks and receivers, by host. */
 
 type Deps = {
   clock: Clock
@@ -17,7 +17,6 @@ type Deps = {
   faults: Faults
   scenario: Scenario
   clients: Clients
-  /** Where what reaches them is written down. */
   posts: Post[]
   bankPosts: BankPost[]
   queries: BankQuery[]

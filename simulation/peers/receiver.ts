@@ -4,17 +4,16 @@ import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/netw
 import type { Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 
-/** A provider's endpoint for webhooks, and all the ways in which such are known to fail. */
+/** A provider's webhook receiver, with its failures. */
 
 type Deps = {
   clock: Clock
   random: Random
   faults: Faults
-  /** Where what came is written down. */
   posts: Post[]
-  /** When it is down, in turns. */
+  /** The periods in which it is down. */
   downs: readonly { from: number; to: number }[]
-  /** What is answered first, by whichever receiver is asked; 0: nothing. */
+  /** The statuses of the first responses of all receivers; 0 for none. */
   answers: number[]
 }
 

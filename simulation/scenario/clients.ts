@@ -5,7 +5,7 @@ import type { Api } from '../peers/api.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { bankNames, type DebitScript, PROVIDERS, type ScriptedReport } from './scenario.ts'
 
-/** Debits as those runWorld through them who ask for them: the provider, the bank, an operator. */
+/** The callers of one debit: its provider, its bank and an operator. */
 
 type Deps = { api: Api; clock: Clock; random: Random }
 
@@ -20,23 +20,23 @@ const providerOf = ({ provider }: DebitScript) => ({
   id: simulatedProviders[provider]?.id ?? '',
 })
 
-/** To whom what is call for is as if it were not. */
+/** Returns another provider. */
 const strangerTo = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
-/** The same for the same script, but for its amount where something else is call for. */
+/** Returns the body of a charge; a repeat is equal except for another amount. */
 const bodyOf = (script: DebitScript, amount = script.amount) => ({
   phone_number: script.phone,
   bank_identifier: script.bank,
   amount,
   currency: 'GHS',
   narration: `Debit ${script.number}`,
-  // Providers name theirs alike, as they know nothing of each other.
+  // Providers use equal references, independently of each other.
   partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
   ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
 })
 
-/** Each of these is refused, and leaves nothing behind. */
+/** Members of invalid charges. */
 const WRONG: readonly object[] = [
   { amount: '0.99' },
   { amount: '10000.01' },
@@ -48,9 +48,8 @@ const WRONG: readonly object[] = [
 ]
 
 export const newClients = ({ api, clock, random }: Deps) => {
-  /** By its uuid, as its bank knows it. */
   const byNumber = new Map<number, DebitScript>()
-  /** When the bank took each debit, by its uuid. */
+  /** When the bank accepted each debit, by uuid. */
   const takenAt = new Map<string, { script: DebitScript; at: number }>()
 
   const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
@@ -73,20 +72,20 @@ export const newClients = ({ api, clock, random }: Deps) => {
     await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.number}` })
   }
 
-  /** Asks for one more attempt at one of its first events. */
+  /** Requests the redelivery of one of the first events. */
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.redelivered === undefined) return
     await until(script.at + script.redelivered * 1000)
     const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
-    // The number of a delivery is that of the debit, and of the event.
+    // A delivery id is the debit's number followed by the event's.
     const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
     const name = 'redeliver-event' as const
     await api.ask({ name, caller, path: { id: String(id) } })
     await api.ask({ name, caller: strangerTo(script), path: { id: String(id) } })
   }
 
-  /** A bank's word about a debit, said until it is heard. */
+  /** Sends a bank's report until it is answered. */
   const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
     const said = script.reports[n]
     if (!said) return
@@ -108,10 +107,9 @@ export const newClients = ({ api, clock, random }: Deps) => {
   }
 
   return {
-    /** The script that a bank is told of. */
+    /** Returns the script named in a narration. */
     named: (narration: unknown): DebitScript | undefined =>
       byNumber.get(Number(String(narration).replace('Debit ', ''))),
-    /** From the charge on. */
     start: async (script: DebitScript): Promise<void> => {
       byNumber.set(script.number, script)
       await until(script.at)
@@ -130,7 +128,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
         redeliver(script, data.reference),
       ])
     },
-    /** The outcome that a bank has by now, which it names when it is call. */
+    /** Returns the final report that is due by now. */
     outcomeOf: (uuid: string): ScriptedReport | undefined => {
       const taken = takenAt.get(uuid)
       return taken?.script.reports
@@ -138,7 +136,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
         .filter(({ afterSeconds }) => taken.at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
-    /** A bank took the debit: from now on it reports. */
+    /** Schedules the reports on an accepted debit. */
     taken: (script: DebitScript, uuid: string): void => {
       takenAt.set(uuid, { script, at: clock.now() })
       for (const n of script.reports.keys()) void report(script, uuid, n)

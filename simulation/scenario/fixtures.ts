@@ -12,7 +12,7 @@ import type { SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
 import { bankNames } from './scenario.ts'
 
-/** Who there is in a world: providers that differ in what can differ, banks, customers. */
+/** The providers, banks and customers of every run. */
 
 const pesewas = (amount: number) => amount as Pesewas
 
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
   { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, told: {} },
   {
     id: 'birch',
-    // So little that it binds.
+    // Low enough to reject charges.
     dailyLimit: 1_500_00,
     fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
     told: {
@@ -105,7 +105,7 @@ const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
     ? {}
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
 
-/** Puts them into the table, before anything happens. */
+/** Writes the fixtures to the table. */
 export const writeFixtures = async (at: Date, providers: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
