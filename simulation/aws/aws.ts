@@ -13,7 +13,7 @@ import { queueCalls } from './queue-calls.ts'
 import { newQueues, type Queues } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
-import { newWatch } from './sweep-schedule.ts'
+import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
 /** An in-memory AWS: the services that functions call and the triggers that invoke them. */
@@ -50,7 +50,7 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
 })
 
 /** The table; feeds its changes to the stream and to the sweep's schedule. */
-const tableOf = (deps: Deps, queues: { ring: () => void }) => {
+const tableOf = (deps: Deps, queues: { fire: () => void }) => {
   const { clock, random, faults, effects, run } = deps
   const table = newTable({
     definition: tableDefinition,
@@ -63,10 +63,10 @@ const tableOf = (deps: Deps, queues: { ring: () => void }) => {
     },
   })
   const stream = streamFeed({ run, clock, random, faults })
-  const watch = newWatch({
+  const sweeps = newSweepSchedule({
     clock,
-    ring: queues.ring,
-    passOver: (until) => {
+    fire: queues.fire,
+    skipTo: (until) => {
       const Item = {
         pk: 'SWEEP',
         sk: 'SWEEP',
@@ -81,11 +81,11 @@ const tableOf = (deps: Deps, queues: { ring: () => void }) => {
     try {
       return table.run(name, input)
     } finally {
-      for (const one of table.changes.slice(followed)) {
+      for (const written of table.changes.slice(followed)) {
         followed += 1
-        watch.follow(one)
-        if (one.after && isStreamed(one.after.entity)) {
-          stream.take(table.streamRecord(one), one.after.pk)
+        sweeps.follow(written)
+        if (written.after && isStreamed(written.after.entity)) {
+          stream.take(table.streamRecord(written), written.after.pk)
         }
       }
     }
@@ -97,10 +97,15 @@ export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
   const { clock, random, faults, effects, scenario, run } = deps
-  const queues: Queues = newQueues({ clock, random, faults, onVisible: (one) => feed.offer(one) })
+  const queues: Queues = newQueues({
+    clock,
+    random,
+    faults,
+    onVisible: (message) => feed.offer(message),
+  })
   const feed = queueFeed({ run, queues: () => queues, random })
   const scheduler = newScheduler({ clock, random, faults, effects, queues })
-  const { change, items, changes } = tableOf(deps, { ring: () => scheduler.ring('sweeps') })
+  const { change, items, changes } = tableOf(deps, { fire: () => scheduler.fireCron('sweeps') })
   const outage = outages(deps)
   const toTable = tableCalls({
     run: change,
@@ -126,7 +131,7 @@ export const newAws = (deps: Deps) => {
     })
     for (const minutes of [0, 20, 60]) {
       clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) scheduler.ring('settlement-runs')
+        if (!isMissed) scheduler.fireCron('settlement-runs')
       })
     }
   }

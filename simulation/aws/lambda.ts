@@ -13,10 +13,10 @@ import type { Message, Queues } from './queues.ts'
 type Failures = { batchItemFailures: { itemIdentifier: string }[] }
 
 /** @returns the failed items; all of them after a crash */
-const failedOf = (came: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
+const failedOf = (result: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
   new Set(
-    came.kind === 'done'
-      ? (came.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+    result.kind === 'done'
+      ? (result.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
       : all,
   )
 
@@ -36,16 +36,20 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
 
-  const work = async (job: JobName, queue: QueueName, taken: readonly Message[]): Promise<void> => {
+  const work = async (
+    job: JobName,
+    queue: QueueName,
+    received: readonly Message[],
+  ): Promise<void> => {
     busy.set(job, (busy.get(job) ?? 0) + 1)
-    const records = queues().receive(taken)
-    const came = await run(job as FunctionName, { Records: records })
+    const records = queues().receive(received)
+    const result = await run(job as FunctionName, { Records: records })
     busy.set(job, (busy.get(job) ?? 1) - 1)
     queues().settle(
-      taken,
+      received,
       failedOf(
-        came,
-        taken.map(({ id }) => id),
+        result,
+        received.map(({ id }) => id),
       ),
     )
     feed(queue)
@@ -55,12 +59,12 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
     const job = jobOf(queue)
     const { from } = jobRow(job)
     const ready = waiting.get(queue) ?? []
-    const most = 'maxConcurrency' in from ? from.maxConcurrency : 1
-    while (ready.length > 0 && (busy.get(job) ?? 0) < most) {
-      const taken = ready
+    const limit = 'maxConcurrency' in from ? from.maxConcurrency : 1
+    while (ready.length > 0 && (busy.get(job) ?? 0) < limit) {
+      const received = ready
         .splice(random.below(ready.length), from.batchSize)
         .filter(({ isGone }) => !isGone)
-      if (taken.length > 0) void work(job, queue, taken)
+      if (received.length > 0) void work(job, queue, received)
     }
   }
 

@@ -36,9 +36,9 @@ export const queueCalls = ({ queues, effects, faults, random, isOut }: Deps) => 
   }
 
   const putBatch = (url: string, entries: readonly Entry[]) => {
-    const refused = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
-    const Failed = entries.filter((_, n) => n === refused).map(({ Id }) => ({ Id }))
-    for (const [n, entry] of entries.entries()) if (n !== refused) put(url, entry)
+    const rejected = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
+    const Failed = entries.filter((_, index) => index === rejected).map(({ Id }) => ({ Id }))
+    for (const [index, entry] of entries.entries()) if (index !== rejected) put(url, entry)
     return { Failed }
   }
 

@@ -103,15 +103,15 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
       }
     },
     /** Starts the visibility timeouts. */
-    receive: (taken: readonly Message[]): SQSRecord[] =>
-      taken.map((message) => {
+    receive: (received: readonly Message[]): SQSRecord[] =>
+      received.map((message) => {
         message.receives += 1
         offerAt(message, clock.now() + rowOf(message.queue).visibilitySeconds * 1000)
         return recordOf(message, receipts.get(message) ?? '')
       }),
     /** Deletes completed messages and dead letters; the others become visible again. */
-    settle: (taken: readonly Message[], failed: ReadonlySet<string>): void => {
-      for (const message of taken) {
+    settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
+      for (const message of received) {
         const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
         if (!failed.has(message.id) || isDeadLetter) remove(message)
       }

@@ -42,7 +42,7 @@ export const newScheduler = ({ clock, random, faults, effects, queues }: Deps) =
 
   return {
     /** Fires one of the service's cron schedules. */
-    ring: (queue: QueueName): void => {
+    fireCron: (queue: QueueName): void => {
       if (faults.strikes('run missed')) return
       queues.put(queue, '{}')
       if (faults.strikes('run twice')) queues.put(queue, '{}')

@@ -14,7 +14,7 @@ const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 const SHORT_PAGE = 3
 
 /** The time until the SDK detects a lost call; it retries once. */
-const PATIENCE = 2_000
+const LOST_CALL_MS = 2_000
 
 type Deps = {
   run: Table['run']
@@ -33,7 +33,7 @@ const keyIn = ({ Key, Item }: Keyed): string => {
   return key ? `${key.pk} ${key.sk}` : ''
 }
 
-type Wanted = Record<string, { Keys: readonly object[] }>
+type KeysByTable = Record<string, { Keys: readonly object[] }>
 
 /** Returns the keys of a call, for the trace. */
 const subjectOf = (input: Record<string, unknown>): string => {
@@ -50,16 +50,16 @@ export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps)
   /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
-      const most = Number(input.Limit ?? SHORT_PAGE)
-      return run(name, { ...input, Limit: Math.min(most, 1 + random.below(SHORT_PAGE)) })
+      const limit = Number(input.Limit ?? SHORT_PAGE)
+      return run(name, { ...input, Limit: Math.min(limit, 1 + random.below(SHORT_PAGE)) })
     }
     if (name !== 'BatchGetCommand') return undefined
-    const [[table = '', wanted] = []] = Object.entries(input.RequestItems as Wanted)
-    if (!wanted || wanted.Keys.length < 2 || !faults.strikes('read in part')) return undefined
-    const count = 1 + random.below(wanted.Keys.length - 1)
-    const [now, later] = [wanted.Keys.slice(0, count), wanted.Keys.slice(count)]
-    const output = run(name, { RequestItems: { [table]: { ...wanted, Keys: now } } })
-    return { ...output, UnprocessedKeys: { [table]: { ...wanted, Keys: later } } }
+    const [[table = '', request] = []] = Object.entries(input.RequestItems as KeysByTable)
+    if (!request || request.Keys.length < 2 || !faults.strikes('read in part')) return undefined
+    const count = 1 + random.below(request.Keys.length - 1)
+    const [read, unprocessed] = [request.Keys.slice(0, count), request.Keys.slice(count)]
+    const output = run(name, { RequestItems: { [table]: { ...request, Keys: read } } })
+    return { ...output, UnprocessedKeys: { [table]: { ...request, Keys: unprocessed } } }
   }
 
   const happen = (name: string, input: Record<string, unknown>): unknown => {
@@ -95,7 +95,9 @@ export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps)
     return effects
       .call(outgoing, () => happen(name, input))
       .catch((error: Error) =>
-        error.name === 'TimeoutError' ? later(clock, 2 * PATIENCE, error) : Promise.reject(error),
+        error.name === 'TimeoutError'
+          ? later(clock, 2 * LOST_CALL_MS, error)
+          : Promise.reject(error),
       )
   }
 }

@@ -1,15 +1,15 @@
 import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
 
 /**
- * The shapes that a debit's script can take, each small enough to lose a worker at every debit of its
- * effects: what its bank says, what its receiver answers, whether it is reversed, how it is paid.
+ * The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
+ * enough for a crash at every effect.
  */
 
 const HOUR_SECONDS = 3_600
 const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
 
-/** Seconds from the charge to a while after the first, second and third midnight. */
+/** Returns the seconds from the charge to a midnight, counted from 1. */
 export const night = (number: number): number =>
   12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
@@ -72,7 +72,7 @@ const paths: readonly Shape[] = [
   { name: 'charge rejected', script: { charge: 'invalid' } },
 ]
 
-/** Over the provider's daily limit of 1,500.00 in one, of a provider without any in the other. */
+/** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
   { name: 'a provider of some events: completed', script: { provider: 1, reports: [completed()] } },
   { name: 'a provider of some events: failed', script: { provider: 1, reports: [failed()] } },
@@ -201,7 +201,7 @@ export const shapes: readonly Shape[] = [
   ...settlements,
 ]
 
-/** Those in which every pair of effects is met: the ways that most debits go, and their rims. */
+/** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([
   'completed by an update',
   'completed as the approval timeout ends',

@@ -72,9 +72,9 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
         const happen = () => {
           if (worker.isCrashed) return
           try {
-            const came = arrive(outgoing, worker, act)
+            const result = arrive(outgoing, worker, act)
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
-            if (!worker.isCrashed) resolve(came as T)
+            if (!worker.isCrashed) resolve(result as T)
           } catch (error) {
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
             if (!worker.isCrashed) reject(error)

@@ -45,9 +45,9 @@ export const newInvocations = ({ clock, skew }: Deps) => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
       // Only the first result counts.
-      const end = (came: InvocationResult<T>): void => {
+      const end = (result: InvocationResult<T>): void => {
         cancel(timeout)
-        resolve(came)
+        resolve(result)
       }
       const invocation: Invocation = {
         name,

@@ -57,10 +57,10 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   /** Counts a waiting sender until the returned function is called. */
   const begin = (): (() => void) => {
     awaited += 1
-    let isOver = false
+    let hasEnded = false
     return () => {
-      if (!isOver) awaited -= 1
-      isOver = true
+      if (!hasEnded) awaited -= 1
+      hasEnded = true
     }
   }
 
@@ -71,18 +71,18 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   ): Promise<PeerAnswer> =>
     new Promise((resolve, reject) => {
       const worker = currentInvocation()
-      let isOver = false
+      let hasEnded = false
       const end = (isHeard: boolean): boolean => {
-        if (isOver) return false
-        isOver = true
-        signal.removeEventListener('abort', giveUp)
+        if (hasEnded) return false
+        hasEnded = true
+        signal.removeEventListener('abort', abort)
         onEnd?.(isHeard)
         return true
       }
-      const giveUp = (): void => {
+      const abort = (): void => {
         if (end(false)) reject(signal.reason)
       }
-      signal.addEventListener('abort', giveUp)
+      signal.addEventListener('abort', abort)
       if (answer === 'silence') return
       clock.after(after, () => {
         // A crashed invocation closes its connection.

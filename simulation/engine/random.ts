@@ -12,16 +12,16 @@ export const draws = (seed: number): (() => number) => {
 /** Returns the elements in random order. */
 export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
   all
-    .map((one) => ({ one, place: random() }))
+    .map((element) => ({ element, place: random() }))
     .toSorted((a, b) => a.place - b.place)
-    .map(({ one }) => one)
+    .map(({ element }) => element)
 
 export type Random = ReturnType<typeof randomOf>
 
 /** Returns random draws from one seed. */
 export const randomOf = (seed: number) => {
   const draw = draws(seed)
-  const below = (n: number): number => Math.floor(draw() * n)
+  const below = (limit: number): number => Math.floor(draw() * limit)
   return {
     draw,
     /** Returns an integer from 0 to below `limit`. */

@@ -11,7 +11,7 @@ export type Mutant = {
   to: string
   /** The invariants that may report it first (simulation/invariants/all.ts). */
   invariants: readonly number[]
-  /** What a run must contain to reveal it. */
+  /** The events of a run that reveal it. */
   needs: string
 }
 

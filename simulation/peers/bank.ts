@@ -68,7 +68,7 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
     ...(fee ? { fee } : {}),
   })
 
-const NONSENSE: readonly PeerAnswer[] = [
+const INVALID: readonly PeerAnswer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
   // Without a debit, or with another one.
@@ -92,14 +92,14 @@ export const newBank = (deps: Deps): Peer => {
   const amounts = new Map<string, unknown>()
   const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
 
-  const isGenuine = ({ url, method, headers, body }: PeerRequest): boolean => {
+  const isSigned = ({ url, method, headers, body }: PeerRequest): boolean => {
     const { pathname } = new URL(url)
     const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
     return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
   }
 
   /** Returns the result for a key; a query completes a payment under way. */
-  const verdictOn = (key: string): BankResult => {
+  const resultOf = (key: string): BankResult => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict
     known.set(key, 'paid')
@@ -115,11 +115,11 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const handedOver = (path: BankPost['path'], { headers, body: raw }: PeerRequest): BankResult => {
+  const submitted = (path: BankPost['path'], { headers, body: raw }: PeerRequest): BankResult => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const effective = !known.has(key)
-    const verdict = effective ? decide(path, body) : verdictOn(key)
+    const verdict = effective ? decide(path, body) : resultOf(key)
     known.set(key, verdict)
     amounts.set(key, body.amount)
     bankPosts.push({
@@ -135,7 +135,7 @@ export const newBank = (deps: Deps): Peer => {
   }
 
   const answerQuery = (uuid: string): PeerAnswer => {
-    const verdict = verdictOn(uuid)
+    const verdict = resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     queries.push({ at: clock.now(), bank: id, uuid, answer })
@@ -150,18 +150,18 @@ export const newBank = (deps: Deps): Peer => {
       if (faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
-      if (!isGenuine(sent)) return { after, answer: json(401, {}) }
+      if (!isSigned(sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (sent.method === 'GET') return { after, answer: answerQuery(uuid) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
-        return { after, answer: random.pick(NONSENSE) }
+        return { after, answer: random.pick(INVALID) }
       }
       const path = `/${kind}` as BankPost['path']
-      const verdict = handedOver(path, sent)
+      const verdict = submitted(path, sent)
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
-      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(NONSENSE) }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(INVALID) }
       return { after, answer: answerTo(verdict, about(String(sent.headers['x-idempotency-key']))) }
     },
   }

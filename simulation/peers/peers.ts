@@ -66,7 +66,7 @@ const banks = ({
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {
         const script = clients.named(narration)
-        if (script) clients.taken(script, String(uuid))
+        if (script) clients.accepted(script, String(uuid))
       },
       onPayment,
       onRefund: inTurn(),

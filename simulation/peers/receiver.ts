@@ -23,7 +23,7 @@ const answer = (code: number, headers: Record<string, string> = {}, text = ''): 
   text,
 })
 
-const FOR_GOOD = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
+const PERMANENT = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
 
 export const newReceiver = ({ clock, random, faults, posts, downs, answers }: Deps): Peer => {
   const isDown = (): boolean => {
@@ -57,7 +57,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       }
     }
     if (faults.strikes('receiver refuses for good')) {
-      return { after: soon, answer: answer(random.pick(FOR_GOOD), {}, 'no') }
+      return { after: soon, answer: answer(random.pick(PERMANENT), {}, 'no') }
     }
     return { after: soon, answer: answer(random.pick([200, 202, 204]), {}, 'ok') }
   }
@@ -70,9 +70,10 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
     },
     take: ({ url, headers, body, by }: PeerRequest): PeerResponse => {
-      const does = conduct()
-      const code = typeof does.answer === 'object' ? does.answer.code : null
-      const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
+      const response = conduct()
+      const code = typeof response.answer === 'object' ? response.answer.code : null
+      const after =
+        typeof response.answer === 'object' ? response.answer.headers['retry-after'] : undefined
       const post: Post = {
         at: clock.now(),
         url,
@@ -85,7 +86,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       }
       posts.push(post)
       return {
-        ...does,
+        ...response,
         onEnd: (isHeard) => {
           post.responseReceived = isHeard
         },

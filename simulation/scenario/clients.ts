@@ -21,7 +21,7 @@ const providerOf = ({ provider }: DebitScript) => ({
 })
 
 /** Returns another provider. */
-const strangerTo = (script: DebitScript) =>
+const otherProvider = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
 /** Returns the body of a charge; a repeat is equal except for another amount. */
@@ -37,7 +37,7 @@ const bodyOf = (script: DebitScript, amount = script.amount) => ({
 })
 
 /** Members of invalid charges. */
-const WRONG: readonly object[] = [
+const INVALID: readonly object[] = [
   { amount: '0.99' },
   { amount: '10000.01' },
   { amount: 100.5 },
@@ -50,7 +50,7 @@ const WRONG: readonly object[] = [
 export const newClients = ({ api, clock, random }: Deps) => {
   const byNumber = new Map<number, DebitScript>()
   /** When the bank accepted each debit, by uuid. */
-  const takenAt = new Map<string, { script: DebitScript; at: number }>()
+  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
   const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
 
@@ -62,7 +62,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
       await until(script.at + seconds * 1000)
       const name = 'get-debit-request' as const
       await api.ask({ name, caller: providerOf(script), path: { reference } })
-      await api.ask({ name, caller: strangerTo(script), path: { reference } })
+      await api.ask({ name, caller: otherProvider(script), path: { reference } })
     }
   }
 
@@ -82,22 +82,24 @@ export const newClients = ({ api, clock, random }: Deps) => {
     const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
     const name = 'redeliver-event' as const
     await api.ask({ name, caller, path: { id: String(id) } })
-    await api.ask({ name, caller: strangerTo(script), path: { id: String(id) } })
+    await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
   }
 
   /** Sends a bank's report until it is answered. */
   const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
-    const said = script.reports[n]
-    if (!said) return
-    if (said.flaw === 'lost') return
-    const name = said.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+    const scripted = script.reports[n]
+    if (!scripted) return
+    if (scripted.flaw === 'lost') return
+    const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
     const body = {
-      status: said.status,
-      ...(said.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
-      ...(said.status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
-      ...(said.fee ? { fee: said.fee } : {}),
+      status: scripted.status,
+      ...(scripted.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
+      ...(scripted.status === 'failed'
+        ? { error_message: 'Declined' }
+        : { approval_method: 'ussd' }),
+      ...(scripted.fee ? { fee: scripted.fee } : {}),
     }
-    await api.sleep(said.afterSeconds * 1000)
+    await api.sleep(scripted.afterSeconds * 1000)
     if (script.number % 7 === 0) {
       const other =
         bankNames[(bankNames.indexOf(script.bank) + 1) % bankNames.length] ?? script.bank
@@ -114,7 +116,7 @@ export const newClients = ({ api, clock, random }: Deps) => {
       byNumber.set(script.number, script)
       await until(script.at)
       if (script.charge === 'invalid') {
-        await charge(script, random.pick(WRONG))
+        await charge(script, random.pick(INVALID))
         return
       }
       const charged = await charge(script)
@@ -130,15 +132,15 @@ export const newClients = ({ api, clock, random }: Deps) => {
     },
     /** Returns the final report that is due by now. */
     outcomeOf: (uuid: string): ScriptedReport | undefined => {
-      const taken = takenAt.get(uuid)
-      return taken?.script.reports
+      const accepted = acceptedAt.get(uuid)
+      return accepted?.script.reports
         .filter(({ status }) => status !== 'approved')
-        .filter(({ afterSeconds }) => taken.at + afterSeconds * 1000 <= clock.now())
+        .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
     /** Schedules the reports on an accepted debit. */
-    taken: (script: DebitScript, uuid: string): void => {
-      takenAt.set(uuid, { script, at: clock.now() })
+    accepted: (script: DebitScript, uuid: string): void => {
+      acceptedAt.set(uuid, { script, at: clock.now() })
       for (const n of script.reports.keys()) void report(script, uuid, n)
     },
   }

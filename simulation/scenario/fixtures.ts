@@ -20,23 +20,23 @@ export const secretOf = (bank: string): string => `cs_simulated_${bank}`
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
-type Told = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
+type WebhookOptions = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
 
 type Row = {
   id: string
   dailyLimit?: number
   fees?: { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
-  told?: Told
+  webhook?: WebhookOptions
 }
 
 const rows: readonly Row[] = [
-  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, told: {} },
+  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, webhook: {} },
   {
     id: 'birch',
     // Low enough to reject charges.
     dailyLimit: 1_500_00,
     fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
-    told: {
+    webhook: {
       attemptsMax: 3,
       events: ['transaction.created', 'transaction.completed', 'transaction.failed'],
     },
@@ -46,13 +46,13 @@ const rows: readonly Row[] = [
     id: 'delta',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 10, minimum: 100 },
-    told: { attemptsMax: 2 },
+    webhook: { attemptsMax: 2 },
   },
   {
     id: 'ember',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 0, maximum: 300 },
-    told: { events: ['transaction.completed', 'settlement.completed'] },
+    webhook: { events: ['transaction.completed', 'settlement.completed'] },
   },
 ]
 
@@ -60,7 +60,11 @@ const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
 
 export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, n) => ({
   id: row.id,
-  webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
+  webhook: row.webhook && {
+    url: `https://${hostOf(row.id)}/hooks`,
+    secret: secretAt(n),
+    ...row.webhook,
+  },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
 }))
@@ -97,8 +101,8 @@ const accountOf = (phone: string): CustomerAccount => ({
   status: 'active',
 })
 
-const providersAmong = (wanted: readonly number[]) =>
-  rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
+const providersAmong = (selected: readonly number[]) =>
+  rows.map((row, n) => ({ row, n })).filter(({ n }) => selected.includes(n))
 
 const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
   name === 'SBX'
@@ -125,19 +129,23 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
         owner: row.id as ProviderId,
         createdAt,
       }),
-      ...(row.told
-        ? [changeWebhook(row.id as ProviderId, () => webhookAt(row, row.told as Told, n, at))]
+      ...(row.webhook
+        ? [
+            changeWebhook(row.id as ProviderId, () =>
+              webhookAt(row, row.webhook as WebhookOptions, n, at),
+            ),
+          ]
         : []),
     ]),
     putSweepProgress({ until: at }),
   ])
 }
 
-const webhookAt = ({ id }: Row, told: Told, n: number, since: Date): Webhook => ({
+const webhookAt = ({ id }: Row, webhook: WebhookOptions, n: number, since: Date): Webhook => ({
   url: `https://${hostOf(id)}/hooks`,
   secret: secretAt(n),
   since,
   timeoutSeconds: 10,
   connectionTimeoutSeconds: 5,
-  ...told,
+  ...webhook,
 })

@@ -37,7 +37,7 @@ export const within = (
   return [from, Math.max(from, to)]
 }
 
-/** Returns the position before or after all rows with a sort key. */
+/** Returns the position before or behind the rows with a sort key. */
 const edge = (rows: readonly Row[], sortKey: string, text: string, isAfter: boolean): number =>
   firstNot(rows, (row) => {
     const order = compareText(textOf(row, sortKey), text)

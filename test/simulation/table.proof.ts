@@ -5,19 +5,17 @@ import { operationsOf } from './random-operations.ts'
 import { type Local, localAt, newTwoTables } from './two-tables.ts'
 
 /**
- * The simulated table does what DynamoDB Local does, operation by operation, and leaves the same
- * items, indexes and stream behind. `OPERATIONS=100000` makes it so many; `OPERATIONS_SEED` repeats
- * a run.
+ * The simulated table equals DynamoDB Local in every result, index and stream record. `OPERATIONS`
+ * sets the number of operations, `OPERATIONS_SEED` repeats a run.
  */
 
 const { OPERATIONS, OPERATIONS_SEED } = process.env
 const count = Number(OPERATIONS ?? 4_000)
 const seed = Number(OPERATIONS_SEED ?? (OPERATIONS ? Date.now() % 1_000_000_000 : 20261121))
 
-/** Operations on one table; each run has a seed of its own. */
 const PER_TABLE = 400
 const AT_ONCE = 6
-/** Far more than an operation takes, and a while to find the shortest way to a difference. */
+/** Generous limits for one operation, and for shortening a difference. */
 const OPERATION_MS = 30
 const SHORTEN_MS = 600_000
 
