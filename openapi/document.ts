@@ -1,5 +1,9 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
-import { Payload, PingPayload, SettlementPayload } from '../shared/views/webhook-payload.ts'
+import {
+  pingWebhookSchema,
+  settlementWebhookSchema,
+  webhookSchema,
+} from '../shared/views/webhook-payload.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
@@ -74,9 +78,9 @@ export const openApi = (): Json => ({
     schemas: {
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
-      Webhook: schemaOf(Payload),
-      SettlementWebhook: schemaOf(SettlementPayload),
-      Ping: schemaOf(PingPayload),
+      Webhook: schemaOf(webhookSchema()),
+      SettlementWebhook: schemaOf(settlementWebhookSchema()),
+      Ping: schemaOf(pingWebhookSchema()),
     },
     parameters: parameterComponents,
     headers: headerComponents,

@@ -2,13 +2,7 @@ import * as v from 'valibot'
 import type { Success } from '../shared/api/envelope.ts'
 import type { OperationName } from '../shared/api/operations.ts'
 import { cursorFor, listHash } from '../shared/api/pagination.ts'
-import {
-  Bank,
-  BankIdentifier,
-  bankDetailView,
-  bankView,
-  CustomerAccount,
-} from '../shared/domain/banks/bank.ts'
+import { Bank, BankIdentifier, CustomerAccount } from '../shared/domain/banks/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../shared/domain/debits/debit.ts'
 import type { Status } from '../shared/domain/debits/lifecycle.ts'
 import { Reference, Uuid } from '../shared/domain/ids.ts'
@@ -28,11 +22,17 @@ import { endPayment } from '../shared/domain/settlement/payment.ts'
 import { Day, startOf } from '../shared/domain/time.ts'
 import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../shared/domain/webhooks/attempt.ts'
 import { newDelivery, recordAttempt, redeliver } from '../shared/domain/webhooks/delivery.ts'
-import { webhookPayload } from '../shared/domain/webhooks/event.ts'
-import { bankItemView, bankListView, bankUpdateView, callbackView } from '../shared/views/bank.ts'
+import { bankDetailView, bankView } from '../shared/views/bank.ts'
+import {
+  bankItemView,
+  bankListView,
+  bankUpdateView,
+  callbackView,
+} from '../shared/views/bank-debit.ts'
 import { batchView, lineView, totalsView } from '../shared/views/batch.ts'
 import { chargeView, debitView, statusView } from '../shared/views/debit.ts'
 import { deliveryView, deliveryWithAttempts, pingView } from '../shared/views/delivery.ts'
+import { webhookPayload } from '../shared/views/webhook-payload.ts'
 
 /** Builds the examples from one debit with the views of the service. */
 
@@ -196,7 +196,7 @@ export const exampleReplies: Record<OperationName, Success> = {
   'list-banks': { data: [bankView(gcb)] },
   'get-bank': { data: bankDetailView(gcb) },
   'lookup-customer-banks': {
-    beside: { phone_number: phone, customer: account.customerName },
+    topLevel: { phone_number: phone, customer: account.customerName },
     data: [bankView(gcb)],
   },
   'list-deliveries': {

@@ -1,10 +1,10 @@
-import { type ObjectEntries, object } from 'valibot'
+import { object } from 'valibot'
 import { successReply } from '../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
-import { replies } from '../shared/views/replies.ts'
 import { descriptionOf } from './descriptions.ts'
 import { exampleReplies, NOON } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
+import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
@@ -91,19 +91,11 @@ const describeParameter = (name: OperationName, parameter: string): Json => {
   return { name: parameter, description, ...rest }
 }
 
-type ReplyShape = { data: Parameters<typeof schemaOf>[0] } & Partial<{
-  beside: ObjectEntries
-  page: ObjectEntries
-  headers: Record<string, string>
-  file: string
-  elsewhere: ReplyShape['data']
-}>
-
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {}, file, elsewhere }: ReplyShape = replies[name]
+  const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const example = successReply(exampleReplies[name], status, {
     requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
@@ -119,18 +111,18 @@ const success = (name: OperationName): Json => {
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
-            beside && schemaOf(object(beside)),
+            topLevel && schemaOf(object(topLevel)),
             page && schemaOf(object(page)),
           ),
           example: JSON.parse(example.body),
         },
       },
     },
-    ...(elsewhere && { 303: redirection(elsewhere) }),
+    ...(redirect ? { 303: redirection(redirect) } : {}),
   }
 }
 
-const redirection = (data: ReplyShape['data']): Json => ({
+const redirection = (data: Reply['data']): Json => ({
   description: 'Report too large for a reply; fetch it from the given URL',
   headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankShape } from '../shared/views/transaction-shape.ts'
+import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
 /** Converts the valibot schemas of requests and replies to JSON Schema. */
@@ -12,7 +12,7 @@ export type Json = Record<string, unknown>
 const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
 
 /** Schemas that become named components. */
-const definitions = { Bank: BankShape }
+const definitions = { Bank: BankSchema }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
@@ -118,7 +118,7 @@ const error = {
 }
 
 export const schemaComponents: Json = {
-  Bank: convert(BankShape, { ...config, definitions: {} }),
+  Bank: convert(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
   Details: detailsSchema,
   Error: error,

@@ -1,11 +1,18 @@
-import { PING, pingBody, settlementEvent, webhookBody } from '../shared/domain/webhooks/event.ts'
+import { PING } from '../shared/domain/webhooks/event.ts'
 import {
   type DebitEventName,
   debitEventNames,
   eventTypes,
   sentType,
 } from '../shared/domain/webhooks/event-type.ts'
-import { overlapHeaders, payloadHeaders, sentTypes } from '../shared/views/webhook-payload.ts'
+import {
+  overlapHeaders,
+  payloadHeaders,
+  pingBody,
+  sentTypes,
+  settlementEvent,
+  webhookBody,
+} from '../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 

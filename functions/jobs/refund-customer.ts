@@ -37,7 +37,7 @@ export const refundCustomer = (runtime: Runtime) =>
     const repeated = isBegun || restore !== undefined
     const begun = isBegun
       ? refund
-      : await replaceRefund(refund, beginRefund(refund, runtime.now()), runtime)
+      : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
     // Another worker wrote first and sends it.
     if (!begun) return
     const result = await refundAtBank({ ...begun, repeated })
@@ -78,7 +78,7 @@ const recordResult = async (
     case 'paid': {
       const { bankReference } = result
       const completed = completeRefund(refund, { bankReference, at: runtime.now() })
-      await replaceRefund(refund, completed, runtime)
+      await replaceRefund(refund, completed, [], runtime)
     }
   }
 }
@@ -105,7 +105,7 @@ const recordFailure = async (
     report: failure,
   })
   const failed = failRefund(refund, { failure, at })
-  if (await replaceRefund(refund, failed, runtime, [exception])) {
+  if (await replaceRefund(refund, failed, [exception], runtime)) {
     log.error('refund failed', { reference, bank, failure })
   }
 }

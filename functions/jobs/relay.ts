@@ -6,11 +6,7 @@ import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
-import {
-  debitEvents,
-  type ProviderEvent,
-  settlementEvent,
-} from '../../shared/domain/webhooks/event.ts'
+import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
@@ -31,9 +27,10 @@ import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
-import { type Append, gathering } from '../../shared/store/webhooks/feed.ts'
+import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
+import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
 /**
  * Sends messages and publishes events for the records of the table's stream, which is the outbox. A
@@ -41,7 +38,7 @@ import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
  */
 export const relay = (runtime: Pick<Runtime, 'now'>) =>
   streamReader(() => {
-    const append = gathering()
+    const append = batchedAppend()
     return async ({ dynamodb }) => {
       const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
       const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)

@@ -17,15 +17,19 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
 /** Grants a request, or returns the request that this operator has granted before. */
-const grant = async (id: ApprovalId, author: Author): Promise<Approval | Refusal> => {
+const grant = async (
+  id: ApprovalId,
+  author: Author,
+  runtime: Runtime,
+): Promise<Approval | Refusal> => {
   const approval = await findApproval(id)
   if (!approval) return noSuchApproval()
   const refusal = refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
-  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author)
+  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
   // Another operator, or a concurrent call, decided first: read its decision.
-  return isFirst ? approval : grant(id, author)
+  return isFirst ? approval : grant(id, author, runtime)
 }
 
 export const manageApproval = (runtime: Runtime) =>
@@ -46,7 +50,7 @@ export const manageApproval = (runtime: Runtime) =>
       },
       /** A repeat after a crash runs the call if it has not run yet. */
       grant: async ({ id }, author) => {
-        const approval = await grant(id, author)
+        const approval = await grant(id, author, runtime)
         if (approval instanceof Refusal) return approval
         const call = { verb: approval.verb, options: {}, actor: author.by, approval: id }
         const reply = await invokeNoun(approval.noun, call)
@@ -58,7 +62,8 @@ export const manageApproval = (runtime: Runtime) =>
         if (!approval) return noSuchApproval()
         const decision = { verb: 'deny', decision: 'denied', reason } as const
         const isDenied =
-          statusAt(approval, author.at) === 'pending' && (await decide(approval, decision, author))
+          statusAt(approval, author.at) === 'pending' &&
+          (await decide(approval, decision, author, runtime))
         const current = (await findApproval(id)) ?? approval
         return isDenied ? approvalView(current, author.at) : alreadyDecided(current, author.at)
       },

@@ -50,7 +50,7 @@ export const manageConnector = (runtime: Runtime) =>
       },
       list: async () => Promise.all((await listBanks()).map(viewWithUrl)),
       remove: async ({ bank: identifier }, author) => {
-        const bank = await disconnect(identifier, recording(identifier, author))
+        const bank = await disconnect(identifier, recording(identifier, author), runtime)
         return bank ? view(bank) : noSuch('bank')
       },
     },

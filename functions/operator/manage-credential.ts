@@ -53,6 +53,7 @@ const issue = async (options: IssueOptions, author: Author, runtime: Runtime) =>
     token,
     { ...owner, createdAt, ...defined({ expiresOn }) },
     record,
+    runtime,
   )
   return issued
     ? { token, id, ...owner, expires_on: expiresOn ?? null }
@@ -68,12 +69,13 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
 })
 
 /** Revokes a credential; a revoked one keeps its first time. */
-const revoke = async (id: string, author: Author, now: Date) => {
+const revoke = async (id: string, author: Author, runtime: Runtime) => {
+  const now = runtime.now()
   const credential = await findCredential(id)
   if (!credential) return noSuch('credential')
   const recording = recordingOf(id, credential, author)
   const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
-  if (!credential.revokedAt) await revokeCredential(id, now, record)
+  if (!credential.revokedAt) await revokeCredential(id, now, record, runtime)
   return { revoked: true }
 }
 
@@ -110,7 +112,7 @@ export const manageCredential = (runtime: Runtime) =>
       },
       revoke: async (target, author) => {
         const id = idOf(target)
-        return id instanceof Refusal ? id : revoke(id, author, runtime.now())
+        return id instanceof Refusal ? id : revoke(id, author, runtime)
       },
     },
     runtime,

@@ -52,8 +52,17 @@ export const manageCustomer = (runtime: Runtime) =>
           accountType: options['account-type'],
           status,
         }
-        await putAccount(phone, bank, account, (previous, next) =>
-          changeWrites(recording(phone, bank, author), previous && fields(previous), fields(next)),
+        await putAccount(
+          phone,
+          bank,
+          account,
+          (previous, next) =>
+            changeWrites(
+              recording(phone, bank, author),
+              previous && fields(previous),
+              fields(next),
+            ),
+          runtime,
         )
         return view(phone, bank, account)
       },
@@ -64,8 +73,11 @@ export const manageCustomer = (runtime: Runtime) =>
       list: async ({ phone }) =>
         (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
       unlink: async ({ phone, bank }, author) => {
-        const removed = await removeAccount(phone, bank, (previous) =>
-          changeWrites(recording(phone, bank, author), fields(previous), undefined),
+        const removed = await removeAccount(
+          phone,
+          bank,
+          (previous) => changeWrites(recording(phone, bank, author), fields(previous), undefined),
+          runtime,
         )
         return removed ? { unlinked: true } : noSuch('account')
       },

@@ -1,14 +1,14 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
-import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
+import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
@@ -16,11 +16,11 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-const listNewest = async (
+const listNewestDeliveries = async (
   provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
-  const deliveries = await findDeliveries(await readNewest(provider, limit))
+  const deliveries = await findDeliveries(await listNewest(provider, limit))
   return deliveries
     .filter((delivery) => status === undefined || delivery.status === status)
     .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
@@ -33,11 +33,11 @@ export const manageDelivery = (runtime: Runtime) =>
     {
       list: async ({ reference, provider, status, limit }) => {
         if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-        if (provider) return listNewest(provider, { status, limit })
+        if (provider) return listNewestDeliveries(provider, { status, limit })
         return new Refusal(1007, { details: '--reference or --provider is required' })
       },
       redeliver: async ({ id }, author) => {
-        const key = readDeliveryId(environment.referencePrefix, id)
+        const key = parseDeliveryId(environment.referencePrefix, id)
         const event = key && (await findEvent(key))
         if (!event) return noSuch('delivery')
         await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })

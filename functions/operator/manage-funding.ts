@@ -48,7 +48,7 @@ export const manageFunding = (runtime: Runtime) =>
           {},
           { amount: formatAmount(amount), date },
         )
-        await putFunding(funding, runtime, record)
+        await putFunding(funding, record, runtime)
         const recorded = await findFunding(bank, reference)
         if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
         if (!isSameFunding(recorded, funding)) {

@@ -24,7 +24,7 @@ import { type Author, noSuch, operatorHandler } from '../../shared/operator/hand
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
+import { findDayTotal } from '../../shared/store/debits/charges.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
   changeProvider,
@@ -137,16 +137,23 @@ const setProvider = async (
         previous && fields(previous),
         fields(next),
       ),
+    real,
   )
   return provider instanceof Refusal ? provider : providerView(provider)
 }
 
-const setBank = async (identifier: BankIdentifier, options: SetOptions, author: Author) => {
+const setBank = async (
+  identifier: BankIdentifier,
+  options: SetOptions,
+  author: Author,
+  runtime: Runtime,
+) => {
   const recording = { ...author, target: identifier, bank: identifier }
   const bank = await changeBank(
     identifier,
     (previous) => (previous ? withOverride(previous, options) : noSuch('bank')),
     (previous, next) => changeWrites(recording, previous && fields(previous), fields(next)),
+    runtime,
   )
   return bank instanceof Refusal ? bank : bankView(bank)
 }
@@ -170,7 +177,7 @@ export const manageLimit = (runtime: Runtime) =>
         const refusal = checkOptions(options)
         if (refusal) return refusal
         if (options.provider) return setProvider(options.provider, options, author, runtime)
-        return options.bank && setBank(options.bank, options, author)
+        return options.bank && setBank(options.bank, options, author, runtime)
       },
       show: async (owner) => checkOwner(owner) ?? show(owner, runtime.now()),
       list: async () => [

@@ -78,7 +78,7 @@ const signingAfter = async (
   if (secret === null) return undefined
   const at = runtime.now()
   if (previous && (await openRequestSecrets(id, previous, at))[0] === secret) return previous
-  const sealed = await sealRequestSecret(id, secret)
+  const sealed = await sealRequestSecret(id, secret, runtime)
   return replaced(previous, { secret: sealed, at, graceSeconds: SECRET_OVERLAP_SECONDS.default })
 }
 
@@ -150,7 +150,7 @@ export const manageProvider = (runtime: Runtime) => {
   const { now } = runtime
   const save = async (id: ProviderId, settings: Settings, start: Start, author: Author) => {
     const change = changeOf(settings, start, runtime)
-    const provider = await changeProvider(id, change, changeRecord(id, author, runtime))
+    const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
     return provider instanceof Refusal ? provider : view(provider, now())
   }
   return operatorHandler(
@@ -174,7 +174,11 @@ export const manageProvider = (runtime: Runtime) => {
         const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } =
           options
         const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
-        const rotation = { secret: await sealRequestSecret(id, secret), at: now(), graceSeconds }
+        const rotation = {
+          secret: await sealRequestSecret(id, secret, runtime),
+          at: now(),
+          graceSeconds,
+        }
         const provider = await changeProvider(
           id,
           (previous) =>
@@ -182,6 +186,7 @@ export const manageProvider = (runtime: Runtime) => {
               ? { ...previous, requestSigning: replaced(previous.requestSigning, rotation) }
               : noSuch('provider'),
           changeRecord(id, author, runtime),
+          runtime,
         )
         if (provider instanceof Refusal) return provider
         const previousUntil = ifFuture(provider.requestSigning?.previous?.until, now())

@@ -30,14 +30,18 @@ const view = async (restore: Restore | undefined) => ({
 const change = (
   author: Author,
   nextOf: (previous: Restore | undefined) => Restore | Refusal,
-  provider?: ProviderId,
+  provider: ProviderId | undefined,
+  runtime: Runtime,
 ) =>
-  changeRestore(nextOf, (previous, next) =>
-    changeWrites(
-      { ...author, target: `generation ${next.generation}`, ...defined({ provider }) },
-      fields(previous),
-      fields(next),
-    ),
+  changeRestore(
+    nextOf,
+    (previous, next) =>
+      changeWrites(
+        { ...author, target: `generation ${next.generation}`, ...defined({ provider }) },
+        fields(previous),
+        fields(next),
+      ),
+    runtime,
   )
 
 const tooLow = (highest: number): Refusal =>
@@ -50,24 +54,33 @@ const tooLow = (highest: number): Refusal =>
   })
 
 /** Reserves the generation in the bucket first, so that no generation is used twice. */
-const begin = async (generation: number, author: Author): Promise<Restore | Refusal> => {
+const begin = async (
+  generation: number,
+  author: Author,
+  runtime: Runtime,
+): Promise<Restore | Refusal> => {
   const highest = await readGeneration()
   const isInterrupted = generation === highest.generation && !highest.isInTable
   if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)
   await writeGeneration({ generation, isInTable: false })
-  const result = await change(author, (previous) => {
-    if (previous?.generation === generation) return previous
-    if (previous && previous.generation > generation) return tooLow(previous.generation)
-    const { at: begunAt, by } = author
-    return { generation, begunAt, by, released: [], releasedAt: null }
-  })
+  const result = await change(
+    author,
+    (previous) => {
+      if (previous?.generation === generation) return previous
+      if (previous && previous.generation > generation) return tooLow(previous.generation)
+      const { at: begunAt, by } = author
+      return { generation, begunAt, by, released: [], releasedAt: null }
+    },
+    undefined,
+    runtime,
+  )
   // The table decides between two concurrent operators, and the bucket follows the table.
   const current = result instanceof Refusal ? await findRestore() : result
   if (current) await writeGeneration({ generation: current.generation, isInTable: true })
   return result
 }
 
-const release = async (provider: ProviderId | undefined, author: Author) => {
+const release = async (provider: ProviderId | undefined, author: Author, runtime: Runtime) => {
   if (provider && !(await findProvider(provider))) return noSuch('provider')
   return change(
     author,
@@ -80,6 +93,7 @@ const release = async (provider: ProviderId | undefined, author: Author) => {
         : { ...previous, releasedAt: author.at }
     },
     provider,
+    runtime,
   )
 }
 
@@ -90,8 +104,8 @@ export const manageRestore = (runtime: Runtime) =>
   operatorHandler(
     noun,
     {
-      begin: async ({ generation }, author) => viewOf(await begin(generation, author)),
-      release: async ({ provider }, author) => viewOf(await release(provider, author)),
+      begin: async ({ generation }, author) => viewOf(await begin(generation, author, runtime)),
+      release: async ({ provider }, author) => viewOf(await release(provider, author, runtime)),
       show: async () => ({
         ...(await view(await findRestore())),
         highest_generation: (await readGeneration()).generation,

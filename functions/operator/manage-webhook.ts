@@ -136,6 +136,7 @@ export const manageWebhook = (runtime: Runtime) => {
           provider,
           (previous) => applySettings(previous, { ...settings, url }, secret, now()),
           changeRecord(provider, author, runtime),
+          runtime,
         )
         await changeHealth(provider, renewed)
         return view(webhook, now())
@@ -154,6 +155,7 @@ export const manageWebhook = (runtime: Runtime) => {
           provider,
           (previous) => previous && rotated(previous, rotation),
           changeRecord(provider, author, runtime),
+          runtime,
         )
         return webhook ? view(webhook, now()) : noWebhook()
       },
@@ -170,7 +172,11 @@ export const manageWebhook = (runtime: Runtime) => {
         return views
       },
       remove: async ({ provider }, author) => {
-        const isRemoved = await removeWebhook(provider, changeRecord(provider, author, runtime))
+        const isRemoved = await removeWebhook(
+          provider,
+          changeRecord(provider, author, runtime),
+          runtime,
+        )
         return isRemoved ? { removed: true } : noWebhook()
       },
     },

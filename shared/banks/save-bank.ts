@@ -23,6 +23,8 @@ type BankChange = {
   /** Called with the stored bank, if there is one. */
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
+  /** Returns writes for the same transaction. */
+  recordChange?: RecordChange
 }
 
 export type SavedBank = {
@@ -34,7 +36,6 @@ export type SavedBank = {
 
 type ConnectedBank = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
 
-/** Returns the writes that record the operator's change. */
 type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly Write[]
 
 const recordsNothing: RecordChange = () => []
@@ -44,14 +45,7 @@ const recordsNothing: RecordChange = () => []
  * other (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  {
-    identifier,
-    change,
-    options,
-    recordChange = recordsNothing,
-  }: BankChange & {
-    recordChange?: RecordChange
-  },
+  { identifier, change, options, recordChange = recordsNothing }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
   // Generated once, although a lost race repeats the change.
@@ -66,13 +60,15 @@ export const saveBank = async (
       if (changed instanceof Refusal) return changed
       previous = changed.previous
       next = changed.next
-      settingsWrites = next && next !== previous ? [await connectorWrite(identifier, next)] : []
+      settingsWrites =
+        next && next !== previous ? [await connectorWrite(identifier, next, runtime)] : []
       return changed.bank
     },
     (stored, saved) => [
       ...settingsWrites,
       ...recordChange({ bank: stored, connector: previous }, { bank: saved, connector: next }),
     ],
+    runtime,
   )
   if (bank instanceof Refusal) return bank
   if (!next) return { bank }
@@ -137,7 +133,8 @@ const connectorSecret = (random: Uint8Array): string =>
 /** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
 export const disconnect = async (
   identifier: BankIdentifier,
-  recordChange: RecordChange = recordsNothing,
+  recordChange: RecordChange,
+  runtime: Runtime,
 ): Promise<Bank | undefined> => {
   let connector: ConnectorSettings | undefined
   return changeBank(
@@ -150,6 +147,7 @@ export const disconnect = async (
       connectorRemoval(identifier),
       ...recordChange({ bank: stored, connector }, { bank: saved, connector: undefined }),
     ],
+    runtime,
   )
 }
 

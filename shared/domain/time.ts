@@ -12,7 +12,7 @@ export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
-/** Also runs for text that is no date: valibot continues after a failed check. */
+/** Also runs for invalid dates: valibot continues after a failed check. */
 const isInCalendar = (text: string): boolean => {
   const at = new Date(text)
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)

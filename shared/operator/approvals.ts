@@ -15,6 +15,7 @@ import {
 import type { Fields } from '../domain/operator/change.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
 import {
   claimApproval,
   decideApproval,
@@ -79,6 +80,7 @@ export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
   step: Step,
+  runtime: Runtime,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
   if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
@@ -92,7 +94,9 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first] ?? '',
     options,
-    ...(Object.keys(secrets).length > 0 ? { secrets: await sealSecrets(id, secrets) } : {}),
+    ...(Object.keys(secrets).length > 0
+      ? { secrets: await sealSecrets(id, secrets, runtime) }
+      : {}),
     decision: 'pending',
     requestedBy: step.by,
     requestedAt: step.at,
@@ -102,6 +106,7 @@ export const requestApproval = async (
   await putApproval(
     approval,
     recordOf(step, 'request', approval, [{}, { status: 'pending', request }]),
+    runtime,
   )
   return { approval: approvalView(approval, step.at) }
 }
@@ -114,6 +119,7 @@ export const decide = (
     ...decision
   }: { verb: string } & Pick<Parameters<typeof decideApproval>[1], 'decision' | 'reason'>,
   step: Step,
+  runtime: Runtime,
 ): Promise<boolean> =>
   decideApproval(
     approval.id,
@@ -122,6 +128,7 @@ export const decide = (
       { status: 'pending' },
       { status: decision.decision, reason: decision.reason },
     ]),
+    runtime,
   )
 
 /** A granted call that this worker alone may run. */
@@ -144,6 +151,7 @@ export const claimGranted = async (
   approvalText: unknown,
   { id: worker, at, by }: Step,
   until: Date,
+  runtime: Runtime,
 ): Promise<Granted | Refusal> => {
   const id = v.safeParse(ApprovalId, approvalText)
   const approval = id.success ? await findApproval(id.output) : undefined
@@ -154,7 +162,7 @@ export const claimGranted = async (
     return new Refusal(1403, { details: 'the request is not granted' })
   }
   const claim = { id: approval.id, claim: worker, at, until }
-  if (!(await claimApproval(claim))) {
+  if (!(await claimApproval(claim, runtime))) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
@@ -162,7 +170,7 @@ export const claimGranted = async (
     verb,
     options: await openOptions(approval),
     requestedBy,
-    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }),
-    release: () => releaseApproval(claim),
+    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }, runtime),
+    release: () => releaseApproval(claim, runtime),
   }
 }

@@ -79,14 +79,14 @@ export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, ru
     const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
     const checked = await check?.(parsed.options, author)
     const requested =
-      checked instanceof Refusal ? checked : await requestApproval(noun, call, author)
+      checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
     return requested instanceof Refusal
       ? refused(explain(requested))
       : { outcome: 'requested', reply: { result: requested } }
   }
 
   const runGranted = async (approval: string, author: Author, until: Date): Promise<Outcome> => {
-    const granted = await claimGranted(noun.name, approval, author, until)
+    const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return refused(explain(granted))
     const { verb, options, requestedBy, finish, release } = granted
     const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }

@@ -174,14 +174,14 @@ export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],
   next: { batch: Batch; others: readonly Batch[] },
-  options: Parameters<typeof replaceBatches>[2],
+  options: Parameters<typeof replaceBatches>[1],
   runtime: Runtime,
 ): Promise<ReplaceResult> => {
   const pairs = [
     { before: batch, after: next.batch },
     ...others.map((before, index) => ({ before, after: next.others[index] ?? before })),
   ]
-  const kind = await replaceBatches(pairs, runtime, options)
+  const kind = await replaceBatches(pairs, options, runtime)
   return kind === 'written'
     ? { kind, batch: { ...next.batch, version: batch.version + 1 } }
     : { kind }

@@ -3,16 +3,17 @@ import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
-import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
 import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { appendToFeed, feedSince, isInFeed } from '../store/webhooks/feed.ts'
+import { appendToFeed, isInFeed, loadFeedSince } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
+import { debitEvents } from '../views/webhook-payload.ts'
 
 /**
  * Repeats the missing follow-up work of debits: unpublished events and lost submissions. Consumers
@@ -71,7 +72,7 @@ const repairProvider = async (
 ): Promise<ProviderEvent[]> => {
   const oldest = Math.min(...events.map(({ at }) => at.getTime()))
   const [feed, unrecorded] = await Promise.all([
-    feedSince(provider, new Date(oldest)),
+    loadFeedSince(provider, new Date(oldest)),
     unrecordedOf(provider, events, now),
   ])
   const unpublished = events.filter((event) => !isInFeed(feed, event))

@@ -7,6 +7,7 @@ import { real } from '../../shared/runtime.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
@@ -120,22 +121,35 @@ export const furnish = async (at: Date, providers: readonly number[]): Promise<v
         },
         real,
       ),
-      putCredential(tokenOf({ kind: 'bank', id: name }), {
-        kind: 'bank',
-        owner: name as BankIdentifier,
-        createdAt,
-      }),
-      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
+      putCredential(
+        tokenOf({ kind: 'bank', id: name }),
+        { kind: 'bank', owner: name as BankIdentifier, createdAt },
+        [],
+        real,
+      ),
+      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone), noWrites, real)),
     ]),
     ...providersAmong(providers).flatMap(({ row, n }) => [
-      changeProvider(row.id as ProviderId, () => providerOf(row)),
-      putCredential(tokenOf({ kind: 'provider', id: row.id }), {
-        kind: 'provider',
-        owner: row.id as ProviderId,
-        createdAt,
-      }),
+      changeProvider(row.id as ProviderId, () => providerOf(row), noWrites, real),
+      putCredential(
+        tokenOf({ kind: 'provider', id: row.id }),
+        {
+          kind: 'provider',
+          owner: row.id as ProviderId,
+          createdAt,
+        },
+        [],
+        real,
+      ),
       ...(row.told
-        ? [changeWebhook(row.id as ProviderId, () => webhookAt(row, row.told as Told, n, at))]
+        ? [
+            changeWebhook(
+              row.id as ProviderId,
+              () => webhookAt(row, row.told as Told, n, at),
+              noWrites,
+              real,
+            ),
+          ]
         : []),
     ]),
     putSweepProgress({ until: at }),

@@ -6,7 +6,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { eventId, pingBody, webhookBody } from '../../shared/domain/webhooks/event.ts'
+import { eventId } from '../../shared/domain/webhooks/event.ts'
+import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
 import {
   type Signing,
   signatureHeaders,

@@ -243,7 +243,7 @@ describe('a request', () => {
     expect(printed(await decide('show', later(86_340_000)))).toMatchObject({ status: 'pending' })
     // A grant that was recorded in time but not executed expires as well.
     const decision = { decision: 'granted', by: kofi, at: new Date() } as const
-    expect(await decideApproval(id as ApprovalId, decision, [])).toBe(true)
+    expect(await decideApproval(id as ApprovalId, decision, [], real)).toBe(true)
     expect(await errorOf(decide('grant'))).toContain('the request expired at')
     expect(printed(await decide('show'))).toMatchObject({ status: 'expired', done_at: null })
   })
@@ -352,7 +352,7 @@ describe('a grant', () => {
 
   test('that was recorded before a crash is retried by the same operator', async () => {
     const id = (await changeAccount('granted', '1041008006')) as ApprovalId
-    await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [])
+    await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [], real)
     expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
     expect(printed(await grant(kofi, id)).settlement_account.account_number).toBe('1041008006')
     expect(await errorOf(grant(kofi, id))).toContain('the call was already made at')
@@ -361,9 +361,9 @@ describe('a grant', () => {
   test('waits for a worker that holds the lease of the call, and only until the lease ends', async () => {
     const id = (await changeAccount('granted', '1041008007')) as ApprovalId
     const at = new Date()
-    await decideApproval(id, { decision: 'granted', by: kofi, at }, [])
+    await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
     const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 1_000) }
-    expect(await claimApproval(claim)).toBe(true)
+    expect(await claimApproval(claim, real)).toBe(true)
     expect(await errorOf(grant(kofi, id))).toBe('the call is in progress or was already made')
     await vi.waitFor(async () => printed(await grant(kofi, id)), { timeout: 5_000, interval: 100 })
     expect(await show(id)).toMatchObject({ done_at: expect.stringMatching(/Z$/) })

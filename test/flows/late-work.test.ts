@@ -9,10 +9,12 @@ import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { gcb, NOON, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -28,7 +30,7 @@ beforeEach(() => {
 beforeAll(async () => {
   await useFreshTable()
   process.env.QUEUE_URL_SANDBOX_OUTCOMES = 'https://sqs.test/sandbox-outcomes'
-  await changeBank(gcb.identifier, () => gcb)
+  await changeBank(gcb.identifier, () => gcb, noWrites, real)
 })
 
 const at = (seconds: number) => still({ now: () => new Date(NOON.getTime() + seconds * 1000) })

@@ -3,7 +3,9 @@ import { expect, test, vi } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { pendingDebit } from '../support/examples.ts'
@@ -41,7 +43,12 @@ test('each event of each debit of the day is in the feed once and is delivered',
   const restored = await createProvider(service, 'restored')
   const provider = restored.id as ProviderId
   // The webhook must be older than the day: events before it are not sent.
-  await changeWebhook(provider, () => ({ url: receiver.url(), secret: SECRET, ...TIMEOUTS }))
+  await changeWebhook(
+    provider,
+    () => ({ url: receiver.url(), secret: SECRET, ...TIMEOUTS }),
+    noWrites,
+    real,
+  )
   const opened = () => pendingDebit({ provider }, NOON)
   const processing = () => moved(opened(), 'processing')
   const debits: [Debit, string[]][] = [

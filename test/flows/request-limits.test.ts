@@ -12,6 +12,7 @@ import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON, still } from '../support/examples.ts'
@@ -326,7 +327,7 @@ describe('a failed credential', () => {
 process.env.SEALING_KEY = 'a text for tests'
 const requestSecret = 'rs_of_twenty_letters'
 const signed = {
-  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret) },
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret, real) },
 }
 
 describe('a rejection of a known key', () => {

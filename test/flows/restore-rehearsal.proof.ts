@@ -6,8 +6,10 @@ import { handler as manageBank } from '../../functions/operator/manage-bank.ts'
 import { createBucket } from '../../sandbox/bucket.ts'
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
 import { SettlementAccount } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, NOON } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
@@ -148,10 +150,15 @@ const ACCOUNT = v.parse(SettlementAccount, {
 
 /** Sets or removes the settlement account; without one, payouts wait. */
 const payInto = (settlementAccount: SettlementAccount | undefined) =>
-  changeProvider(demoProvider.id, () => ({
-    ...demoProvider,
-    ...(settlementAccount ? { settlementAccount } : {}),
-  }))
+  changeProvider(
+    demoProvider.id,
+    () => ({
+      ...demoProvider,
+      ...(settlementAccount ? { settlementAccount } : {}),
+    }),
+    noWrites,
+    real,
+  )
 
 beforeAll(async () => {
   s3 = await startFauxqs('eu-west-1')
@@ -160,7 +167,12 @@ beforeAll(async () => {
   service = await openSteppedService({ url: receiver.url() })
   printed(await manageBank({ verb: 'create', options: bank.options() }))
   const createdAt = NOON.toISOString()
-  await putCredential('bt_sandbox_htb', { kind: 'bank', owner: 'HTB' as never, createdAt })
+  await putCredential(
+    'bt_sandbox_htb',
+    { kind: 'bank', owner: 'HTB' as never, createdAt },
+    [],
+    real,
+  )
   await payInto(ACCOUNT)
 })
 afterAll(() => s3.stop())

@@ -154,7 +154,7 @@ describe('the JSON schemas accept exactly what the service accepts', () => {
 
   test('for cursors', () => {
     const { parameters } = document.paths[operations['list-debit-requests'].path].get
-    const { schema, example } = parameters.find((one: { name: string }) => one.name === 'cursor')
+    const { schema, example } = parameters.find(({ name }: { name: string }) => name === 'cursor')
     expect(ajv.validate(schema, example)).toBe(true)
     for (const cursor of ['', 'x', `${example}=`, '../etc/passwd', 'x'.repeat(200)]) {
       expect(ajv.validate(schema, cursor), cursor).toBe(false)
@@ -164,8 +164,8 @@ describe('the JSON schemas accept exactly what the service accepts', () => {
 
 test('the ping has neither a transaction nor a sequence', () => {
   const { parameters, requestBody } = document.webhooks.ping.post
-  const required = parameters.filter((one: { required: boolean }) => one.required)
-  expect(required.map((one: { name: string }) => one.name)).toContain('X-SVC-Signature')
+  const required = parameters.filter(({ required }: { required: boolean }) => required)
+  expect(required.map(({ name }: { name: string }) => name)).toContain('X-SVC-Signature')
   const { schema, example } = requestBody.content['application/json']
   expect(schema).toEqual({ $ref: '#/components/schemas/Ping' })
   expect(Object.keys(example)).toEqual(['event', 'event_id', 'timestamp', 'api_version', 'data'])
@@ -174,6 +174,6 @@ test('the ping has neither a transaction nor a sequence', () => {
 
 test('the event feed has a cursor and no page number', () => {
   const { parameters } = document.paths[operations['list-events'].path].get
-  const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
-  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['cursor', 'after', 'per_page'])
+  const inQuery = parameters.filter(({ in: place }: { in: string }) => place === 'query')
+  expect(inQuery.map(({ name }: { name: string }) => name)).toEqual(['cursor', 'after', 'per_page'])
 })

@@ -19,7 +19,7 @@ import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { read, table } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
@@ -74,7 +74,7 @@ const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds *
 
 /** Numbers of a debit's events, as they stand in the feed of its provider, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
-  (await readNewest(facts.provider, 1_000))
+  (await listNewest(facts.provider, 1_000))
     .filter(({ reference }) => reference === facts.reference)
     .map(({ n }) => n)
 
@@ -158,7 +158,7 @@ describe('a debit', () => {
   test('stands in the feed of its own provider alone, also without a webhook', async () => {
     const other = pendingDebit({ provider: providerId('other') })
     await run(record('1', toDebitItem(other)))
-    expect(await readNewest(providerId('other'), 10)).toEqual([
+    expect(await listNewest(providerId('other'), 10)).toEqual([
       { reference: other.facts.reference, n: 1 },
       { reference: other.facts.reference, n: 0 },
     ])

@@ -1,10 +1,12 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { iso } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
@@ -30,7 +32,7 @@ const webhook = {
 test('tells each event of each debit of the day, to feed and webhook, and of no other day', async () => {
   process.env.SEALING_KEY = 'a text for tests'
   const provider = await newProvider()
-  await changeWebhook(provider, () => webhook)
+  await changeWebhook(provider, () => webhook, noWrites, real)
   const ofDay = await completedDebits(provider, Array(30).fill(10_00), at('09:00:00'))
   const references = ofDay.map(({ facts }) => facts.reference).sort()
 
@@ -53,7 +55,7 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
     unreadable: [],
     isDone: true,
   })
-  const told = await readNewest(provider, 200)
+  const told = await listNewest(provider, 200)
   expect(new Set(told.map(({ reference }) => reference))).toEqual(new Set(references))
   expect(told).toHaveLength(30 * 3)
   // Attempts are on record as due: the stream has them made, and nothing else is sent.
@@ -66,7 +68,7 @@ test('tells each event of each debit of the day, to feed and webhook, and of no 
 
   // What is in the feed is not put there again, and what is due stays as it is.
   await repaired()
-  expect(await readNewest(provider, 200)).toHaveLength(30 * 3)
+  expect(await listNewest(provider, 200)).toHaveLength(30 * 3)
 })
 
 test('a debit that is in no list is not made up', async () => {

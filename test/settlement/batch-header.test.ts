@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../shared/domain/money.ts'
+import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { read } from '../../shared/store/table.ts'
 import { NOON, still } from '../support/examples.ts'
@@ -39,10 +41,12 @@ test('all lines of a batch follow the fee schedule at its opening, and the next 
   const late = await openedDebit(provider, 100_00)
   await completedDebits(provider, [100_00], at('12:00:00'))
   await buildBatch({ provider, date, timeIsUp: () => true }, runtime)
-  await changeProvider(provider, (current) => ({
-    ...(current as NonNullable<typeof current>),
-    feeSchedule: next,
-  }))
+  await changeProvider(
+    provider,
+    (current) => ({ ...(current as NonNullable<typeof current>), feeSchedule: next }),
+    noWrites,
+    real,
+  )
   await complete(late, at('13:00:00'))
   const [first] = (await buildBatch({ provider, date }, runtime)).batches
   await completedDebits(provider, [100_00], at('14:00:00'))

@@ -43,8 +43,8 @@ const fund = (amount: number) =>
       recordedAt: at('09:00:00', 2),
       recordedBy: 'local:ama',
     },
-    still(),
     [],
+    still(),
   )
 
 const statusOf = async (id: BatchId): Promise<Batch['status'] | undefined> =>

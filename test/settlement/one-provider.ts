@@ -10,12 +10,14 @@ import { Provider, type ProviderId } from '../../shared/domain/providers/provide
 import type { Refusal } from '../../shared/domain/refusal.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
+import { transition, transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -44,7 +46,7 @@ export const newProvider = async ({
 }: ProviderOptions = {}): Promise<ProviderId> => {
   created += 1
   const id = providerId(`settled-${process.pid}-${created}`)
-  await changeBank(bank.identifier, () => bank)
+  await changeBank(bank.identifier, () => bank, noWrites, real)
   const provider = v.parse(Provider, {
     id,
     name: 'Settled Payments',
@@ -61,7 +63,7 @@ export const newProvider = async ({
         }
       : {}),
   })
-  await changeProvider(id, () => provider)
+  await changeProvider(id, () => provider, noWrites, real)
   return id
 }
 
@@ -117,7 +119,7 @@ export const completedDebits = async (
 export const reverse = async (reference: Reference, when: Date): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
-  return transition(
+  return transitionWith(
     debit,
     (current) =>
       advance(current, {
@@ -127,7 +129,7 @@ export const reverse = async (reference: Reference, when: Date): Promise<Debit |
         by: 'operator:local:ama',
         requestId: randomUUID(),
       }),
-    still(),
     (_previous, next) => [refundCreation(reversalRefund(next))],
+    still(),
   )
 }

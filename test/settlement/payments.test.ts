@@ -2,10 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
+import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -159,7 +161,12 @@ describe('the payout of a batch', () => {
     if (!provider?.settlementAccount) throw new Error('No account')
     const settlementAccount = { ...provider.settlementAccount, accountNumber: '1041002002' }
     const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await changeProvider(provider.id, () => ({ ...provider, settlementAccount, payoutsHeldUntil }))
+    await changeProvider(
+      provider.id,
+      () => ({ ...provider, settlementAccount, payoutsHeldUntil }),
+      noWrites,
+      real,
+    )
     await pay(batch, payer)
     const accounts = payer.bank.requests.map(({ account }) => account.accountNumber)
     expect(accounts).toEqual([ACCOUNT, ACCOUNT])
@@ -329,7 +336,8 @@ describe('payouts after a change of the settlement account', () => {
   const hold = async ({ provider }: Payer): Promise<void> => {
     const stored = await findProvider(provider)
     const payoutsHeldUntil = heldUntil.toISOString()
-    if (stored) await changeProvider(provider, () => ({ ...stored, payoutsHeldUntil }))
+    if (stored)
+      await changeProvider(provider, () => ({ ...stored, payoutsHeldUntil }), noWrites, real)
   }
   const held = {
     code: '400/5001',
@@ -373,7 +381,8 @@ describe('a payout that is refused with 400/5001 for now', () => {
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
     const provider = await findProvider(payer.provider)
     const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (provider) await changeProvider(provider.id, () => ({ ...provider, settlementAccount }))
+    if (provider)
+      await changeProvider(provider.id, () => ({ ...provider, settlementAccount }), noWrites, real)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })
@@ -381,9 +390,9 @@ describe('a payout that is refused with 400/5001 for now', () => {
   test('is made once the bank has a connector', async () => {
     const payer = await newPayer()
     const batch = await batchOf(payer)
-    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const)
+    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const, noWrites, real)
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-    await changeBank(gcb.identifier, () => gcb)
+    await changeBank(gcb.identifier, () => gcb, noWrites, real)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
   })
 })

@@ -9,7 +9,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { fakeBank } from './fake-bank.ts'
@@ -65,7 +65,7 @@ describe('a settled debit', () => {
     await build(provider)
     for (const time of ['00:05:00', '00:06:00', '00:07:00']) await sweepAt(time)
     const { reference } = debit.facts
-    expect((await readNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
+    expect((await listNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
       { reference, n: 2 },
     ])
   })
@@ -82,7 +82,7 @@ describe('a settled debit', () => {
     await buildBatch({ provider, date: dayAt(2) }, night)
     const late = sweep(still({ now: () => at('00:05:00', 2) }))
     await gathered(() => take(late, 'sweeps', {}))
-    expect(await readNewest(provider, 10)).toContainEqual({ reference, n: 3 })
+    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 3 })
   })
 
   test('stays in the work index until its events are recorded', async () => {
@@ -91,15 +91,15 @@ describe('a settled debit', () => {
     if (!debit) throw new Error('No debit')
     const { reference } = debit.facts
     await build(provider)
-    expect(await readNewest(provider, 10)).toEqual([])
+    expect(await listNewest(provider, 10)).toEqual([])
     await sweepAt('00:01:29')
-    expect(await readNewest(provider, 10)).not.toContainEqual({ reference, n: 2 })
+    expect(await listNewest(provider, 10)).not.toContainEqual({ reference, n: 2 })
     await sweepAt('00:01:30')
-    expect(await readNewest(provider, 10)).toContainEqual({ reference, n: 2 })
+    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 2 })
     // The event is recorded, so its work item ends.
     await sweepAt('00:30:00')
     expect(await workOf(reference)).toBeUndefined()
-    expect((await readNewest(provider, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
+    expect((await listNewest(provider, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
   })
 
   test('that is reversed before the sweep gets both events and stays listed for its adjustment', async () => {
@@ -112,7 +112,7 @@ describe('a settled debit', () => {
     await reverse(reference, at('00:00:30', 1))
     await putSweepProgress({ until: at('23:58:00') })
     await sweepAt('00:03:00')
-    const events = await readNewest(provider, 10)
+    const events = await listNewest(provider, 10)
     expect(events.map(({ n }) => n).sort()).toEqual([0, 1, 2, 3])
     expect(await workOf(reference)).toBe('SETTLE 2026-11-23T00:00:30.000Z')
   })

@@ -4,10 +4,12 @@ import { advance } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { Provider } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
+import { transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import type {
   Asked,
   HandOver,
@@ -116,11 +118,11 @@ const reverse = async (reference: Reference, at: Date): Promise<void> => {
   if (!debit) throw new Error(`No debit ${reference}`)
   const cause = { at, by: 'operator:local:ama', requestId: 'request-of-operator' }
   const changes = { metadata: { reversal_reason: 'Order cancelled' } }
-  await transition(
+  await transitionWith(
     debit,
     (now) => advance(now, { ...cause, to: 'reversed', changes }),
-    still(),
     (_before, after) => [refundCreation(reversalRefund(after))],
+    still(),
   )
 }
 
@@ -183,7 +185,7 @@ export const witnessLife = async () => {
     return code
   }
   useReportShelf()
-  await changeProvider(provider.id, () => provider)
+  await changeProvider(provider.id, () => provider, noWrites, real)
   const writes = await watchWrites(() => world.now().getTime())
   const { asked, ask } = askingOf(world, writes)
   const names = await liveThrough(world, ask)

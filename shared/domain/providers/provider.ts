@@ -13,7 +13,7 @@ export const ProviderId = v.pipe(
 )
 export type ProviderId = v.InferOutput<typeof ProviderId>
 
-/** Where what is settled is paid to. */
+/** The account that receives payouts. */
 export const SettlementAccount = v.object({
   bank: BankIdentifier,
   accountNumber: CustomerAccount.entries.accountNumber,
@@ -22,8 +22,8 @@ export const SettlementAccount = v.object({
 export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
 
 /**
- * The request-signing secrets of a provider, sealed. `previous` is the one before the last rotation,
- * which is accepted until that time (ISO 8601).
+ * The sealed request-signing secrets of a provider. The service accepts `previous`, from before the last
+ * rotation, until that time (ISO 8601).
  */
 export const RequestSigning = v.object({
   secret: v.string(),
@@ -33,53 +33,52 @@ export type RequestSigning = v.InferOutput<typeof RequestSigning>
 
 type Rotation = { secret: string; at: Date; graceSeconds: number }
 
-/** The secrets after a rotation. One that was previous already is dropped. */
+/** Rotates the secrets. An older previous one is dropped. */
 export const replaced = (
-  before: RequestSigning | undefined,
+  current: RequestSigning | undefined,
   { secret, at, graceSeconds }: Rotation,
 ): RequestSigning => {
-  if (!before || graceSeconds === 0) return { secret }
+  if (!current || graceSeconds === 0) return { secret }
   const until = secondsAfter(at, graceSeconds).toISOString()
-  return { secret, previous: { secret: before.secret, until } }
+  return { secret, previous: { secret: current.secret, until } }
 }
 
-/** A payment provider as an account. */
 export const Provider = v.object({
   id: ProviderId,
   name: text({ max: 100 }),
   status: oneOf(['active', 'suspended']),
-  /** Absent: the provider has no daily limit, and no counter is kept. */
+  /** Absent: no daily limit and no counter. */
   dailyLimit: v.optional(Pesewas),
-  /** The UTC day on which the daily limit was removed: its charges are counted to the end. */
+  /** The UTC day on which the daily limit was removed. Its charges are still counted. */
   countedUntil: v.optional(v.string()),
-  /** What a repeated partner_reference with the same body gets: the transaction, or 409/3003. */
+  /** The reply to a replayed charge: the transaction, or 409/3003 (docs/api.md#idempotency). */
   duplicates: oneOf(['return', 'reject']),
-  /** CIDR ranges that may call; absent: any. */
+  /** CIDR ranges that may call (docs/api.md#allow-list). Absent: any. */
   allowedAddresses: v.optional(v.array(v.string())),
-  /** Set: every request must carry X-Signature and X-Timestamp. */
+  /** Present: every request needs X-Signature and X-Timestamp. */
   requestSigning: v.optional(RequestSigning),
-  /** Absent: nothing is taken but what banks take themselves. */
+  /** Absent: only the fees of banks apply. */
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */
   settlementAccount: v.optional(SettlementAccount),
-  /** ISO 8601; set by each change of the account under approvals: no payout begins before it. */
+  /** ISO 8601. A change of the account under approvals holds payouts until then. */
   payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
 export type Provider = v.InferOutput<typeof Provider>
 
 /**
- * Returns the members of a provider that its daily limit decides. Charges are counted on the day of
- * a removal as well, so a limit that is set again on that day knows what was charged between.
+ * Returns the members of a provider that its daily limit decides. Charges are counted on the day of a
+ * removal too, so that a new limit on that day includes them.
  * @param today the UTC day
  */
 export const dailyLimitAfter = (
-  { dailyLimit: before, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
+  { dailyLimit: previous, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
   dailyLimit: Pesewas | undefined,
   today: string,
 ): Pick<Provider, 'dailyLimit' | 'countedUntil'> => {
   if (dailyLimit !== undefined) return { dailyLimit }
-  const until = before === undefined ? countedUntil : today
+  const until = previous === undefined ? countedUntil : today
   return until === undefined ? {} : { countedUntil: until }
 }
 
@@ -89,15 +88,17 @@ const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): bool
   one?.accountName === other?.accountName
 
 /**
- * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The
- * first account of a provider is not held; an account that follows a removed one is.
+ * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The first
+ * account of a provider causes no hold; one that follows a removed account does.
  */
 export const payoutsHeldUntil = (
-  before: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
+  previous: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
   account: SettlementAccount | undefined,
   at: Date,
 ): string | undefined => {
-  const isFirst = !before.settlementAccount && before.payoutsHeldUntil === undefined
-  if (isFirst || isSameAccount(before.settlementAccount, account)) return before.payoutsHeldUntil
+  const isFirst = !previous.settlementAccount && previous.payoutsHeldUntil === undefined
+  if (isFirst || isSameAccount(previous.settlementAccount, account)) {
+    return previous.payoutsHeldUntil
+  }
   return secondsAfter(at, DAY_SECONDS).toISOString()
 }

@@ -9,11 +9,11 @@ export const idempotency: readonly Fault[] = [
   {
     ...charges,
     name: 'reference-claimed-over-and-over',
-    from: `          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,`,
-    to: `          request: sha256(opening.fingerprint),
-        },`,
+    from: `        request: sha256(opening.fingerprint),
+      },
+      isNew,`,
+    to: `        request: sha256(opening.fingerprint),
+      },`,
     invariants: [1, 3, 10],
     needs: 'a charge that is sent twice',
   },
@@ -49,7 +49,7 @@ export const idempotency: readonly Fault[] = [
     name: 'repeat-answered-with-a-new-reference',
     area: 'idempotency',
     file: 'functions/provider/charge.ts',
-    from: `      return repeated(opened, call)
+    from: `      return replay(result, call)
     case 'collision'`,
     to: `      return { data: chargeView(debit), headers: { 'Idempotent-Replayed': 'true' } }
     case 'collision'`,
@@ -82,7 +82,7 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-refused',
     area: 'idempotency',
     file: 'shared/domain/debits/lifecycle.ts',
-    from: "  if (from === to) return 'same'\n",
+    from: "  if (from === to) return 'unchanged'\n",
     to: '',
     invariants: [7],
     needs: 'a bank that reports the same twice',
@@ -91,9 +91,9 @@ export const idempotency: readonly Fault[] = [
     name: 'same-status-written-again',
     area: 'idempotency',
     file: 'shared/domain/debits/debit.ts',
-    from: `    case 'same':
+    from: `    case 'unchanged':
       return debit`,
-    to: `    case 'same':
+    to: `    case 'unchanged':
       return { ...debit, version: debit.version + 1 }`,
     invariants: [6, 7, 20],
     needs: 'a bank that reports the same twice',
@@ -110,9 +110,9 @@ export const idempotency: readonly Fault[] = [
   {
     name: 'event-id-drawn',
     area: 'idempotency',
-    file: 'shared/domain/webhooks/event.ts',
-    from: 'event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),',
-    to: 'event_id: `evt_${Math.floor(Math.random() * 1e15)}`,',
+    file: 'shared/views/webhook-payload.ts',
+    from: 'const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })',
+    to: 'const id = `evt_${Math.floor(Math.random() * 1e15)}`',
     invariants: [13],
     needs: 'an event that is tried twice, or whose body is checked against its headers',
   },
@@ -129,7 +129,7 @@ export const idempotency: readonly Fault[] = [
     name: 'first-record-written-over',
     area: 'idempotency',
     file: 'shared/store/webhooks/deliveries.ts',
-    from: "(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' })",
+    from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
     to: '(before ? asRead(before, after) : {})',
     invariants: [13, 15, 16, 17],
     needs: 'two workers at a first attempt at once, with different answers',
@@ -137,7 +137,7 @@ export const idempotency: readonly Fault[] = [
   {
     ...report,
     name: 'late-completion-forgotten',
-    from: '    await recordRejection(current, { kind, refusal: taken, body, cause, status: current.status })\n',
+    from: '        await recordRejection(current, { kind, refusal: result, body, cause, status })\n',
     to: '',
     invariants: [31],
     needs: 'a bank that reports a completion after the debit failed',
@@ -145,8 +145,8 @@ export const idempotency: readonly Fault[] = [
   {
     ...report,
     name: 'only-late-completions-are-recorded',
-    from: 'if (taken instanceof Refusal) {',
-    to: "if (taken instanceof Refusal && report.status === 'completed') {",
+    from: 'if (result instanceof Refusal) {\n        const { status }',
+    to: "if (result instanceof Refusal && input.status !== 'completed') return result\n      if (result instanceof Refusal) {\n        const { status }",
     invariants: [31],
     needs: 'a bank that reports failed after completed',
   },

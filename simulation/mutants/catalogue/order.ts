@@ -3,7 +3,7 @@ import type { Fault } from '../mutant.ts'
 /** Moves, histories and what is told of them. */
 
 const debit = { area: 'order', file: 'shared/domain/debits/debit.ts' } as const
-const event = { area: 'order', file: 'shared/domain/webhooks/event.ts' } as const
+const event = { area: 'order', file: 'shared/views/webhook-payload.ts' } as const
 const lifecycle = { area: 'order', file: 'shared/domain/debits/lifecycle.ts' } as const
 const moves = { area: 'order', file: 'shared/store/debits/transitions.ts' } as const
 
@@ -35,17 +35,17 @@ export const order: readonly Fault[] = [
   {
     ...moves,
     name: 'loser-told-that-it-won',
-    from: 'return committed ?? transitionFresh(presumed, judge, runtime)',
-    to: 'return committed ?? (after instanceof Refusal ? transitionFresh(presumed, judge, runtime) : after)',
+    from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
+    to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
     invariants: [3, 6, 31],
     needs: 'a report of another end than the one a debit has come to',
   },
   {
     ...moves,
     name: 'failure-without-its-place-in-the-history',
-    from: `      .slice(before.history.length)
+    from: `      .slice(previous.history.length)
       .map(`,
-    to: `      .slice(before.history.length)
+    to: `      .slice(previous.history.length)
       .filter(({ changes }) => changes.errorCode !== 'timeout')
       .map(`,
     invariants: [5, 8, 12],
@@ -119,8 +119,8 @@ export const order: readonly Fault[] = [
     name: 'audit-forgets-who',
     area: 'order',
     file: 'shared/store/debits/debit-item.ts',
-    from: '...(entry.by === before?.by ? {} : { by: entry.by }),',
-    to: '...(before ? {} : { by: entry.by }),',
+    from: '...(entry.by === previous?.by ? {} : { by: entry.by }),',
+    to: '...(previous ? {} : { by: entry.by }),',
     invariants: [33],
     needs: 'any move',
   },

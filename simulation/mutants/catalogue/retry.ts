@@ -44,7 +44,7 @@ export const retry: readonly Fault[] = [
   {
     ...delivery,
     name: 'request-for-time-ignored',
-    from: 'delaySeconds(number, draw, asked)',
+    from: 'delaySeconds(number, random, retryAfter)',
     to: 'delaySeconds(number, draw)',
     invariants: [16],
     needs: 'a receiver that answers 429 with Retry-After',

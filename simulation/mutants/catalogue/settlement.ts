@@ -64,16 +64,14 @@ export const settlement: readonly Fault[] = [
   {
     ...lines,
     name: 'line-before-its-mark',
-    from: `    await withConflictRetries(runtime, () =>
-      table.send(new TransactWriteCommand({ TransactItems })),
-    )`,
+    from: `    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(write, runtime)`,
     to: `    const [header, ...others] = TransactItems
     const lines = [header, ...others.filter((_, n) => n % 2 === 0)]
     const marks = others.filter((_, n) => n % 2 === 1)
     for (const some of [lines, marks]) {
-      await withConflictRetries(runtime, () =>
-        table.send(new TransactWriteCommand({ TransactItems: some as typeof TransactItems })),
-      )
+      const part = { TransactItems: some as typeof TransactItems }
+      await withConflictRetries(() => table.send(new TransactWriteCommand(part)), runtime)
     }`,
     invariants: [22, 23],
     needs: 'completed debits and a night of runs',
@@ -152,8 +150,8 @@ export const settlement: readonly Fault[] = [
     name: 'batch-written-over',
     area: 'money',
     file: 'shared/store/settlement/batches.ts',
-    from: "ConditionExpression: '#version = :before',",
-    to: "ConditionExpression: '#version >= :before',",
+    from: "ConditionExpression: '#version = :previous',",
+    to: "ConditionExpression: '#version >= :previous',",
     invariants: [26],
     needs: 'two workers at one batch at once',
   },

@@ -7,10 +7,11 @@ import { listEvents } from '../../../functions/provider/list-events.ts'
 import type { JobName } from '../../../infra/definitions/jobs.ts'
 import { actingAs } from '../../../sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
-import type { Runtime } from '../../../shared/runtime.ts'
+import { type Runtime, real } from '../../../shared/runtime.ts'
 import { changeBank } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../../shared/store/providers/providers.ts'
+import { noWrites } from '../../../shared/store/settings.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
@@ -106,11 +107,16 @@ export const openSteppedService = async (settings: Pick<Webhook, 'url' | 'events
 const createFixtures = async (webhook: Webhook): Promise<void> => {
   const createdAt = NOON.toISOString()
   await Promise.all([
-    changeBank(gcb.identifier, () => gcb),
-    changeProvider(demoProvider.id, () => demoProvider),
-    putCredential('sk_sandbox_demo', { kind: 'provider', owner: demoProvider.id, createdAt }),
-    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }),
-    changeWebhook(demoProvider.id, () => webhook),
+    changeBank(gcb.identifier, () => gcb, noWrites, real),
+    changeProvider(demoProvider.id, () => demoProvider, noWrites, real),
+    putCredential(
+      'sk_sandbox_demo',
+      { kind: 'provider', owner: demoProvider.id, createdAt },
+      [],
+      real,
+    ),
+    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }, [], real),
+    changeWebhook(demoProvider.id, () => webhook, noWrites, real),
     putSweepProgress({ until: NOON }),
   ])
 }
