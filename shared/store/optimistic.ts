@@ -15,5 +15,5 @@ export const optimistically = async <T>(
     const result = await attempt(race)
     if (result !== undefined) return result
   }
-  throw new Error(`${subject} changed ${RACES_MAX} times between read and write`)
+  throw new Error(`${subject} changed ${RACES_MAX} times during one update`)
 }

@@ -336,9 +336,8 @@ describe('payouts after a change of the settlement account', () => {
   const hold = async ({ provider }: Payer): Promise<void> => {
     const stored = await findProvider(provider)
     const payoutsHeldUntil = heldUntil.toISOString()
-    if (stored) {
+    if (stored)
       await changeProvider(provider, () => ({ ...stored, payoutsHeldUntil }), noWrites, real)
-    }
   }
   const held = {
     code: '400/5001',
