@@ -25,7 +25,9 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [
   ...product,
-  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) => filesUnder(folder)),
+  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) =>
+    filesUnder(folder),
+  ),
 ]
 
 /** Every package that a file brings with it, by whatever way; types are no way. */
@@ -42,8 +44,8 @@ const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
 
 /** The imports that each folder allows; an entry stands for every path that begins with it. */
 const doors: Record<string, string[]> = {
-  'shared/domain/': ['shared/domain/', 'shared/views/', 'valibot', 'dinero.js', 'node:crypto'],
-  'shared/views/': ['shared/views/', 'shared/domain/', 'shared/api/', 'valibot'],
+  'shared/domain/': ['shared/domain/', 'valibot', 'dinero.js', 'node:crypto'],
+  'shared/views/': ['shared/views/', 'shared/domain/', 'valibot'],
   'shared/store/': [
     '@aws-lambda-powertools/parameters/secrets',
     'shared/store/',
@@ -145,6 +147,7 @@ const doors: Record<string, string[]> = {
     'shared/sweep/',
     'shared/banks/',
     'shared/domain/',
+    'shared/views/',
     'shared/store/',
     'shared/queues/',
     'shared/runtime.ts',
@@ -329,6 +332,14 @@ describe('what stands in no room', () => {
     const banned =
       /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!(?:real|runtime)\.)randomBytes\(|setTimeout/g
     expect(without(files, banned)).toEqual([])
+  })
+
+  test('shared code gets its runtime as an argument and never imports the real one', () => {
+    const exempt = ['shared/runtime.ts', 'shared/operator/handler.ts']
+    const files = code.filter(
+      (file) => /^(?:shared|infra|openapi)\//.test(file) && !exempt.includes(file),
+    )
+    expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
   })
 
   test('no drawer for everything, and names in kebab-case', () => {

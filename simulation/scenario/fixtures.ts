@@ -1,10 +1,13 @@
-import { saveBank } from '../../shared/banks/save-bank.ts'
+import { type ConnectorOptions, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { Provider, ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import { real } from '../../shared/runtime.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
@@ -104,7 +107,7 @@ const accountOf = (phone: string): CustomerAccount => ({
 const providersAmong = (selected: readonly number[]) =>
   rows.map((row, index) => ({ row, index })).filter(({ index }) => selected.includes(index))
 
-const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
+const connectionOf = (name: string): ConnectorOptions =>
   name === 'SBX'
     ? {}
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
@@ -114,25 +117,41 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
-      saveBank(name as BankIdentifier, () => bankOf(name), connectionOf(name)),
-      putCredential(tokenOf({ kind: 'bank', id: name }), {
-        kind: 'bank',
-        owner: name as BankIdentifier,
-        createdAt,
-      }),
-      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
+      saveBank(
+        {
+          identifier: name as BankIdentifier,
+          change: () => bankOf(name),
+          options: connectionOf(name),
+        },
+        real,
+      ),
+      putCredential(
+        tokenOf({ kind: 'bank', id: name }),
+        { kind: 'bank', owner: name as BankIdentifier, createdAt },
+        [],
+        real,
+      ),
+      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone), noWrites, real)),
     ]),
     ...providersAmong(providers).flatMap(({ row, index }) => [
-      changeProvider(row.id as ProviderId, () => providerOf(row)),
-      putCredential(tokenOf({ kind: 'provider', id: row.id }), {
-        kind: 'provider',
-        owner: row.id as ProviderId,
-        createdAt,
-      }),
+      changeProvider(row.id as ProviderId, () => providerOf(row), noWrites, real),
+      putCredential(
+        tokenOf({ kind: 'provider', id: row.id }),
+        {
+          kind: 'provider',
+          owner: row.id as ProviderId,
+          createdAt,
+        },
+        [],
+        real,
+      ),
       ...(row.webhook
         ? [
-            changeWebhook(row.id as ProviderId, () =>
-              webhookAt(row, row.webhook as WebhookOptions, index, at),
+            changeWebhook(
+              row.id as ProviderId,
+              () => webhookAt(row, row.webhook as WebhookOptions, index, at),
+              noWrites,
+              real,
             ),
           ]
         : []),

@@ -1,8 +1,8 @@
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { statuses } from '../../domain/debits/lifecycle.ts'
 import { Reference } from '../../domain/ids.ts'
-import { Day } from '../../domain/settlement/batch.ts'
 import { oneOf, text } from '../../domain/text.ts'
+import { Day } from '../../domain/time.ts'
 import { newest, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Day } from '../../domain/settlement/batch.ts'
 import { text } from '../../domain/text.ts'
+import { Day } from '../../domain/time.ts'
 import { bankOption, money, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Day } from '../../domain/settlement/batch.ts'
+import { Day } from '../../domain/time.ts'
 import { oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Uuid } from '../../domain/ids.ts'
-import { Day } from '../../domain/settlement/batch.ts'
+import { Day } from '../../domain/time.ts'
 import { bankOption, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 

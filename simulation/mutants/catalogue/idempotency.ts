@@ -6,11 +6,11 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/store/debits/charges.ts', [
     {
       name: 'reference-claimed-over-and-over',
-      from: `          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,`,
-      to: `          request: sha256(opening.fingerprint),
-        },`,
+      from: `        request: sha256(opening.fingerprint),
+      },
+      isNew,`,
+      to: `        request: sha256(opening.fingerprint),
+      },`,
       invariants: [1, 3, 10],
       needs: 'a charge that is sent twice',
     },
@@ -43,7 +43,7 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'functions/provider/charge.ts', [
     {
       name: 'repeat-answered-with-a-new-reference',
-      from: `      return repeated(opened, call)
+      from: `      return replay(result, call)
     case 'collision'`,
       to: `      return { data: chargeView(debit), headers: { 'Idempotent-Replayed': 'true' } }
     case 'collision'`,
@@ -72,7 +72,7 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/domain/debits/lifecycle.ts', [
     {
       name: 'same-status-refused',
-      from: "  if (from === to) return 'same'\n",
+      from: "  if (from === to) return 'unchanged'\n",
       to: '',
       invariants: [7],
       needs: 'a bank that reports the same twice',
@@ -81,9 +81,9 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/domain/debits/debit.ts', [
     {
       name: 'same-status-written-again',
-      from: `    case 'same':
+      from: `    case 'unchanged':
       return debit`,
-      to: `    case 'same':
+      to: `    case 'unchanged':
       return { ...debit, version: debit.version + 1 }`,
       invariants: [6, 7, 20],
       needs: 'a bank that reports the same twice',
@@ -93,16 +93,16 @@ export const idempotency: readonly Mutant[] = [
     {
       name: 'submission-under-a-key-of-its-own',
       from: "headers: { 'x-idempotency-key': uuid },",
-      to: "headers: { 'x-idempotency-key': `${uuid}-${reach.now().getTime()}` },",
+      to: "headers: { 'x-idempotency-key': `${uuid}-${config.now().getTime()}` },",
       invariants: [11],
       needs: 'a submission whose answer was lost, or that two workers make',
     },
   ]),
-  ...mutantsOf('idempotency', 'shared/domain/webhooks/event.ts', [
+  ...mutantsOf('idempotency', 'shared/views/webhook-payload.ts', [
     {
       name: 'event-id-drawn',
-      from: 'event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),',
-      to: 'event_id: `evt_${Math.floor(Math.random() * 1e15)}`,',
+      from: 'const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })',
+      to: 'const id = `evt_${Math.floor(Math.random() * 1e15)}`',
       invariants: [13],
       needs: 'an event that is tried twice, or whose body is checked against its headers',
     },
@@ -119,7 +119,7 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/store/webhooks/deliveries.ts', [
     {
       name: 'first-record-written-over',
-      from: "(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' })",
+      from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
       to: '(before ? asRead(before, after) : {})',
       invariants: [13, 15, 16, 17],
       needs: 'two workers at a first attempt at once, with different answers',
@@ -128,15 +128,15 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/api/bank-report.ts', [
     {
       name: 'late-completion-forgotten',
-      from: '    await recordRejection(current, { kind, refusal: taken, body, cause, status: current.status })\n',
+      from: '        await recordRejection(current, { kind, refusal: result, body, cause, status })\n',
       to: '',
       invariants: [31],
       needs: 'a bank that reports a completion after the debit failed',
     },
     {
       name: 'only-late-completions-are-recorded',
-      from: 'if (taken instanceof Refusal) {',
-      to: "if (taken instanceof Refusal && report.status === 'completed') {",
+      from: 'if (result instanceof Refusal) {\n        const { status }',
+      to: "if (result instanceof Refusal && input.status !== 'completed') return result\n      if (result instanceof Refusal) {\n        const { status }",
       invariants: [31],
       needs: 'a bank that reports failed after completed',
     },

@@ -22,23 +22,15 @@ export const money: readonly Mutant[] = [
     },
     {
       name: 'charge-counted-outside-its-transaction',
-      from: `    await withConflictRetries(runtime, () =>
-      table.send(
-        new TransactWriteCommand({
-          // A repeat after a lost answer is the same command.
-          ClientRequestToken: tokenOf(opening),
-          TransactItems: creationWrites(opening),
-        }),
-      ),
-    )`,
-      to: `    await withConflictRetries(runtime, async () => {
+      from: `    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)`,
+      to: `    await withConflictRetries(async () => {
       const counted = dayTotalWrite(opening)
       if (counted.length > 0) {
         await table.send(new TransactWriteCommand({ TransactItems: counted }))
       }
       const TransactItems = creationWrites({ ...opening, dailyLimit: undefined })
       await table.send(new TransactWriteCommand({ TransactItems }))
-    })`,
+    }, runtime)`,
       invariants: [20, 21],
       needs: 'a repeated charge, a conflict or a death between two writes, with a daily limit',
     },
@@ -46,18 +38,18 @@ export const money: readonly Mutant[] = [
   ...mutantsOf('money', 'shared/store/debits/transitions.ts', [
     {
       name: 'instant-rejection-keeps-its-share-of-the-day',
-      from: "if (after.status === 'failed' && countedOn !== undefined) {",
-      to: "if (before.status === 'processing' && after.status === 'failed' && countedOn !== undefined) {",
+      from: "if (next.status === 'failed' && countedOn !== undefined) {",
+      to: "if (previous.status === 'processing' && next.status === 'failed' && countedOn !== undefined) {",
       invariants: [20, 21],
       needs: 'debits that fail straight from pending, of a provider with a daily limit',
     },
     {
       name: 'given-back-to-the-day-of-the-failure',
-      from: 'writeWithDayTotal(update, after.facts, countedOn, others)',
+      from: 'writeWithDayTotal(update, next.facts, countedOn, others)',
       to: `writeWithDayTotal(
       update,
-      after.facts,
-      (after.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
+      next.facts,
+      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
       others,
     )`,
       invariants: [20, 21],

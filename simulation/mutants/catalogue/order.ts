@@ -27,16 +27,16 @@ export const order: readonly Mutant[] = [
     },
     {
       name: 'loser-told-that-it-won',
-      from: 'return committed ?? transitionFresh(presumed, judge, runtime)',
-      to: 'return committed ?? (after instanceof Refusal ? transitionFresh(presumed, judge, runtime) : after)',
+      from: 'return committed ?? transitionFresh(assumed, decide, runtime)',
+      to: 'return committed ?? (next instanceof Refusal ? transitionFresh(assumed, decide, runtime) : next)',
       invariants: [3, 6, 31],
       needs: 'a report of another end than the one a debit has come to',
     },
     {
       name: 'failure-without-its-place-in-the-history',
-      from: `      .slice(before.history.length)
+      from: `      .slice(previous.history.length)
       .map(`,
-      to: `      .slice(before.history.length)
+      to: `      .slice(previous.history.length)
       .filter(({ changes }) => changes.errorCode !== 'timeout')
       .map(`,
       invariants: [5, 8, 12],
@@ -59,7 +59,7 @@ export const order: readonly Mutant[] = [
       needs: 'a bank that reports a failure after the debit was completed',
     },
   ]),
-  ...mutantsOf('order', 'shared/domain/webhooks/event.ts', [
+  ...mutantsOf('order', 'shared/views/webhook-payload.ts', [
     {
       name: 'payload-of-the-latest-state',
       from: 'const state = stateAt(debit, n)',
@@ -108,8 +108,8 @@ export const order: readonly Mutant[] = [
   ...mutantsOf('order', 'shared/store/debits/debit-item.ts', [
     {
       name: 'audit-forgets-who',
-      from: '...(entry.by === before?.by ? {} : { by: entry.by }),',
-      to: '...(before ? {} : { by: entry.by }),',
+      from: '...(entry.by === previous?.by ? {} : { by: entry.by }),',
+      to: '...(previous ? {} : { by: entry.by }),',
       invariants: [33],
       needs: 'any move',
     },

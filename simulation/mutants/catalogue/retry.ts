@@ -13,7 +13,7 @@ export const retry: readonly Mutant[] = [
     },
     {
       name: 'request-for-time-ignored',
-      from: 'delaySeconds(number, draw, asked)',
+      from: 'delaySeconds(number, random, retryAfter)',
       to: 'delaySeconds(number, draw)',
       invariants: [16],
       needs: 'a receiver that answers 429 with Retry-After',
@@ -103,14 +103,14 @@ export const retry: readonly Mutant[] = [
   ...mutantsOf('retry', 'shared/webhooks/attempt.ts', [
     {
       name: 'rival-attempt-not-recorded',
-      from: '    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
-      to: '    if (before.attemptCount >= after.attemptCount) return before\n    after = appendAttempt(spare(before), { ...attempt, isRequested })\n',
+      from: '    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })\n',
+      to: '    if (current.attemptCount >= next.attemptCount) return current\n    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })\n',
       invariants: [13],
       needs: 'two workers at one attempt at once',
     },
     {
       name: 'aborted-attempt-not-recorded',
-      from: '    logAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })\n',
+      from: '    logAttempt(await writeOutcome(attempt), { tried: true })\n',
       to: '',
       invariants: [13],
       needs: 'several events for a receiver that gives no answer',
@@ -144,7 +144,7 @@ export const retry: readonly Mutant[] = [
   ...mutantsOf('retry', 'shared/sweep/repair.ts', [
     {
       name: 'lost-event-not-missed',
-      from: '  await Promise.all(untried.map(({ record }) => replaceDelivery(undefined, record)))\n',
+      from: '  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))\n',
       to: '',
       invariants: [15],
       needs: 'a stream record or a message about a first attempt that is lost',

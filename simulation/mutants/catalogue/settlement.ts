@@ -56,16 +56,14 @@ export const settlement: readonly Mutant[] = [
     },
     {
       name: 'line-before-its-mark',
-      from: `    await withConflictRetries(runtime, () =>
-      table.send(new TransactWriteCommand({ TransactItems })),
-    )`,
+      from: `    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(write, runtime)`,
       to: `    const [header, ...others] = TransactItems
     const lines = [header, ...others.filter((_, n) => n % 2 === 0)]
     const marks = others.filter((_, n) => n % 2 === 1)
     for (const some of [lines, marks]) {
-      await withConflictRetries(runtime, () =>
-        table.send(new TransactWriteCommand({ TransactItems: some as typeof TransactItems })),
-      )
+      const part = { TransactItems: some as typeof TransactItems }
+      await withConflictRetries(() => table.send(new TransactWriteCommand(part)), runtime)
     }`,
       invariants: [22, 23],
       needs: 'completed debits and a night of runs',
@@ -127,7 +125,7 @@ export const settlement: readonly Mutant[] = [
       from: `pay({
     uuid,`,
       to: `pay({
-    uuid: repeated ? (world.runtime.newId() as typeof uuid) : uuid,`,
+    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,`,
       invariants: [26],
       needs: 'a payment whose answer was lost, or that was under way when asked for',
     },
@@ -142,8 +140,8 @@ export const settlement: readonly Mutant[] = [
   ...mutantsOf('money', 'shared/store/settlement/batches.ts', [
     {
       name: 'batch-written-over',
-      from: "ConditionExpression: '#version = :before',",
-      to: "ConditionExpression: '#version >= :before',",
+      from: "ConditionExpression: '#version = :previous',",
+      to: "ConditionExpression: '#version >= :previous',",
       invariants: [26],
       needs: 'two workers at one batch at once',
     },
@@ -151,7 +149,7 @@ export const settlement: readonly Mutant[] = [
   ...mutantsOf('money', 'functions/operator/manage-debit.ts', [
     {
       name: 'reversal-without-its-refund',
-      from: '[refundCreation(reversalRefund(after))]',
+      from: '[refundCreation(reversalRefund(next))]',
       to: '[]',
       invariants: [39],
       needs: 'a debit that is reversed',

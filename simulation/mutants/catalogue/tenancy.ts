@@ -13,8 +13,8 @@ export const tenancy: readonly Mutant[] = [
     },
     {
       name: 'report-by-any-bank',
-      from: 'return presumed?.facts.bank.identifier === bank ? presumed : undefined',
-      to: 'return presumed',
+      from: 'return assumed?.facts.bank.identifier === bank ? assumed : undefined',
+      to: 'return assumed',
       invariants: [32, 33],
       needs: 'a bank that reports on the debit of another',
     },

@@ -6,15 +6,15 @@ export const timers: readonly Mutant[] = [
   ...mutantsOf('timers', 'shared/domain/debits/debit.ts', [
     {
       name: 'five-minutes-from-the-charge',
-      from: 'after(processedAt, clocks.approvalSeconds)',
-      to: 'after(createdAt, clocks.approvalSeconds)',
+      from: 'secondsAfter(processedAt, clocks.approvalSeconds)',
+      to: 'secondsAfter(createdAt, clocks.approvalSeconds)',
       invariants: [4, 8],
       needs: 'a debit whose submission took long and whose customer stays silent',
     },
     {
       name: 'clock-goes-on-after-the-approval',
-      from: 'return processedAt && !debit.approval ?',
-      to: 'return processedAt ?',
+      from: 'return processedAt && !debit.approval\n',
+      to: 'return processedAt\n',
       invariants: [4, 8],
       needs: 'a debit whose customer approved and whose bank stays silent',
     },

@@ -5,7 +5,7 @@ import {
   type StatementDebit,
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
-import type { Day } from '../../../shared/domain/settlement/batch.ts'
+import type { Day } from '../../../shared/domain/time.ts'
 
 /** Tests how a bank's statement is read and compared. */
 

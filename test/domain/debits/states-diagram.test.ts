@@ -6,7 +6,7 @@ const PAGE = 'docs/architecture.md'
 const BLOCK = /(?<=<!-- Debit states\b.*?-->\n).*?(?=<!-- End of debit states -->)/s
 
 const pairs = statuses.flatMap((from) => statuses.map((to) => [from, to] as const))
-const transitions = pairs.filter(([from, to]) => checkTransition(from, to) === 'move')
+const transitions = pairs.filter(([from, to]) => checkTransition(from, to) === 'allowed')
 const final = statuses.filter((status) => transitions.every(([from]) => from !== status))
 
 const diagram = [
