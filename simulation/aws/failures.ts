@@ -19,12 +19,12 @@ export const unavailable = (): Error =>
     $metadata: { httpStatusCode: 503 },
   })
 
-const cancelled = (writes: number, place: number, Code: string): Error =>
+const cancelled = (writes: number, position: number, Code: string): Error =>
   new TransactionCanceledException({
     $metadata: {},
     message: 'Transaction cancelled',
-    CancellationReasons: Array.from({ length: writes }, (_, n) => ({
-      Code: n === place ? Code : 'None',
+    CancellationReasons: Array.from({ length: writes }, (_, index) => ({
+      Code: index === position ? Code : 'None',
     })),
   })
 

@@ -21,12 +21,12 @@ const failedOf = (result: Awaited<ReturnType<Run>>, all: readonly string[]): Set
   )
 
 const jobOf = (queue: QueueName): JobName => {
-  const found = jobNames.find((name) => {
+  const job = jobNames.find((name) => {
     const { from } = jobRow(name)
     return 'queues' in from && from.queues.includes(queue)
   })
-  if (!found) throw new Error(`Nothing is fed from ${queue}`)
-  return found
+  if (!job) throw new Error(`No job reads ${queue}`)
+  return job
 }
 
 type Feeding = { run: Run; queues: () => Queues; random: Random }

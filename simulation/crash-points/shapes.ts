@@ -191,13 +191,7 @@ const settlements: readonly Shape[] = [
   },
 ]
 
-export const shapes: readonly Shape[] = [
-  ...paths,
-  ...providers,
-  ...receivers,
-  ...reversals,
-  ...settlements,
-]
+export const shapes = [paths, providers, receivers, reversals, settlements].flat()
 
 /** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([

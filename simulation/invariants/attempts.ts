@@ -149,7 +149,7 @@ export const responseDecidesRetry: Check = (index, report) => {
   }
 }
 
-type Deps = {
+type Context = {
   key: string
   posts: readonly ReceivedPost[]
   /** The attempt was in flight when the record was revived. */
@@ -159,7 +159,7 @@ type Deps = {
 
 const checkAttempt = (
   { before, after }: { before: RawDelivery | undefined; after: RawDelivery },
-  { key, posts, isRival, report }: Deps,
+  { key, posts, isRival, report }: Context,
 ): void => {
   const { last, status, attemptCount, nextAttemptAt } = after
   if (!last) return

@@ -78,8 +78,8 @@ const writtenBy = (
 const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
   if (status !== 'completed' && status !== 'failed') return false
   const since = cameTo(debit, status)
-  const left = cameTo(debit, 'reversed') ?? Infinity
-  return since !== undefined && since < call.at && left > (call.reply?.at ?? Infinity)
+  const reversedAt = cameTo(debit, 'reversed') ?? Infinity
+  return since !== undefined && since < call.at && reversedAt > (call.reply?.at ?? Infinity)
 }
 
 type Reported = Pick<DebitHistory['changes'][number], 'sequence' | 'before' | 'after' | 'by'>
@@ -145,5 +145,8 @@ const mayBeUnanswered = (
   answered: ReadonlySet<unknown>,
 ): boolean => {
   const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId)).length
-  return unanswered <= reports.filter((one) => one.uuid === uuid && isUnknown(one.call)).length
+  return (
+    unanswered <=
+    reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call)).length
+  )
 }

@@ -62,13 +62,13 @@ const factsStayUnchanged: Check = ({ observations, debits, nameChanges }, report
 /** 1: an accepted debit exists before its reply. */
 const acceptedDebitsExist: Check = (index, report) => {
   for (const { provider, partnerReference, tries } of index.charges.values()) {
-    for (const one of tries) {
-      if (!isAccepted(one.call)) continue
-      const data = dataOf(one)
+    for (const attempt of tries) {
+      if (!isAccepted(attempt.call)) continue
+      const data = dataOf(attempt)
       const reference = String(data.reference)
       const debit = index.debits.get(reference)
       if (!debit) {
-        report(reference, `was returned with ${one.call.reply?.status}, but does not exist`)
+        report(reference, `was returned with ${attempt.call.reply?.status}, but does not exist`)
         continue
       }
       const { item, changes } = debit
@@ -76,7 +76,8 @@ const acceptedDebitsExist: Check = (index, report) => {
       if (!isOwn) report(reference, `was returned to ${provider} for ${partnerReference}`)
       if (membersOf(data.response).uuid !== item.uuid) report(reference, 'has another uuid')
       const writtenAt = changes[0]?.at ?? Number.POSITIVE_INFINITY
-      if (writtenAt > (one.call.reply?.at ?? 0)) report(reference, 'was returned before it existed')
+      if (writtenAt > (attempt.call.reply?.at ?? 0))
+        report(reference, 'was returned before it existed')
     }
   }
 }
@@ -159,31 +160,34 @@ export const replayMatchesCharge: Check = (index, report) => {
   for (const [key, charge] of index.charges) {
     const debit = debitOf.get(key)
     const provider = index.providers.get(charge.provider)
-    for (const one of charge.tries) checkAttempt(one, { charge, debit, provider, report })
+    for (const attempt of charge.tries) checkAttempt(attempt, { charge, debit, provider, report })
   }
 }
 
-type Deps = {
+type Context = {
   charge: ChargeHistory
   debit: DebitHistory | undefined
   provider: SimulatedProvider | undefined
   report: Reporter
 }
 
-const checkAttempt = (one: ChargeAttempt, { charge, debit, provider, report }: Deps): void => {
-  const { call, request } = one
+const checkAttempt = (
+  attempt: ChargeAttempt,
+  { charge, debit, provider, report }: Context,
+): void => {
+  const { call, request } = attempt
   const { reply, at } = call
   if (!reply) return
   const about = debit?.item.reference ?? `${charge.provider} ${charge.partnerReference}`
   if (isAccepted(call)) {
-    const named = dataOf(one).reference
+    const named = dataOf(attempt).reference
     if (named !== debit?.item.reference) report(about, `a reply names ${named}`)
     const isSame = debit && matchesRequest(request, debit.item)
     if (debit && !isSame) report(about, 'was returned for another request')
     return
   }
   if (reply.status === 409) {
-    const { reference, uuid } = membersOf(one.reply.details)
+    const { reference, uuid } = membersOf(attempt.reply.details)
     const isSame = reference === debit?.item.reference && uuid === debit?.item.uuid
     if (!isSame) report(about, `a 409 names ${reference} ${uuid}`)
   }

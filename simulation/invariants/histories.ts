@@ -98,9 +98,10 @@ const eventsNamePreviousStatus: Check = ({ debits, posts }, report) => {
   for (const { about, reference, n, body } of posts) {
     const entries = about === 'transaction' && debits.get(reference)?.entries
     if (!entries) continue
-    const told = (body.data as { previous_status?: unknown }).previous_status
+    const published = (body.data as { previous_status?: unknown }).previous_status
     const previous = entries[n - 1]?.type ?? null
-    if (told !== previous) report(reference, `event ${n} follows ${previous}, not ${told}`)
+    if (published !== previous)
+      report(reference, `event ${n} follows ${previous}, not ${published}`)
   }
 }
 

@@ -127,7 +127,7 @@ export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queri
     const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
     const last = queriesOf
       .get(item.uuid)
-      ?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
+      ?.findLast((query) => query.at <= at && at - query.at <= QUERY_MS)
     if (!last) report(reference, 'timed out without a query to its bank')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
       report(reference, `timed out, but its bank reported ${last.answer}`)

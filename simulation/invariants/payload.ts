@@ -91,16 +91,16 @@ export const settledEventOf = ({
 
 const AMOUNTS = new Set(['amount', 'fee', 'gross', 'adjustments', 'net', 'paid'])
 
-const isEqual = (told: unknown, expected: unknown, name = ''): boolean => {
-  if (AMOUNTS.has(name) && typeof expected === 'string') return told === Number(expected)
-  if (typeof expected !== 'object' || expected === null) return told === expected
-  if (typeof told !== 'object' || told === null) return false
-  return differing(told, expected) === undefined
+const isEqual = (actual: unknown, expected: unknown, name = ''): boolean => {
+  if (AMOUNTS.has(name) && typeof expected === 'string') return actual === Number(expected)
+  if (typeof expected !== 'object' || expected === null) return actual === expected
+  if (typeof actual !== 'object' || actual === null) return false
+  return differing(actual, expected) === undefined
 }
 
 /** Returns the first member that differs. */
-export const differing = (told: object, expected: object): string | undefined => {
-  const members = told as Record<string, unknown>
+export const differing = (actual: object, expected: object): string | undefined => {
+  const members = actual as Record<string, unknown>
   for (const [name, member] of Object.entries(expected)) {
     if (member === undefined ? name in members : !isEqual(members[name], member, name)) return name
   }

@@ -131,7 +131,7 @@ const checkPayout = (
   if (!isAsWritten) report(item.id, `was submitted under ${key} with other facts`)
   const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
   if (bytes.size > 1) report(item.id, `was submitted under ${key} with different bodies`)
-  const effective = same.filter((one) => one.effective).length
+  const effective = same.filter((post) => post.effective).length
   if (effective > 1) report(item.id, `was acted on ${effective} times as ${key}`)
 }
 

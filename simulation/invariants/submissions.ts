@@ -6,22 +6,22 @@ import { inGhs } from './time-and-money.ts'
 /** 11: a bank acts on a debit once, with any number of submissions. */
 export const bankActsOnce: Check = ({ observations, byUuid }, report) => {
   const submissions = observations.bankPosts.filter(({ path }) => path === '/submissions')
-  for (const [uuid, handed] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
+  for (const [uuid, posts] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
     const debit = byUuid.get(uuid)
-    const effective = handed.filter((one) => one.effective).length
+    const effective = posts.filter((post) => post.effective).length
     if (effective > 1) report(uuid, `was acted on ${effective} times`)
-    if (new Set(handed.map(({ body }) => JSON.stringify(body))).size > 1) {
+    if (new Set(posts.map(({ body }) => JSON.stringify(body))).size > 1) {
       report(uuid, 'was submitted with different bodies')
     }
-    for (const one of handed) {
-      if (one.idempotencyKey !== uuid) report(uuid, `has the key ${one.idempotencyKey}`)
-      checkPost(one, debit, report)
+    for (const post of posts) {
+      if (post.idempotencyKey !== uuid) report(uuid, `has the key ${post.idempotencyKey}`)
+      checkPost(post, debit, report)
     }
   }
 }
 
-const checkPost = (handed: BankPost, debit: DebitHistory | undefined, report: Reporter): void => {
-  const { body, bank, at } = handed
+const checkPost = (posts: BankPost, debit: DebitHistory | undefined, report: Reporter): void => {
+  const { body, bank, at } = posts
   if (!debit) {
     report(String(body.uuid), 'was submitted, but does not exist')
     return

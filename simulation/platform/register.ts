@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 const current = (file: string): string => new URL(file, import.meta.url).href
 
 /** The replacement of a module, for importers whose path contains `inside`. */
-const instead: Record<string, { inside: string; file: string }> = {
+const replacements: Record<string, { inside: string; file: string }> = {
   undici: { inside: '/shared/', file: current('./undici.ts') },
   'node:dns/promises': { inside: '/shared/webhooks/', file: current('./dns.ts') },
   'node:timers/promises': { inside: '/shared/runtime.ts', file: current('./timers.ts') },
@@ -15,9 +15,9 @@ const instead: Record<string, { inside: string; file: string }> = {
 
 registerHooks({
   resolve: (specifier, context, next) => {
-    const found = instead[specifier]
-    return found && context.parentURL?.includes(found.inside)
-      ? { url: found.file, shortCircuit: true }
+    const replacement = replacements[specifier]
+    return replacement && context.parentURL?.includes(replacement.inside)
+      ? { url: replacement.file, shortCircuit: true }
       : next(specifier, context)
   },
 })

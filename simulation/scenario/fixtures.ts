@@ -59,13 +59,13 @@ const rows: readonly Row[] = [
   },
 ]
 
-const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
+const secretAt = (index: number): string => webhookSecret(Buffer.alloc(32, index + 1))
 
-export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, n) => ({
+export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, index) => ({
   id: row.id,
   webhook: row.webhook && {
     url: `https://${hostOf(row.id)}/hooks`,
-    secret: secretAt(n),
+    secret: secretAt(index),
     ...row.webhook,
   },
   dailyLimit: row.dailyLimit,
@@ -105,7 +105,7 @@ const accountOf = (phone: string): CustomerAccount => ({
 })
 
 const providersAmong = (selected: readonly number[]) =>
-  rows.map((row, n) => ({ row, n })).filter(({ n }) => selected.includes(n))
+  rows.map((row, index) => ({ row, index })).filter(({ index }) => selected.includes(index))
 
 const connectionOf = (name: string): ConnectorOptions =>
   name === 'SBX'
@@ -133,7 +133,7 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
       ),
       ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone), noWrites, real)),
     ]),
-    ...providersAmong(providers).flatMap(({ row, n }) => [
+    ...providersAmong(providers).flatMap(({ row, index }) => [
       changeProvider(row.id as ProviderId, () => providerOf(row), noWrites, real),
       putCredential(
         tokenOf({ kind: 'provider', id: row.id }),
@@ -149,7 +149,7 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
         ? [
             changeWebhook(
               row.id as ProviderId,
-              () => webhookAt(row, row.webhook as WebhookOptions, n, at),
+              () => webhookAt(row, row.webhook as WebhookOptions, index, at),
               noWrites,
               real,
             ),
@@ -160,9 +160,9 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
   ])
 }
 
-const webhookAt = ({ id }: Row, webhook: WebhookOptions, n: number, since: Date): Webhook => ({
+const webhookAt = ({ id }: Row, webhook: WebhookOptions, index: number, since: Date): Webhook => ({
   url: `https://${hostOf(id)}/hooks`,
-  secret: secretAt(n),
+  secret: secretAt(index),
   since,
   timeoutSeconds: 10,
   connectionTimeoutSeconds: 5,
