@@ -8,8 +8,6 @@ import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
-/** Ordinary things, for tests to vary. */
-
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
 export const providerId = (id: string) => v.parse(ProviderId, id)
@@ -31,7 +29,7 @@ export const gcb = v.parse(Bank, {
   connectorType: 'both',
 })
 
-/** A new pending debit of its own reference, uuid and partner reference. */
+/** Returns a pending debit with a new reference, uuid and partner reference. */
 export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit =>
   openDebit(
     {
@@ -49,12 +47,12 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
     { at, by: 'provider:demo', requestId: 'request-1' },
   )
 
-/** A clock that stands, ids and draws from a list or made anew, and pauses that take no time. */
-export const still = (given: Partial<Runtime> = {}): Runtime => ({
+/** Returns a runtime whose clock stands and whose pauses take no time. */
+export const still = (overrides: Partial<Runtime> = {}): Runtime => ({
   now: () => NOON,
   newId: randomUUID,
   random: Math.random,
   randomBytes: (count) => Buffer.alloc(count, 7),
   pause: async () => undefined,
-  ...given,
+  ...overrides,
 })
