@@ -30,7 +30,7 @@ const save = () =>
     real,
   )
 
-test('settings are read back with their secret, which is nowhere in the table', async () => {
+test('settings are read back with their secret, which the table has only sealed', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
   await save()
   expect(await findConnectorSettings(gcb.identifier)).toEqual(settings)
@@ -41,7 +41,7 @@ test('settings are read back with their secret, which is nowhere in the table', 
   expect(JSON.stringify(Item)).not.toContain(settings.secret)
 })
 
-test('the list of banks knows nothing of them', async () => {
+test('the list of banks has no connector settings', async () => {
   await save()
   expect([...(await allBanks(NOON)).values()]).toEqual([bank])
 })
