@@ -79,10 +79,11 @@ const newDay = (count: number): OneDay => ({
 /** One turn; the last one sums the batch and writes its reports as well. */
 const settle = ({ provider }: OneDay) => {
   let left = DEBITS_PER_TURN / DEBITS_PER_READ
-  return buildBatch({ provider, date: dayOf(NEXT_MORNING) }, runtime, () => {
+  const timeIsUp = () => {
     left -= 1
     return left === 0
-  })
+  }
+  return buildBatch({ provider, date: dayOf(NEXT_MORNING), timeIsUp }, runtime)
 }
 
 type Day = {

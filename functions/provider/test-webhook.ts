@@ -25,7 +25,10 @@ export const testWebhook = (runtime: Runtime) =>
     const milliseconds = runtime.now().getTime() - at.getTime()
     const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
     if (succeeded(outcome)) {
-      await recordOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
+      await recordOutcome(
+        { provider, health, milliseconds, succeeded: true, abandoned: false },
+        runtime,
+      )
     }
     return { data: pingView(id, pingAttempt(outcome, made)) }
   })

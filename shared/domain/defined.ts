@@ -1,4 +1,8 @@
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+type Defined<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+} & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
 
 /** Returns the members that are not undefined. */
 export const defined = <T extends object>(members: T): Defined<T> =>

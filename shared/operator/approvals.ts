@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { defined } from '../domain/defined.ts'
 import {
   type Approval,
   ApprovalId,
@@ -28,7 +29,7 @@ import {
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
-/** The way of a call that needs an approval: it is requested, decided, and carried out once. */
+/** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
 /** The operator, the time and the record id of a step. */
 type Step = Pick<Recording, 'id' | 'at' | 'by'>
@@ -54,27 +55,27 @@ const recordOf = (
   step: Step,
   verb: string,
   { id, options }: Approval,
-  [before, after]: [Fields, Fields],
+  [previous, next]: [Fields, Fields],
 ) => {
   const { provider, bank } = options
-  const owner = {
-    ...(provider ? { provider: provider as ProviderId } : {}),
-    ...(bank ? { bank: bank as BankIdentifier } : {}),
-  }
-  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, before, after)
+  const owner = defined({
+    provider: provider as ProviderId | undefined,
+    bank: bank as BankIdentifier | undefined,
+  })
+  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, previous, next)
 }
 
 const SEALED = '-'
 
-/** Secrets apart from the other options; `none` removes a secret and is none itself. */
-const withoutSecrets = (verb: Verb, options: Record<string, string>) => {
+/** Splits the secrets from the other options. `none` removes a secret and is not one. */
+const splitSecrets = (verb: Verb, options: Record<string, string>) => {
   const names = secretsOf(verb).filter((name) => options[name] && options[name] !== 'none')
   const secrets = Object.fromEntries(names.map((name) => [name, options[name] ?? '']))
   const masked = Object.fromEntries(names.map((name) => [name, SEALED]))
   return { options: { ...options, ...masked }, secrets }
 }
 
-/** Stores a call for a second operator and does nothing else. The call must be valid. */
+/** Stores a valid call for a second operator. */
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
@@ -85,7 +86,7 @@ export const requestApproval = async (
   if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === UNKNOWN_OPERATOR) return unnamed()
   const id = approvalId(step.at, step.id)
-  const { options, secrets } = withoutSecrets(verb, call.options)
+  const { options, secrets } = splitSecrets(verb, call.options)
   const [first = ''] = Object.keys(verb.options.entries)
   const approval: Approval = {
     id,
@@ -110,10 +111,7 @@ export const requestApproval = async (
   return { approval: approvalView(approval, step.at) }
 }
 
-/**
- * Grants or denies a pending request.
- * @returns false if it was decided or expired in the meantime
- */
+/** Grants or denies a pending request. Returns false if it is already decided or expired. */
 export const decide = (
   approval: Approval,
   {
@@ -133,29 +131,29 @@ export const decide = (
     runtime,
   )
 
-/** A granted call that only this worker carries out now. */
+/** A granted call that this worker alone may run. */
 export type Granted = {
   verb: string
   options: Record<string, string>
   requestedBy: string
   /** Records the end of the call. */
   finish: (doneAt: Date, refusal?: string) => Promise<unknown>
-  /** After a fault: the operator who granted the call can repeat the grant at once. */
+  /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
   release: () => Promise<unknown>
 }
 
 /**
- * Claims a granted call of a noun for the operator who granted it.
- * @param until when Lambda ends this worker at the latest; then another may claim the call
+ * Claims a granted call for the operator who granted it.
+ * @param until the end of this worker's Lambda timeout; another worker may claim the call then
  */
 export const claimGranted = async (
   noun: string,
-  given: unknown,
+  approvalText: unknown,
   { id: worker, at, by }: Step,
   until: Date,
   runtime: Runtime,
 ): Promise<Granted | Refusal> => {
-  const id = v.safeParse(ApprovalId, given)
+  const id = v.safeParse(ApprovalId, approvalText)
   const approval = id.success ? await findApproval(id.output) : undefined
   if (approval?.noun !== noun) return noSuchApproval()
   const refusal = refusalToGrant(approval, by, at)

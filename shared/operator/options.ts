@@ -69,20 +69,14 @@ export const addressList = v.pipe(
   v.array(v.pipe(v.string(), v.check(isRange, 'must be addresses or CIDR ranges'))),
 )
 
-/** Returns a setting after an update: the given value, undefined for `none`, else the old value. */
-export const updatedOr = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
-  given === undefined ? before : (given ?? undefined)
+/** Returns a setting after an update: the option, undefined for `none`, else the previous value. */
+export const updatedOr = <T>(
+  previous: T | undefined,
+  option: T | null | undefined,
+): T | undefined => (option === undefined ? previous : (option ?? undefined))
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Drops members that are undefined. */
-export const defined = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as Present<T>
-
-/** Overlap of a replaced secret: a day by default, at most a week. */
-export const SECRET_OVERLAP_SECONDS = { otherwise: DAY_SECONDS, min: 0, max: 604_800 }
+/** The overlap of a replaced secret: a day by default, at most a week. */
+export const SECRET_OVERLAP_SECONDS = { default: DAY_SECONDS, min: 0, max: 604_800 }
 
 export const graceSeconds = v.optional(
   option(
@@ -105,12 +99,12 @@ export const secretText = v.pipe(
   v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks'),
 )
 
-/** Length of a list. */
-export const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+/** The length of a list. */
+export const NEWEST = { default: 100, min: 1, max: 1_000 }
 
 export const newest = v.optional(
-  option('N', `maximum number of results (default ${NEWEST.otherwise})`, wholeNumber(NEWEST)),
-  String(NEWEST.otherwise),
+  option('N', `maximum number of results (default ${NEWEST.default})`, wholeNumber(NEWEST)),
+  String(NEWEST.default),
 )
 
 export const providerOption = option('ID', 'provider id, such as demo', ProviderId)

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../domain/banks/bank.ts'
+import { defined } from '../domain/defined.ts'
 import { pesewas } from '../domain/money.ts'
 import { type Provider, SettlementAccount } from '../domain/providers/provider.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 import { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { defined, money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
+import { money, option, orNothing, updatedOr, wholeNumber } from './options.ts'
 
 /** Parses the fee schedule and the settlement account from options of the operator command. */
 
@@ -37,18 +38,18 @@ export const settlementOptions = {
   ),
 }
 
-type Given<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>
+type OptionValues<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>
 
 /** Returns the schedule after an update, or undefined if every part was removed. */
 export const feeScheduleAfter = (
-  before: FeeSchedule | undefined,
-  given: Given<typeof feeOptions>,
+  previous: FeeSchedule | undefined,
+  values: OptionValues<typeof feeOptions>,
 ): FeeSchedule | undefined | Refusal => {
   const parts = defined({
-    basisPoints: updatedOr(before?.basisPoints, given['fee-basis-points']),
-    fixed: updatedOr(before?.fixed, given['fee-fixed']),
-    minimum: updatedOr(before?.minimum, given['fee-minimum']),
-    maximum: updatedOr(before?.maximum, given['fee-maximum']),
+    basisPoints: updatedOr(previous?.basisPoints, values['fee-basis-points']),
+    fixed: updatedOr(previous?.fixed, values['fee-fixed']),
+    minimum: updatedOr(previous?.minimum, values['fee-minimum']),
+    maximum: updatedOr(previous?.maximum, values['fee-maximum']),
   })
   if (Object.keys(parts).length === 0) return undefined
   const schedule = v.safeParse(FeeSchedule, { basisPoints: 0, fixed: pesewas(0), ...parts })
@@ -62,17 +63,17 @@ export const feeScheduleAfter = (
  * number would pay a stranger.
  */
 export const settlementAccountAfter = (
-  before: SettlementAccount | undefined,
-  given: Given<typeof settlementOptions>,
+  previous: SettlementAccount | undefined,
+  values: OptionValues<typeof settlementOptions>,
 ): SettlementAccount | undefined | Refusal => {
   const options = Object.keys(settlementOptions) as (keyof typeof settlementOptions)[]
-  if (options.every((option) => given[option] === undefined)) return before
-  const { 'settlement-bank': bank, 'settlement-account': number, 'settlement-name': name } = given
+  if (options.every((option) => values[option] === undefined)) return previous
+  const { 'settlement-bank': bank, 'settlement-account': number, 'settlement-name': name } = values
   if (number === null && bank === undefined && name === undefined) return undefined
   if (bank && number && name) return { bank, accountNumber: number, accountName: name }
   return invalid(
     Object.fromEntries(
-      options.filter((option) => !given[option]).map((option) => [option, ['is required']]),
+      options.filter((option) => !values[option]).map((option) => [option, ['is required']]),
     ),
   )
 }

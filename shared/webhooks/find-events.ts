@@ -9,7 +9,7 @@ import {
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
 import { findBatches } from '../store/settlement/batches.ts'
 
-/** All events of debits and batches, by their references; of what does not exist there are none. */
+/** Returns all events of debits and batches; none for references that do not exist. */
 export const findEvents = async (
   references: readonly Reference[],
   unreadable?: Unreadable,
@@ -28,7 +28,7 @@ export const findEvents = async (
   ]
 }
 
-/** Returns the event of an id; undefined where the event was written in another generation. */
+/** Returns the event of an id; undefined if it belongs to another generation. */
 export const findEvent = async ({
   reference,
   n,

@@ -14,10 +14,9 @@ import { findHealth } from '../store/webhooks/health.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 
 /**
- * Requests one more attempt at an event; the relay then enqueues it. A request that follows another
- * within a minute, before an attempt is recorded, is the same one.
- * @returns the record; 4404 without a webhook, 4403 for an event that it does not take, 1409 for
- *   a webhook that is disabled
+ * Requests one more attempt at an event; the relay enqueues it (docs/api.md#redelivery). Requests
+ * within a minute, before the attempt is recorded, count as one.
+ * @returns the record; 4404 without a webhook, 4403 without a subscription, 1409 if disabled
  */
 export const requestRedelivery = async (
   event: ProviderEvent,

@@ -1,4 +1,4 @@
-import { saveBank } from '../../shared/banks/save-bank.ts'
+import { type ConnectorOptions, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -103,7 +103,7 @@ const accountOf = (phone: string): CustomerAccount => ({
 const providersAmong = (wanted: readonly number[]) =>
   rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
 
-const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
+const connectionOf = (name: string): ConnectorOptions =>
   name === 'SBX'
     ? {}
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
@@ -113,7 +113,14 @@ export const furnish = async (at: Date, providers: readonly number[]): Promise<v
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
-      saveBank(name as BankIdentifier, () => bankOf(name), connectionOf(name), noWrites, real),
+      saveBank(
+        {
+          identifier: name as BankIdentifier,
+          change: () => bankOf(name),
+          options: connectionOf(name),
+        },
+        real,
+      ),
       putCredential(
         tokenOf({ kind: 'bank', id: name }),
         {

@@ -10,25 +10,26 @@ import { gcb, pendingDebit, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'
 
-/** Where money is real, a debit is handed to no bank that is only played. */
-
 beforeAll(useFreshTable)
 
-test.each([undefined, '', 'false', 'TRUE', '1'])('SANDBOX_BANK=%s is none', async (said) => {
-  vi.stubEnv('SANDBOX_BANK', said)
-  await changeBank(gcb.identifier, () => gcb, noWrites, real)
-  expect(gcb.connector).toBe('sandbox')
-  expect((await findBank(gcb.identifier))?.connector).toBe('none')
+test.each([undefined, '', 'false', 'TRUE', '1'])(
+  'no debit is submitted to the sandbox bank if SANDBOX_BANK is %s',
+  async (value) => {
+    vi.stubEnv('SANDBOX_BANK', value)
+    await changeBank(gcb.identifier, () => gcb, noWrites, real)
+    expect(gcb.connector).toBe('sandbox')
+    expect((await findBank(gcb.identifier))?.connector).toBe('none')
 
-  const debit = pendingDebit()
-  const { reference } = debit.facts
-  await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
-  const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
-  const [record] = event.Records
-  if (record) record.body = JSON.stringify({ reference })
-  const { batchItemFailures } = await submitToBank(still())(event, {} as Context)
-  expect(batchItemFailures).toHaveLength(1)
-  expect((await findDebit(reference))?.status).toBe('pending')
-  vi.unstubAllEnvs()
-  expect(environment.sandboxBank).toBe(true)
-})
+    const debit = pendingDebit()
+    const { reference } = debit.facts
+    await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
+    const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
+    const [record] = event.Records
+    if (record) record.body = JSON.stringify({ reference })
+    const { batchItemFailures } = await submitToBank(still())(event, {} as Context)
+    expect(batchItemFailures).toHaveLength(1)
+    expect((await findDebit(reference))?.status).toBe('pending')
+    vi.unstubAllEnvs()
+    expect(environment.sandboxBank).toBe(true)
+  },
+)

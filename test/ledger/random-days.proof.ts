@@ -50,8 +50,8 @@ const aPlan: fc.Arbitrary<Plan> = fc.record({
     }),
     { maxLength: 3 },
   ),
-  conducts: fc.array(
-    fc.constantFrom('pay', 'reject', 'take its time', 'take its time to reject', 'pay unheard'),
+  behaviours: fc.array(
+    fc.constantFrom('pay', 'reject', 'pay later', 'reject later', 'pay without reply'),
     { maxLength: 4 },
   ),
 })

@@ -28,7 +28,7 @@ import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { transact } from '../../shared/store/transactions.ts'
-import { type BankBooks, bankBooks, type Conduct } from '../settlement/bank-books.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
   complete,
@@ -66,7 +66,7 @@ export type Plan = {
   debits: PlannedDebit[]
   /** Of the first days; each is recorded on a later one. */
   fundings: { amount: number; day: number; recordedAfter: number }[]
-  conducts: Conduct[]
+  behaviours: PayoutBehaviour[]
 }
 
 export const LAST_DAY = 8
@@ -74,8 +74,8 @@ export const LAST_DAY = 8
 type Days = {
   now: Date
   providers: ProviderId[]
-  bank: BankBooks
-  world: PaymentDeps
+  bank: FakeBank
+  deps: PaymentDeps
 }
 
 export type Step = { when: number; what: () => Promise<unknown> }
@@ -90,8 +90,8 @@ const after = (when: number, { days, time }: Moment): number =>
 
 /** Does it all, and after each night what the test wants to see. */
 export const live = async (plan: Plan, eachNight: (now: Date) => Promise<void>): Promise<void> => {
-  const bank = bankBooks()
-  bank.conducts.push(...plan.conducts)
+  const bank = fakeBank()
+  bank.behaviours.push(...plan.behaviours)
   const feeSchedule = { basisPoints: 150, fixed: pesewas(10) }
   const days: Days = {
     now: at('00:00:00'),
@@ -100,10 +100,7 @@ export const live = async (plan: Plan, eachNight: (now: Date) => Promise<void>):
       await newProvider({ account: '1041001002' }),
     ],
     bank,
-    world: {
-      runtime: still({ now: () => days.now }),
-      connectors: { sandbox: bank.connector, http: bank.connector },
-    },
+    deps: { runtime: still({ now: () => days.now }), connectors: bank.connectors },
   }
   const steps = [
     ...plan.debits.flatMap((debit) => debitSteps(debit, days)),
@@ -290,19 +287,19 @@ const fundingStep = (
 })
 
 /** Builds the batches of a night, pays those that are due, and retries those that failed. */
-const runNight = async ({ now, providers, world }: Days): Promise<void> => {
+const runNight = async ({ now, providers, deps }: Days): Promise<void> => {
   const date = dayOf(now)
   const due = await listPayable(startOf(date))
   for (const provider of providers) {
-    await buildBatch({ provider, date }, world.runtime, () => false)
+    await buildBatch({ provider, date }, deps.runtime)
   }
-  const found = await Promise.all(
+  const batches = await Promise.all(
     providers.map((provider) => listBatches(provider, { limit: 100 })),
   )
-  const inStatus = (status: string) => found.flat().filter((batch) => batch.status === status)
-  for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, world))
+  const inStatus = (status: string) => batches.flat().filter((batch) => batch.status === status)
+  for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, deps))
   for (const { id } of [...(await findBatches(due)), ...inStatus('processing')]) {
-    await unlessLost(payBatch(id, world))
+    await unlessLost(payBatch(id, deps))
   }
 }
 

@@ -32,7 +32,7 @@ const account = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Other'
 
 const one = async (id: BatchId): Promise<Batch> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   return batch
 }
 

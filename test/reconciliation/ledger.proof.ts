@@ -13,7 +13,7 @@ import { type Key, keys } from '../../shared/store/keys.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { bankBooks } from '../settlement/bank-books.ts'
+import { fakeBank } from '../settlement/fake-bank.ts'
 import { at, completedDebits, dayAt, newProvider, reverse } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
@@ -49,7 +49,7 @@ const scene = async (): Promise<Scene> => {
   const reversed = second?.facts.reference as Reference
   expect(await found(0)).toEqual([])
   const runtimeAt = (day: number) => still({ now: () => at('00:10:00', day) })
-  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtimeAt(1), () => false)
+  const { batches } = await buildBatch({ provider, date: dayAt(1) }, runtimeAt(1))
   await reverse(reversed, at('09:00:00', 1))
   await putFunding(
     {
@@ -65,8 +65,7 @@ const scene = async (): Promise<Scene> => {
   )
   expect(await found(1)).toEqual([])
   const batch = batches[0] as BatchId
-  const { connector } = bankBooks()
-  const connectors = { sandbox: connector, http: connector }
+  const { connectors } = fakeBank()
   const paid = await payBatch(batch, { runtime: runtimeAt(2), connectors })
   if (paid instanceof Refusal) throw new Error(String(paid.details))
   return { provider, batch, reversed }

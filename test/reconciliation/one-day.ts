@@ -151,7 +151,7 @@ export const settled = async (
 
 const finished = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
   await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }

@@ -10,13 +10,22 @@ import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import type { Asked, HandOver, Item, Witnessed } from '../../simulation/engine/observations.ts'
+import type {
+  Asked,
+  HandOver,
+  Item,
+  Post,
+  Witnessed,
+} from '../../simulation/engine/observations.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { demoProvider, NOON, still } from '../support/examples.ts'
+import { useReceiver } from '../support/receiver.ts'
 import { chargeBody, sampleEvent } from '../support/running-service.ts'
-import type { FunctionName } from '../support/world/functions.ts'
-import { accepted, answering, COMPLETED } from '../support/world/lives.ts'
-import { openWorld, type World } from '../support/world/world.ts'
+import {
+  type FunctionName,
+  openSteppedService,
+  type SteppedService,
+} from '../support/stepped-service/stepped-service.ts'
 import { watchWrites } from './watched-writes.ts'
 
 /**
@@ -29,6 +38,13 @@ const DAY_SECONDS = 86_400
 const TO_MIDNIGHT_SECONDS = DAY_SECONDS / 2
 /** A quarter past: what was due at midnight is there. */
 const SOON_SECONDS = 900
+
+const COMPLETED = { status: 'completed', approval_method: 'ussd' }
+
+const receiver = useReceiver()
+
+/** The receiver fails once: at this post. */
+const FAILED_POST = 2
 
 const DAILY_LIMIT = 450_00
 export const FEE_SCHEDULE = { basisPoints: 150, fixed: 10 }
@@ -59,7 +75,7 @@ const CALLERS: Record<string, Asked['caller']> = {
 const TRIES = 5
 
 /** Asks as a provider or a bank does, and again where no answer comes; each try is noted. */
-const askingOf = (world: World, { asking }: { asking: { invocation: number } }) => {
+const askingOf = (world: SteppedService, { asking }: { asking: { invocation: number } }) => {
   const asked: Asked[] = []
   const now = (): number => world.now().getTime()
   const ask = async (name: FunctionName, sent: object, path: Record<string, string> = {}) => {
@@ -70,10 +86,10 @@ const askingOf = (world: World, { asking }: { asking: { invocation: number } }) 
       asking.invocation = invocation
       const answer = await world.run<APIGatewayProxyResult>(name, event)
       asking.invocation = 0
-      const reply = answer && repliedBy(answer, now())
+      const reply = repliedBy(answer, now())
       const caller = CALLERS[name]
-      asked.push({ at, name, invocation, caller, path, sent, reply, heard: answer !== undefined })
-      if (answer && answer.statusCode < 500) return JSON.parse(answer.body)
+      asked.push({ at, name, invocation, caller, path, sent, reply, heard: true })
+      if (answer.statusCode < 500) return JSON.parse(answer.body)
     }
     throw new Error(`${name} does not answer`)
   }
@@ -110,23 +126,23 @@ const reverse = async (reference: Reference, at: Date): Promise<void> => {
   )
 }
 
-const night = async (world: World): Promise<void> => {
+const night = async (world: SteppedService): Promise<void> => {
   world.queues.put('settlement-runs', '{}')
   await world.pass(SOON_SECONDS)
 }
 
 /** @returns the references, by what becomes of them */
-const liveThrough = async (world: World, ask: Ask) => {
+const liveThrough = async (world: SteppedService, ask: Ask) => {
   const metadata = { order: { number: 7 }, 'amount due': '5' }
   const reversed = await charge(ask, { metadata })
-  world.receiver.conduct = answering(500)
+  await world.settle()
   const settled = await charge(ask, { amount: '43.00' })
   const failed = await charge(ask)
   const expired = await charge(ask)
   await ask('charge', settled.body)
   await ask('charge', { ...settled.body, amount: '44.00' })
   await charge(ask, { amount: '400.00' })
-  for (const { reference } of [reversed, settled, failed, expired]) await accepted(world, reference)
+  await world.settle()
   await world.pass(20)
   await ask('get-debit-request', {}, { reference: settled.reference })
   await report(ask, reversed.uuid, { ...COMPLETED, fee: '0.75' })
@@ -135,13 +151,13 @@ const liveThrough = async (world: World, ask: Ask) => {
   await report(ask, failed.uuid, { status: 'failed', error_message: 'Declined by customer' })
   await world.pass(5)
   await report(ask, failed.uuid, COMPLETED)
-  await world.rest()
+  await world.pass(3600)
   const elapsed = (world.now().getTime() - NOON.getTime()) / 1000
   await world.pass(TO_MIDNIGHT_SECONDS - elapsed)
   await night(world)
   await reverse(reversed.reference, world.now())
   const next = await charge(ask)
-  await accepted(world, next.reference)
+  await world.settle()
   await report(ask, next.uuid, COMPLETED)
   // The second run of the same night, which is too early for both.
   await night(world)
@@ -158,21 +174,22 @@ const liveThrough = async (world: World, ask: Ask) => {
 
 export type Life = Awaited<ReturnType<typeof witnessLife>>
 
-type Luck = NonNullable<Parameters<typeof openWorld>[1]>
-
-/** What is to go wrong. */
-export type Misfortune = { luck?: Luck; death?: Parameters<World['workers']['doom']>[0] }
-
-export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
-  const world = await openWorld({ events: [...EVENTS] }, luck)
+export const witnessLife = async () => {
+  const world = await openSteppedService({ url: receiver.url(), events: [...EVENTS] })
+  const { url, secret } = world.webhook
+  const posts: Post[] = []
+  receiver.otherwise = ({ headers, raw }) => {
+    const code = posts.length === FAILED_POST ? 500 : 204
+    const at = world.now().getTime()
+    posts.push({ at, url, headers: headers as Record<string, string>, raw, code, heard: true })
+    return code
+  }
   useReportShelf()
   await changeProvider(provider.id, () => provider, noWrites, real)
   const writes = await watchWrites(() => world.now().getTime())
   const { asked, ask } = askingOf(world, writes)
-  if (death) world.workers.doom(death)
   const names = await liveThrough(world, ask)
   const items = (await world.items()) as Item[]
-  const { url, secret } = world.webhook
   const witnessed: Witnessed = {
     scene: {
       seed: 1,
@@ -180,7 +197,7 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
       startedAt: NOON.getTime(),
       healedAt: NOON.getTime(),
       endedAt: world.now().getTime(),
-      healthy: !luck && !death,
+      healthy: true,
       skew: 0,
       providers: [
         {
@@ -197,22 +214,12 @@ export const witnessLife = async ({ luck, death }: Misfortune = {}) => {
     items,
     changes: writes.changes,
     asked,
-    posts: world.receiver.posts.map(({ at, headers, raw, code }) => {
-      return {
-        at,
-        url,
-        headers: headers as Record<string, string>,
-        raw,
-        code,
-        heard: code !== null,
-      }
-    }),
+    posts,
     handOvers: items.flatMap(handedOver),
     questions: [],
     invocations: new Map(),
     deadLetters: [],
   }
-  await world.close()
   return { witnessed, names }
 }
 

@@ -142,7 +142,8 @@ describe('banks with a connector', () => {
     connector: 'http',
   })
   const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
-  const connect = (n: number) => saveBank(bank, connected, url(n), noWrites, real)
+  const connect = (n: number) =>
+    saveBank({ identifier: bank, change: connected, options: url(n) }, real)
   const standing = async () => {
     const [{ connector, status } = {}, settings] = await Promise.all([
       findBank(bank),
@@ -161,7 +162,7 @@ describe('banks with a connector', () => {
   test('one of several operators creates the bank and gets its secret', async () => {
     const first = (before: Bank | undefined) => (before ? taken() : connected(before))
     const outcomes = await Promise.all(
-      OPERATORS.map((n) => saveBank(bank, first, url(n), noWrites, real)),
+      OPERATORS.map((n) => saveBank({ identifier: bank, change: first, options: url(n) }, real)),
     )
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
@@ -189,7 +190,10 @@ describe('banks with a connector', () => {
     await connect(1)
     const disabled = (before: Bank | undefined) =>
       before ? ({ ...before, status: 'inactive' } as const) : taken()
-    await Promise.all([saveBank(bank, disabled, {}, noWrites, real), connect(2)])
+    await Promise.all([
+      saveBank({ identifier: bank, change: disabled, options: {} }, real),
+      connect(2),
+    ])
     expect(await standing()).toMatchObject({
       connector: 'http',
       status: 'inactive',

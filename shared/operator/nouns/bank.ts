@@ -27,7 +27,7 @@ const settings = {
 /** The connection decides who receives account numbers and who reports outcomes. */
 const connection = ['connector', 'connector-url', 'connector-secret'] as const
 
-const one = options({ bank: bankOption })
+const target = options({ bank: bankOption })
 
 export const bank = {
   name: 'bank',
@@ -43,12 +43,12 @@ export const bank = {
       options: options({ bank: bankOption, name: v.optional(name), ...settings }),
       approval: connection,
     },
-    show: { summary: 'shows the settings of a bank, without secrets', options: one },
+    show: { summary: 'shows the settings of a bank, without secrets', options: target },
     list: { summary: 'lists all banks', options: options({}) },
     disable: {
       summary: 'refuses new charges; debits in progress continue',
-      options: one,
+      options: target,
     },
-    enable: { summary: 'accepts new charges again', options: one },
+    enable: { summary: 'accepts new charges again', options: target },
   },
 } as const satisfies Noun

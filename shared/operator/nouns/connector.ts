@@ -10,7 +10,7 @@ export const connectorSecret = secretOption(
   secretText,
 )
 
-const one = options({ bank: bankOption })
+const target = options({ bank: bankOption })
 
 export const connector = {
   name: 'connector',
@@ -26,11 +26,11 @@ export const connector = {
       }),
       approval: 'always',
     },
-    show: { summary: 'shows the connector of a bank, without its secret', options: one },
+    show: { summary: 'shows the connector of a bank, without its secret', options: target },
     list: { summary: 'lists the connectors of all banks', options: options({}) },
     remove: {
       summary: 'removes the connector of a bank with its URL and secret; charges are refused',
-      options: one,
+      options: target,
       approval: 'always',
     },
   },

@@ -5,7 +5,7 @@ import type { Noun } from '../verbs.ts'
 
 const owner = { provider: v.optional(providerOption), bank: v.optional(bankOption) }
 
-const wanted = options({
+const target = options({
   id: v.optional(
     option(
       'ID',
@@ -52,10 +52,10 @@ export const credential = {
       summary: 'lists the credentials of a provider or bank with their last characters',
       options: options(owner),
     },
-    show: { summary: 'shows a credential and its owner, by id or token', options: wanted },
+    show: { summary: 'shows a credential and its owner, by id or token', options: target },
     revoke: {
       summary: 'revokes a credential within 30 seconds, by id or token',
-      options: wanted,
+      options: target,
     },
   },
 } as const satisfies Noun

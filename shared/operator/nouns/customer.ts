@@ -7,7 +7,7 @@ import type { Noun } from '../verbs.ts'
 const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
 
 const phone = option('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
-const one = options({ phone, bank: bankOption })
+const target = options({ phone, bank: bankOption })
 
 export const customer = {
   name: 'customer',
@@ -27,11 +27,11 @@ export const customer = {
         status: v.optional(oneOfWords('account status (default active)', status), 'active'),
       }),
     },
-    show: { summary: 'shows the account of a phone number at one bank', options: one },
+    show: { summary: 'shows the account of a phone number at one bank', options: target },
     list: {
       summary: 'lists the accounts of a phone number at all banks',
       options: options({ phone }),
     },
-    unlink: { summary: 'removes the account of a phone number at one bank', options: one },
+    unlink: { summary: 'removes the account of a phone number at one bank', options: target },
   },
 } as const satisfies Noun

@@ -6,7 +6,7 @@ import type { Noun } from '../verbs.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
 
-const one = options({ id: option('ID', 'delivery id', v.string()) })
+const target = options({ id: option('ID', 'delivery id', v.string()) })
 
 export const delivery = {
   name: 'delivery',
@@ -25,7 +25,7 @@ export const delivery = {
         limit: newest,
       }),
     },
-    redeliver: { summary: 'delivers an event again', options: one },
+    redeliver: { summary: 'delivers an event again', options: target },
     recover: {
       summary: 'redelivers all undelivered events of a provider since a time',
       options: options({

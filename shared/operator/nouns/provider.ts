@@ -39,7 +39,7 @@ const settings = {
   ...settlementOptions,
 }
 
-const one = options({ provider: providerOption })
+const target = options({ provider: providerOption })
 
 export const provider = {
   name: 'provider',
@@ -54,10 +54,10 @@ export const provider = {
       options: options({ provider: providerOption, name: v.optional(name), ...settings }),
       approval: Object.keys(settlementOptions),
     },
-    show: { summary: 'shows the settings of a provider, without secrets', options: one },
+    show: { summary: 'shows the settings of a provider, without secrets', options: target },
     list: { summary: 'lists all providers', options: options({}) },
-    disable: { summary: 'suspends a provider: requests get 403/1403', options: one },
-    enable: { summary: 'ends the suspension of a provider', options: one },
+    disable: { summary: 'suspends a provider: requests get 403/1403', options: target },
+    enable: { summary: 'ends the suspension of a provider', options: target },
     'rotate-request-secret': {
       summary:
         'generates a request-signing secret and prints it once; requests must then be signed',

@@ -9,7 +9,7 @@ import { newest, oneOfWords, option, options, providerOption } from '../options.
 import type { Noun } from '../verbs.ts'
 
 const batch = option('ID', 'batch id, such as STL-20261122-6NN1EZ', BatchId)
-const one = options({ batch })
+const target = options({ batch })
 
 export const settlement = {
   name: 'settlement',
@@ -27,7 +27,7 @@ export const settlement = {
       summary: 'lists the batches of a provider, newest first',
       options: options({ provider: providerOption, limit: newest }),
     },
-    show: { summary: 'shows a batch', options: one },
+    show: { summary: 'shows a batch', options: target },
     report: {
       summary: 'prints the lines of a batch as the provider reads them',
       options: options({
@@ -38,7 +38,7 @@ export const settlement = {
         ),
       }),
     },
-    process: { summary: 'pays a batch immediately, also before its day', options: one },
+    process: { summary: 'pays a batch immediately, also before its day', options: target },
     complete: {
       summary: 'records a payout that a bank reported outside the API; pays nothing',
       options: options({
@@ -50,7 +50,7 @@ export const settlement = {
     },
     retry: {
       summary: 'pays a batch again after its bank rejected the payout',
-      options: one,
+      options: target,
       approval: 'always',
     },
   },

@@ -11,9 +11,9 @@ import {
 } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-/** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
-export const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
-export const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
+/** Read and connect timeouts of one attempt (docs/api.md#webhook-settings). */
+export const TIMEOUT_SECONDS = { default: 30, min: 10, max: 60 }
+export const CONNECTION_TIMEOUT_SECONDS = { default: 10, min: 5, max: 30 }
 
 /** Returns the option of a setting with two values; the usual one clears the setting. */
 const variant = <Usual extends string, Other extends string>(
@@ -27,7 +27,7 @@ const variant = <Usual extends string, Other extends string>(
       meaning,
       v.pipe(
         oneOf([usual, other]),
-        v.transform((given) => (given === usual ? null : other)),
+        v.transform((value) => (value === usual ? null : other)),
       ),
     ),
   )
@@ -55,7 +55,7 @@ const settings = {
   'event-names': variant('prefix of event names', 'transaction', 'debit_request'),
 }
 
-const one = options({ provider: providerOption })
+const target = options({ provider: providerOption })
 
 export const webhook = {
   name: 'webhook',
@@ -65,9 +65,9 @@ export const webhook = {
       summary: 'creates a webhook or changes the given settings; prints its signing secret',
       options: options({ provider: providerOption, ...settings }),
     },
-    show: { summary: 'shows settings and health, without the secret', options: one },
+    show: { summary: 'shows settings and health, without the secret', options: target },
     list: { summary: 'lists the webhooks of all providers', options: options({}) },
-    enable: { summary: 're-enables a disabled webhook', options: one },
+    enable: { summary: 're-enables a disabled webhook', options: target },
     'rotate-secret': {
       summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: options({
@@ -75,6 +75,6 @@ export const webhook = {
         'grace-seconds': graceSeconds,
       }),
     },
-    remove: { summary: 'removes a webhook: events are no longer delivered', options: one },
+    remove: { summary: 'removes a webhook: events are no longer delivered', options: target },
   },
 } as const satisfies Noun

@@ -103,7 +103,7 @@ export const idempotency: readonly Fault[] = [
     area: 'idempotency',
     file: 'shared/banks/idempotent-post.ts',
     from: "headers: { 'x-idempotency-key': uuid },",
-    to: "headers: { 'x-idempotency-key': `${uuid}-${reach.now().getTime()}` },",
+    to: "headers: { 'x-idempotency-key': `${uuid}-${config.now().getTime()}` },",
     invariants: [11],
     needs: 'a submission whose answer was lost, or that two workers make',
   },

@@ -134,7 +134,7 @@ export const settlement: readonly Fault[] = [
     from: `pay({
     uuid,`,
     to: `pay({
-    uuid: repeated ? (world.runtime.newId() as typeof uuid) : uuid,`,
+    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,`,
     invariants: [26],
     needs: 'a payment whose answer was lost, or that was under way when asked for',
   },
@@ -159,7 +159,7 @@ export const settlement: readonly Fault[] = [
     name: 'reversal-without-its-refund',
     area: 'money',
     file: 'functions/operator/manage-debit.ts',
-    from: '[refundCreation(reversalRefund(after))]',
+    from: '[refundCreation(reversalRefund(next))]',
     to: '[]',
     invariants: [39],
     needs: 'a debit that is reversed',

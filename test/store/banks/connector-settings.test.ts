@@ -5,7 +5,6 @@ import { real } from '../../../shared/runtime.ts'
 import { allBanks } from '../../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { noWrites } from '../../../shared/store/settings.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { gcb, NOON } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -20,13 +19,11 @@ const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_ba
 
 const save = () =>
   saveBank(
-    gcb.identifier,
-    () => bank,
     {
-      'connector-url': settings.url,
-      'connector-secret': settings.secret,
+      identifier: gcb.identifier,
+      change: () => bank,
+      options: { 'connector-url': settings.url, 'connector-secret': settings.secret },
     },
-    noWrites,
     real,
   )
 

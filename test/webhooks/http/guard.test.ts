@@ -6,12 +6,12 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import {
   closeConnections,
-  type Parcel,
+  type PostRequest,
   post,
   sender,
 } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { answering, networkOf, parcelTo } from './one-parcel.ts'
+import { answering, networkOf, requestTo } from './post-request.ts'
 import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
 
 afterEach(async () => {
@@ -36,8 +36,8 @@ const named = (url: string, host = 'provider.example'): string => url.replace('1
 
 const listener = () => receiver((_, response) => response.end('thanks'))
 
-const sent = (url: string, changes: Partial<Network> = {}, parcel: Partial<Parcel> = {}) =>
-  post(parcelTo(url, parcel), networkOf(changes))
+const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
+  post(requestTo(url, request), networkOf(changes))
 
 describe('at each attempt the URL is judged again, and no byte leaves', () => {
   const elsewhere: [string, (url: string) => string][] = [
@@ -109,7 +109,7 @@ describe('a name that leads to a private address is refused, and no byte leaves'
   ])('%j', async (addresses) => {
     const url = await listener()
     const network = networkOf({ resolve: async () => addresses })
-    expect(await sendByName(parcelTo(named(url)), network)).toEqual(refused)
+    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 })
@@ -119,10 +119,10 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
     const url = await listener()
     const other = await listener()
     const { asked, resolve } = answering(['127.0.0.1'], ['10.0.0.1'])
-    const first = await sendHere(parcelTo(named(url)), networkOf({ resolve }))
+    const first = await sendHere(requestTo(named(url)), networkOf({ resolve }))
     expect(first).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
     expect(asked).toEqual(['provider.example'])
-    expect(await sendHere(parcelTo(named(url)), networkOf({ resolve }))).toEqual(refused)
+    expect(await sendHere(requestTo(named(url)), networkOf({ resolve }))).toEqual(refused)
     expect(asked).toEqual(['provider.example', 'provider.example'])
     expect(connectionsTo(url)).toHaveLength(1)
     expect(connectionsTo(other)).toEqual([])
@@ -131,19 +131,19 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
   test('the name system of this machine has no say', async () => {
     const url = named(await listener(), 'no-such-host.invalid')
     const network = networkOf({ resolve: async () => ['127.0.0.1'] })
-    expect(await sendHere(parcelTo(url), network)).toMatchObject({ address: '127.0.0.1' })
+    expect(await sendHere(requestTo(url), network)).toMatchObject({ address: '127.0.0.1' })
   })
 
   test('an address that does not answer gives way to the next one', async () => {
     const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
     const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
-    const sentTo = await anyAddress(parcelTo(named(await listener())), network)
+    const sentTo = await anyAddress(requestTo(named(await listener())), network)
     expect(sentTo).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
   })
 
   test('a peer that was not judged hears nothing: 0.0.0.0 leads to 127.0.0.1', async () => {
     const url = await listener()
-    expect(await sendByName(parcelTo(named(url, '0.0.0.0')), networkOf())).toEqual({
+    expect(await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())).toEqual({
       outcome: { kind: 'unreached', cause: 'address' },
       address: '127.0.0.1',
     })
@@ -171,7 +171,7 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
       hosts.push(request.headers.host)
       response.end()
     })
-    await sendHere(parcelTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
+    await sendHere(requestTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
     expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
   })
 })
@@ -181,20 +181,20 @@ describe('a kept connection serves those who were led to it', () => {
 
   test('one connection for attempts one after the other', async () => {
     const url = await listener()
-    for (let n = 0; n < 3; n += 1) await sendHere(parcelTo(named(url)), here)
+    for (let n = 0; n < 3; n += 1) await sendHere(requestTo(named(url)), here)
     expect(connectionsTo(url)).toHaveLength(1)
   })
 
   test('as many as there are attempts at one time', async () => {
     const url = await listener()
-    await Promise.all([1, 2, 3].map(() => sendHere(parcelTo(named(url)), here)))
+    await Promise.all([1, 2, 3].map(() => sendHere(requestTo(named(url)), here)))
     expect(connectionsTo(url)).toHaveLength(3)
   })
 
   test('another name has its own, though it leads to the same address', async () => {
     const url = await listener()
-    await sendHere(parcelTo(named(url)), here)
-    await sendHere(parcelTo(named(url, 'other.example')), here)
+    await sendHere(requestTo(named(url)), here)
+    await sendHere(requestTo(named(url, 'other.example')), here)
     expect(connectionsTo(url)).toHaveLength(2)
   })
 })
@@ -218,8 +218,8 @@ describe('a name that leads nowhere is an outcome', () => {
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
   ])(
     'nobody answers for it, until the %s',
-    async (_which, parcel) => {
-      const sentTo = await sent('https://provider.example/', { resolve: () => never }, parcel)
+    async (_which, request) => {
+      const sentTo = await sent('https://provider.example/', { resolve: () => never }, request)
       expect(sentTo).toEqual(unreached('connect_timeout'))
     },
     2_000,

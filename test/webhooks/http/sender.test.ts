@@ -7,13 +7,13 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   closeConnections,
-  type Parcel,
+  type PostRequest,
   post,
   sender,
 } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import { blackHole } from './black-hole.ts'
-import { networkOf, parcelTo } from './one-parcel.ts'
+import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -29,8 +29,8 @@ afterEach(async () => {
 })
 
 /** As the sandbox on this machine sends; what is measured here needs no name and no TLS. */
-const send = async (url: string, parcel: Partial<Parcel> = {}) => {
-  const { outcome } = await post(parcelTo(url, parcel), networkOf({ local: true }))
+const send = async (url: string, request: Partial<PostRequest> = {}) => {
+  const { outcome } = await post(requestTo(url, request), networkOf({ local: true }))
   return outcome
 }
 
@@ -48,7 +48,7 @@ describe('what a receiver answers is the outcome', () => {
 
   test('with the address that answered', async () => {
     const url = await receiver((_, response) => response.end('thanks'))
-    expect(await post(parcelTo(url), networkOf({ local: true }))).toEqual({
+    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
       outcome: { kind: 'answered', code: 200, body: 'thanks' },
       address: '127.0.0.1',
     })
@@ -194,7 +194,7 @@ describe('of what a receiver says, 4 KiB are read', () => {
     const hasty = sender(strict, { bodySeconds: 0.2 })
     const url = await receiver(dripping)
     const startedAt = performance.now()
-    const { outcome } = await hasty(parcelTo(url), networkOf({ local: true }))
+    const { outcome } = await hasty(requestTo(url), networkOf({ local: true }))
     expect(outcome).toEqual({ kind: 'answered', code: 200, body: expect.stringMatching(/^\.+$/) })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
@@ -281,8 +281,8 @@ describe('a receiver that is not reached is an outcome too', () => {
 
   test('it takes the connection and reads nothing', async () => {
     const url = await listening(createNetServer({ pauseOnConnect: true }))
-    const parcel = { timeoutSeconds: 0.2, body: 'x'.repeat(8 * MIB) }
-    expect(await send(url, parcel)).toEqual(unreached('read_timeout'))
+    const request = { timeoutSeconds: 0.2, body: 'x'.repeat(8 * MIB) }
+    expect(await send(url, request)).toEqual(unreached('read_timeout'))
   })
 
   const late: RequestListener = (_, response) => {
@@ -314,7 +314,7 @@ describe('a receiver that is not reached is an outcome too', () => {
     const url = await listening(server)
     server.close()
     await once(server, 'close')
-    expect(await post(parcelTo(url), networkOf({ local: true }))).toEqual({
+    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
       outcome: unreached('refused'),
       address: null,
     })
@@ -325,9 +325,9 @@ describe('a receiver that is not reached is an outcome too', () => {
     ['limit of the attempt', { timeoutSeconds: 0.2 }],
   ])(
     'nobody takes the connection, until the %s',
-    async (_which, parcel) => {
+    async (_which, request) => {
       const hole = await blackHole()
-      expect(await post(parcelTo(hole.url, parcel), networkOf({ local: true }))).toEqual({
+      expect(await post(requestTo(hole.url, request), networkOf({ local: true }))).toEqual({
         outcome: unreached('connect_timeout'),
         address: null,
       })

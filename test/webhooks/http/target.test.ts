@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
-import { answering, networkOf } from './one-parcel.ts'
+import { answering, networkOf } from './post-request.ts'
 
 const URL_OF_PROVIDER = 'https://provider.example/hooks'
 

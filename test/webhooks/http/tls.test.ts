@@ -1,8 +1,8 @@
 import { createServer as createNetServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { closeConnections, type Parcel, sender } from '../../../shared/webhooks/http/sender.ts'
-import { networkOf, parcelTo } from './one-parcel.ts'
+import { closeConnections, type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
+import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -18,8 +18,8 @@ const send = sender({ urlOf: (text) => text, isAllowed: () => true }, { bodySeco
 
 const network = networkOf({ resolve: async () => ['127.0.0.1'] })
 
-const sendTo = (url: string, host: string, parcel: Partial<Parcel> = {}) =>
-  send(parcelTo(url.replace('127.0.0.1', host), parcel), network)
+const sendTo = (url: string, host: string, request: Partial<PostRequest> = {}) =>
+  send(requestTo(url.replace('127.0.0.1', host), request), network)
 
 const failed = (cause: string) => ({
   outcome: { kind: 'unreached', cause },
@@ -114,9 +114,9 @@ describe('a receiver with which TLS comes to nothing', () => {
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
   ])(
     'says nothing until the %s: no connection stood',
-    async (_which, parcel) => {
+    async (_which, request) => {
       const url = await listening(createNetServer(), 'https')
-      const sent = await sendTo(url, 'provider.example', parcel)
+      const sent = await sendTo(url, 'provider.example', request)
       expect(sent).toEqual(failed('connect_timeout'))
       await ended(connectionsTo(url)[0]?.resume())
     },

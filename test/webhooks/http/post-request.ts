@@ -1,8 +1,8 @@
 import type { Network } from '../../../shared/webhooks/http/network.ts'
-import type { Parcel } from '../../../shared/webhooks/http/sender.ts'
+import type { PostRequest } from '../../../shared/webhooks/http/sender.ts'
 
-/** A parcel, as a test needs it. */
-export const parcelTo = (url: string, changes: Partial<Parcel> = {}): Parcel => ({
+/** A request, as a test needs it. */
+export const requestTo = (url: string, changes: Partial<PostRequest> = {}): PostRequest => ({
   url,
   headers: {},
   body: '{}',
