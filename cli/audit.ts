@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { fail } from './functions-client.ts'
+import { fail } from './fail.ts'
 
 /**
  * `npm run audit [-- --allow-unchecked]`: prints high and critical advisories of deployed packages and
@@ -8,9 +8,8 @@ import { fail } from './functions-client.ts'
 
 const ALLOW = '--allow-unchecked'
 
-type Found = { severity: string; range: string; fixAvailable: unknown }
-type Report = {
-  vulnerabilities?: Record<string, Found>
+type AuditReport = {
+  vulnerabilities?: Record<string, { severity: string; range: string; fixAvailable: unknown }>
   /** Fields of a reply that is not a report. */
   statusCode?: number
   uri?: string
@@ -25,15 +24,15 @@ const { stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
   shell: process.platform === 'win32',
 })
 
-const read = (): Report => {
+const readReport = (): AuditReport => {
   try {
-    return JSON.parse(stdout) as Report
+    return JSON.parse(stdout) as AuditReport
   } catch {
     return { message: stderr.trim().split('\n')[0] ?? '' }
   }
 }
 
-const { vulnerabilities, statusCode, uri, message, error } = read()
+const { vulnerabilities, statusCode, uri, message, error } = readReport()
 if (vulnerabilities) {
   const severe = Object.entries(vulnerabilities).filter(([, { severity }]) => SEVERE.has(severity))
   for (const [name, { severity, range, fixAvailable }] of severe) {

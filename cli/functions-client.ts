@@ -3,7 +3,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../infra/definitions/function-name.ts'
 
 /** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
-export type Target = { port: number } | { stage: string }
+export type FunctionTarget = { port: number } | { stage: string }
 
 const LOCAL = {
   region: 'eu-west-1',
@@ -12,39 +12,39 @@ const LOCAL = {
 
 export class InvocationFailure extends Error {}
 
-type Failure = Error & { code?: string }
+type SdkError = Error & { code?: string }
 
 /** Explains errors of the SDK by their names and codes. */
-const meanings: Record<string, (wanted: string) => string> = {
+const explanations: Record<string, (name: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ExpiredTokenException: () => 'The AWS credentials have expired',
   UnrecognizedClientException: () => 'AWS does not recognise these credentials',
-  AccessDeniedException: (wanted) => `These AWS credentials do not allow invoking ${wanted}`,
-  ResourceNotFoundException: (wanted) =>
-    `Function ${wanted} does not exist: is this stage deployed in this region and account?`,
+  AccessDeniedException: (name) => `These AWS credentials do not allow invoking ${name}`,
+  ResourceNotFoundException: (name) =>
+    `Function ${name} does not exist: is this stage deployed in this region and account?`,
   ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
 
-const explain = (error: Failure, target: Target, wanted: string): string => {
+const explain = (error: SdkError, target: FunctionTarget, name: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
   }
   // Names of Lambda API errors end in Exception; other errors are unreadable replies.
   if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
-  const meaning = meanings[error.name] ?? meanings[error.code ?? '']
-  return meaning?.(wanted) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
+  const explanation = explanations[error.name] ?? explanations[error.code ?? '']
+  return explanation?.(name) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
 }
 
-const notLambda = (target: Target): string =>
+const notLambda = (target: FunctionTarget): string =>
   'port' in target
     ? `Another program than the sandbox answers at port ${target.port}`
     : 'Another program answers at the endpoint of AWS Lambda'
 
 /** Returns undefined if the payload is not JSON. */
-const parsed = (payload: Uint8Array | undefined): unknown => {
+const parseJson = (payload: Uint8Array | undefined): unknown => {
   try {
     return JSON.parse(Buffer.from(payload ?? []).toString('utf8'))
   } catch {
@@ -58,7 +58,7 @@ const parsed = (payload: Uint8Array | undefined): unknown => {
  *   exist or fails
  */
 export const invokeFunction = async (
-  target: Target,
+  target: FunctionTarget,
   name: string,
   event: unknown,
 ): Promise<unknown> => {
@@ -69,10 +69,10 @@ export const invokeFunction = async (
   const FunctionName = local ? name : functionName(name, target.stage)
   const { Payload, FunctionError, ExecutedVersion } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
-    .catch((error: Failure) => {
+    .catch((error: SdkError) => {
       throw new InvocationFailure(explain(error, target, FunctionName))
     })
-  const reply = parsed(Payload)
+  const reply = parseJson(Payload)
   // The sandbox and Lambda always return the executed version.
   if (reply === undefined || (local && ExecutedVersion === undefined)) {
     throw new InvocationFailure(notLambda(target))
@@ -89,17 +89,11 @@ export const invokeFunction = async (
  * In a sandbox OPERATOR_NAME replaces the user, so that one person can act as two operators.
  * If STS does not answer, the caller is `unknown`; Lambda's reply names the problem.
  */
-export const actorOf = async (target: Target): Promise<string> => {
+export const actorOf = async (target: FunctionTarget): Promise<string> => {
   if ('port' in target) return `local:${process.env.OPERATOR_NAME || userInfo().username}`
   // Loaded for deployed stages only: a sandbox has no STS.
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
   const identity = new STSClient({}).send(new GetCallerIdentityCommand())
   const { Arn } = await identity.catch((): { Arn?: string } => ({}))
   return Arn ?? 'unknown'
-}
-
-/** Prints one line on standard error and exits with 1. */
-export const fail = (line: string): never => {
-  process.stderr.write(`${line}\n`)
-  process.exit(1)
 }

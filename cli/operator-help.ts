@@ -6,7 +6,7 @@ import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 
 export const COMMAND = 'npm run -s operator --'
 
-const WHERE = '[--port N | --stage NAME]'
+const TARGET = '[--port N | --stage NAME]'
 
 const table = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -18,15 +18,16 @@ const targets = table([
   ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
 ])
 
-/** @param words short forms of a noun and its verb */
-export const helpOfAll = (words: Record<string, readonly [string, string]>): string =>
-  `usage: ${COMMAND} NOUN VERB [--option value ...] ${WHERE}\n\n${table([
+export const helpOfAll = (shortForms: Record<string, readonly [string, string]>): string =>
+  `usage: ${COMMAND} NOUN VERB [--option value ...] ${TARGET}\n\n${table([
     ...Object.entries(nouns).map(([name, { summary }]) => [name, summary] as const),
-    ...Object.entries(words).map(([word, verb]) => [word, `short for ${verb.join(' ')}`] as const),
+    ...Object.entries(shortForms).map(
+      ([word, call]) => [word, `short for ${call.join(' ')}`] as const,
+    ),
   ])}\n${targets}\n--help after a noun or a verb prints its options.\n`
 
 export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
-  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${WHERE}\n\n${table(
+  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET}\n\n${table(
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
@@ -35,16 +36,16 @@ export const helpOfVerb = (
   name: string,
   { summary, options, approval }: Verb,
 ): string => {
-  const taken = Object.entries(options.entries).map(([option, schema]) =>
-    taking(option, schema as v.GenericSchema),
+  const described = Object.entries(options.entries).map(([option, schema]) =>
+    describeOption(option, schema as v.GenericSchema),
   )
-  const required = taken.filter(({ isRequired }) => isRequired).map(({ written }) => ` ${written}`)
-  const rest = taken.length > required.length ? ' [--option value ...]' : ''
-  const rows = taken.map(
-    ({ written, meaning, isRequired }) =>
-      [written, `${isRequired ? '(required) ' : ''}${meaning}`] as const,
+  const required = described.filter(({ isRequired }) => isRequired).map(({ form }) => ` ${form}`)
+  const rest = described.length > required.length ? ' [--option value ...]' : ''
+  const rows = described.map(
+    ({ form, description, isRequired }) =>
+      [form, `${isRequired ? '(required) ' : ''}${description}`] as const,
   )
-  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${WHERE}\n${
+  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
   }${approval ? `\n${approvalLine(approval)}\n` : ''}`
 }
@@ -55,11 +56,11 @@ const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
   return `On a stage with approvals, a second operator must approve${when}.`
 }
 
-const taking = (option: string, schema: v.GenericSchema) => {
-  const judged = requiredForm(schema)
+const describeOption = (option: string, schema: v.GenericSchema) => {
+  const required = requiredForm(schema)
   return {
-    written: `--${option} ${v.getTitle(judged)}`,
-    meaning: v.getDescription(judged) ?? '',
+    form: `--${option} ${v.getTitle(required)}`,
+    description: v.getDescription(required) ?? '',
     isRequired: schema.type !== 'optional',
   }
 }

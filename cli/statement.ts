@@ -18,34 +18,34 @@ import type { BookRequest } from '../shared/operator/nouns/reconciliation.ts'
 export class MalformedStatement extends Error {}
 
 const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at'] as const
-const LINES_NAMED = 20
+const PRINTED_MAX = 20
 
-type Mistake = { line: number; what: string }
+type LineError = { line: number; reason: string }
 
-const refuse = (mistakes: readonly Mistake[]): never => {
-  const named = mistakes.slice(0, LINES_NAMED).map(({ line, what }) => `line ${line}: ${what}`)
-  const rest = mistakes.length - named.length
-  const more = rest > 0 ? [`and ${rest} more lines`] : []
-  throw new MalformedStatement([...named, ...more].join('\n'))
+const refuse = (errors: readonly LineError[]): never => {
+  const printed = errors.slice(0, PRINTED_MAX).map(({ line, reason }) => `line ${line}: ${reason}`)
+  const rest = errors.length - printed.length
+  const summary = rest > 0 ? [`and ${rest} more lines`] : []
+  throw new MalformedStatement([...printed, ...summary].join('\n'))
 }
 
-type Parsed = { record: string[]; info: { lines: number } }
+type CsvRecord = { record: string[]; info: { lines: number } }
 
-const readRecords = (text: string): Parsed[] => {
+const readRecords = (text: string): CsvRecord[] => {
   try {
     return parse(text, {
       info: true,
       trim: true,
       skip_empty_lines: true,
       relax_column_count: true,
-    }) as unknown as Parsed[]
+    }) as unknown as CsvRecord[]
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    return refuse([{ line: Number(error.lines ?? 0), what: 'unclosed quotes' }])
+    return refuse([{ line: Number(error.lines ?? 0), reason: 'unclosed quotes' }])
   }
 }
 
-const decoded = (bytes: Uint8Array): string => {
+const decode = (bytes: Uint8Array): string => {
   try {
     // TextDecoder removes a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -55,19 +55,19 @@ const decoded = (bytes: Uint8Array): string => {
 }
 
 /** Returns the positions of the compared columns. */
-const readHeader = ({ record, info }: Parsed): Map<string, number> => {
+const readHeader = ({ record, info }: CsvRecord): Map<string, number> => {
   const names = record.map((name) => name.toLowerCase())
-  const twice = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  const repeated = COLUMNS.filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
   const [, , ...required] = COLUMNS
   const missing = required.filter((name) => !names.includes(name))
-  const isNamed = names.includes('uuid') || names.includes('bank_reference')
-  const mistakes = [
-    ...twice.map((name) => `column ${name} is repeated`),
+  const hasKey = names.includes('uuid') || names.includes('bank_reference')
+  const reasons = [
+    ...repeated.map((name) => `column ${name} is repeated`),
     ...missing.map((name) => `column ${name} is missing`),
-    ...(isNamed ? [] : ['column uuid or bank_reference is missing']),
+    ...(hasKey ? [] : ['column uuid or bank_reference is missing']),
   ]
-  if (mistakes.length > 0) refuse([{ line: info.lines, what: mistakes.join('; ') }])
-  return new Map(names.map((name, n) => [name, n]))
+  if (reasons.length > 0) refuse([{ line: info.lines, reason: reasons.join('; ') }])
+  return new Map(names.map((name, index) => [name, index]))
 }
 
 /**
@@ -75,10 +75,10 @@ const readHeader = ({ record, info }: Parsed): Map<string, number> => {
  * @throws MalformedStatement with the line and the reason of each row that cannot be read
  */
 export const readStatement = (bytes: Uint8Array): StatementRow[] => {
-  const [header, ...records] = readRecords(decoded(bytes))
+  const [header, ...records] = readRecords(decode(bytes))
   if (!header) throw new MalformedStatement('the file is empty')
   const columns = readHeader(header)
-  const mistakes: Mistake[] = []
+  const errors: LineError[] = []
   const rows: StatementRow[] = []
   for (const { record, info } of records) {
     // A quoted field may span lines; errors name the first line of a record.
@@ -86,29 +86,27 @@ export const readStatement = (bytes: Uint8Array): StatementRow[] => {
     const fields = COLUMNS.map((name) => [name, record[columns.get(name) ?? -1] ?? ''])
     const row = v.safeParse(StatementRow, Object.fromEntries(fields))
     if (record.length !== header.record.length) {
-      mistakes.push({ line, what: `${record.length} fields, but ${header.record.length} columns` })
+      errors.push({ line, reason: `${record.length} fields, but ${header.record.length} columns` })
     } else if (row.success) rows.push({ line, ...row.output })
-    else mistakes.push({ line, what: reasonsOf(row.issues) })
+    else errors.push({ line, reason: reasonsOf(row.issues) })
   }
-  if (mistakes.length > 0) refuse(mistakes)
+  if (errors.length > 0) refuse(errors)
   return rows
 }
 
 /** Returns reasons that name columns and never quote values. */
 const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
-  const flat = issues.map((issue) => {
-    const [column] = issue.path ?? []
-    const isOurs = !issue.message.startsWith('Invalid')
-    return isOurs ? issue.message : `${String(column?.key)} is malformed`
-  })
-  return [...new Set(flat)].join('; ')
+  const reasons = issues.map(({ message, path }) =>
+    message.startsWith('Invalid') ? `${String(path?.[0].key)} is malformed` : message,
+  )
+  return [...new Set(reasons)].join('; ')
 }
 
 const readFileOrInput = (file: string): Promise<Uint8Array> =>
   file === '-' ? buffer(process.stdin) : readFile(file)
 
 /** Requests a page of debits from the function. */
-export type Ask = (request: BookRequest) => Promise<{
+export type LoadDebits = (request: BookRequest) => Promise<{
   debits: StatementDebit[]
   next: Extract<BookRequest, { cursor: unknown }>['cursor']
 }>
@@ -122,27 +120,25 @@ const UUIDS_PER_REQUEST = 5_000
  */
 export const compareFile = async (
   { file, date }: { file: string; date: Day },
-  ask: Ask,
+  loadDebits: LoadDebits,
 ): Promise<{ report: StatementReport; ignored: number }> => {
-  const all = readStatement(await readFileOrInput(file))
-  const rows = all.filter((row) => isOfDay(date, row))
-  if (all.length > 0 && rows.length === 0) {
+  const allRows = readStatement(await readFileOrInput(file))
+  const rows = allRows.filter((row) => isOfDay(date, row))
+  if (allRows.length > 0 && rows.length === 0) {
     throw new MalformedStatement(`no row has completed_at on ${date}`)
   }
   const debits = new Map<string, StatementDebit>()
-  const add = (some: readonly StatementDebit[]) => {
-    for (const debit of some) debits.set(debit.uuid, debit)
+  const load = async (request: Parameters<LoadDebits>[0]) => {
+    const page = await loadDebits(request)
+    for (const debit of page.debits) debits.set(debit.uuid, debit)
+    return page.next
   }
-  let cursor: Parameters<Ask>[0] | undefined = { cursor: null }
-  while (cursor) {
-    const part = await ask(cursor)
-    add(part.debits)
-    cursor = part.next ? { cursor: part.next } : undefined
-  }
+  let cursor = await load({ cursor: null })
+  while (cursor) cursor = await load({ cursor })
   const unknown = rows.flatMap(({ uuid }) => (uuid && !debits.has(uuid) ? [uuid] : []))
-  for (let n = 0; n < unknown.length; n += UUIDS_PER_REQUEST) {
-    add((await ask({ uuids: unknown.slice(n, n + UUIDS_PER_REQUEST) })).debits)
+  for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
+    await load({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })
   }
   const report = compareStatement(date, rows, [...debits.values()])
-  return { report, ignored: all.length - rows.length }
+  return { report, ignored: allRows.length - rows.length }
 }

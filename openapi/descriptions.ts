@@ -2,18 +2,18 @@ import type { OperationName } from '../shared/api/operations.ts'
 import { aboveDailyLimit, aboveMaximum } from '../shared/domain/debits/charge.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { invalid, Refusal } from '../shared/domain/refusal.ts'
-import { type Description, listDescriptions, phone, wrongPage } from './list-descriptions.ts'
+import { type Description, invalidPage, listDescriptions, phone } from './list-descriptions.ts'
 
 /** Describes each operation: texts, examples and its own refusals. */
 
 const reference = { example: 'DCS-20261121-ABC123' }
 const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
 
-const wrongMove = new Refusal(3001, {
+const refusedTransition = new Refusal(3001, {
   http: 422,
   details: { status: ['cannot transition from failed to completed'] },
 })
-const noMessage = invalid({ error_message: ['is required when status is failed'] })
+const missingMessage = invalid({ error_message: ['is required when status is failed'] })
 
 const webhookDisabled = new Refusal(1409, {
   details: 'the webhook is disabled: no delivery succeeded for days',
@@ -71,7 +71,7 @@ export const descriptions = {
       page: { example: 1 },
       per_page: { description: 'Banks per page', example: 20 },
     },
-    refusals: [wrongPage],
+    refusals: [invalidPage],
   },
   'get-bank': {
     tag: 'Banks',
@@ -157,7 +157,7 @@ export const descriptions = {
         error_message: 'Insufficient funds',
       },
     },
-    refusals: [noMessage, wrongMove],
+    refusals: [missingMessage, refusedTransition],
   },
   'debit-callback': {
     tag: 'Bank reports',
@@ -167,7 +167,7 @@ export const descriptions = {
       'five-minute timeout stops.',
     parameters: { uuid },
     bodies: { approved: { status: 'approved', bank_reference: 'GCB-0001' } },
-    refusals: [noMessage, wrongMove],
+    refusals: [missingMessage, refusedTransition],
   },
 } as const satisfies Record<OperationName, Description>
 

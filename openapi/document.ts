@@ -1,5 +1,9 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
-import { Payload, PingPayload, SettlementPayload } from '../shared/views/webhook-payload.ts'
+import {
+  pingWebhookSchema,
+  settlementWebhookSchema,
+  webhookSchema,
+} from '../shared/views/webhook-payload.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
@@ -32,14 +36,12 @@ A provider can require signed requests. Then \`X-Timestamp\` is the time in epoc
 `.trim()
 
 const paths = (): Json => {
-  const templates = [...new Set(operationNames.map((name) => operations[name].path))]
+  const byPath = Object.groupBy(operationNames, (name) => operations[name].path)
   return Object.fromEntries(
-    templates.map((path) => [
+    Object.entries(byPath).map(([path, names]) => [
       path,
       Object.fromEntries(
-        operationNames
-          .filter((name) => operations[name].path === path)
-          .map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
+        names.map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
       ),
     ]),
   )
@@ -76,9 +78,9 @@ export const openApi = (): Json => ({
     schemas: {
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
-      Webhook: schemaOf(Payload),
-      SettlementWebhook: schemaOf(SettlementPayload),
-      Ping: schemaOf(PingPayload),
+      Webhook: schemaOf(webhookSchema()),
+      SettlementWebhook: schemaOf(settlementWebhookSchema()),
+      Ping: schemaOf(pingWebhookSchema()),
     },
     parameters: parameterComponents,
     headers: headerComponents,

@@ -24,8 +24,8 @@ const cursorExample = (list: keyof typeof exampleCursors): Parameter => ({
   example: exampleCursors[list],
 })
 
-const wrongCursor = invalid({ cursor: ['must be a cursor of this list'] })
-export const wrongPage = invalid({ per_page: ['must be a whole number from 1 to 100'] })
+const invalidCursor = invalid({ cursor: ['must be a cursor of this list'] })
+export const invalidPage = invalid({ per_page: ['must be a whole number from 1 to 100'] })
 
 export const listDescriptions = {
   'list-debit-requests': {
@@ -58,8 +58,8 @@ export const listDescriptions = {
     },
     refusals: [
       invalid({ status: [`must be one of ${[...statuses, 'cancelled'].join(', ')}`] }),
-      wrongPage,
-      wrongCursor,
+      invalidPage,
+      invalidCursor,
     ],
   },
   'list-debit-transactions': {
@@ -81,8 +81,8 @@ export const listDescriptions = {
       cursor: cursorExample('list-debit-transactions'),
     },
     refusals: [
-      wrongPage,
-      wrongCursor,
+      invalidPage,
+      invalidCursor,
       invalid({ customer: ['account not found'] }),
       invalid({
         status_filter: ['must be one of pending, processing, completed, failed, all'],
@@ -109,7 +109,7 @@ export const listDescriptions = {
       },
       per_page: { description: 'Events per page (default 20)', example: 20 },
     },
-    refusals: [wrongCursor],
+    refusals: [invalidCursor],
   },
   'list-settlements': {
     tag: 'Settlements',
@@ -120,6 +120,6 @@ export const listDescriptions = {
       per_page: { description: 'Batches per page (default 20)', example: 20 },
       cursor: cursorExample('list-settlements'),
     },
-    refusals: [wrongPage, wrongCursor],
+    refusals: [invalidPage, invalidCursor],
   },
 } as const satisfies Record<string, Description>

@@ -1,10 +1,10 @@
-import { type ObjectEntries, object } from 'valibot'
+import { object } from 'valibot'
 import { successReply } from '../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
-import { replies } from '../shared/views/replies.ts'
 import { descriptionOf } from './descriptions.ts'
 import { exampleReplies, NOON } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
+import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
@@ -26,9 +26,11 @@ const requestBody = (name: OperationName): Json => {
   const { body, wrapper }: Operation = operations[name]
   if (!body) return {}
   const flat = { $ref: componentRef('schemas', bodyName(name)) }
-  const wrapped = wrapper
-    ? { type: 'object', required: [wrapper], properties: { [wrapper]: flat } }
-    : undefined
+  const wrapped = wrapper && {
+    type: 'object',
+    required: [wrapper],
+    properties: { [wrapper]: flat },
+  }
   const examples = Object.entries(descriptionOf(name).bodies ?? {})
   return {
     requestBody: {
@@ -45,7 +47,7 @@ const requestBody = (name: OperationName): Json => {
 
 const pathParameters = (name: OperationName): Json[] =>
   [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
-    ...described(name, parameter),
+    ...describeParameter(name, parameter),
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -54,13 +56,13 @@ const pathParameters = (name: OperationName): Json[] =>
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
   if (!query) return []
-  const published = new Map(Object.entries(queryNames).map(([sent, judged]) => [judged, sent]))
+  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
   const { properties, required } = schemaOf(query) as {
     properties: Record<string, Json>
     required: string[]
   }
   return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
-    ...described(name, published.get(key) ?? key),
+    ...describeParameter(name, publishedNames.get(key) ?? key),
     in: 'query',
     required: required.includes(key),
     schema,
@@ -83,25 +85,17 @@ export const parameterComponents: Json = Object.fromEntries(
   ]),
 )
 
-const described = (name: OperationName, parameter: string): Json => {
+const describeParameter = (name: OperationName, parameter: string): Json => {
   const { description = fieldDescriptions[parameter], ...rest } =
     descriptionOf(name).parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
 
-type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
-  beside: ObjectEntries
-  page: ObjectEntries
-  headers: Record<string, string>
-  file: string
-  elsewhere: Reply['data']
-}>
-
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {}, file, elsewhere }: Reply = replies[name]
+  const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const example = successReply(exampleReplies[name], status, {
     requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
@@ -113,18 +107,18 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
+        ...(file && { [file]: { schema: { type: 'string' } } }),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
-            beside && schemaOf(object(beside)),
+            topLevel && schemaOf(object(topLevel)),
             page && schemaOf(object(page)),
           ),
           example: JSON.parse(example.body),
         },
       },
     },
-    ...(elsewhere ? { 303: redirection(elsewhere) } : {}),
+    ...(redirect ? { 303: redirection(redirect) } : {}),
   }
 }
 
@@ -149,7 +143,7 @@ export const operationOf = (name: OperationName): Json => {
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
-    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },
   }

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankShape } from '../shared/views/transaction-shape.ts'
+import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
 /** Converts the valibot schemas of requests and replies to JSON Schema. */
@@ -9,19 +9,19 @@ import { fieldDescriptions } from './field-descriptions.ts'
 export type Json = Record<string, unknown>
 
 /** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
-const UNTOLD = new Set(['brand', 'check', 'partial_check', 'transform'])
+const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
 
-/** Shapes that are used often enough to be named components. */
-const named = { Bank: BankShape }
+/** Schemas that become named components. */
+const definitions = { Bank: BankSchema }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
   // Describes the input of a schema, before transformations.
   typeMode: 'input',
-  definitions: named,
+  definitions,
   overrideRef: ({ referenceId }) => componentRef('schemas', referenceId),
   overrideAction: ({ valibotAction, jsonSchema }) => {
-    if (UNTOLD.has(valibotAction.type)) return jsonSchema
+    if (INEXPRESSIBLE.has(valibotAction.type)) return jsonSchema
     // The last of several patterns is the narrowest.
     if (valibotAction.type === 'regex' && jsonSchema.pattern) {
       return { ...jsonSchema, pattern: (valibotAction as unknown as Patterned).requirement.source }
@@ -29,10 +29,12 @@ const config: ConversionConfig = {
     return undefined
   },
   overrideSchema: ({ valibotSchema, jsonSchema }) => {
-    // Its shape is in the metadata that follows.
+    // Metadata contains the shape of a custom schema.
     if (valibotSchema.type === 'custom') return {}
     const { properties } = jsonSchema
-    return properties ? { ...jsonSchema, properties: explained(properties as Json) } : undefined
+    return properties
+      ? { ...jsonSchema, properties: withDescriptions(properties as Json) }
+      : undefined
   },
 }
 
@@ -40,7 +42,7 @@ type Patterned = { requirement: RegExp }
 
 export const componentRef = (kind: string, name: string): string => `#/components/${kind}/${name}`
 
-const explained = (properties: Json): Json =>
+const withDescriptions = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = fieldDescriptions[name]
@@ -48,19 +50,19 @@ const explained = (properties: Json): Json =>
     }),
   )
 
-const written = (schema: GenericSchema, converting: ConversionConfig): Json => {
-  const { $schema, $defs, ...rest } = toJsonSchema(schema, converting)
+const convert = (schema: GenericSchema, conversion: ConversionConfig): Json => {
+  const { $schema, $defs, ...rest } = toJsonSchema(schema, conversion)
   // Drops members that are undefined.
   return JSON.parse(JSON.stringify(rest)) as Json
 }
 
-export const schemaOf = (schema: GenericSchema): Json => written(schema, config)
+export const schemaOf = (schema: GenericSchema): Json => convert(schema, config)
 
 /** Allows numbers in decimal fields, because the service validates their source text. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
   const properties = schema.properties as Record<string, Json>
-  const widened = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(widened) } }
+  const decimalFields = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(decimalFields) } }
 }
 
 const withNumber = (schema: Json): Json => {
@@ -72,7 +74,7 @@ const withNumber = (schema: Json): Json => {
 const meta = {
   type: 'object',
   required: ['timestamp', 'request_id', 'api_version'],
-  properties: explained({
+  properties: withDescriptions({
     timestamp: { type: 'string', format: 'date-time' },
     request_id: { type: 'string' },
     api_version: { const: 'v1' },
@@ -83,7 +85,7 @@ const messages = { type: 'array', items: { type: 'string' } }
 
 const details = { $ref: componentRef('schemas', 'Details') }
 
-const detailForms = {
+const detailsSchema = {
   description: 'Messages of each refused field, or other details',
   anyOf: [
     { type: 'object', additionalProperties: { anyOf: [{ type: ['string', 'number'] }, messages] } },
@@ -116,16 +118,16 @@ const error = {
 }
 
 export const schemaComponents: Json = {
-  Bank: written(BankShape, { ...config, definitions: {} }),
+  Bank: convert(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
-  Details: detailForms,
+  Details: detailsSchema,
   Error: error,
 }
 
 /** Returns the schema of a success envelope: `data`, its sibling members, and `meta` with pagination. */
-export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
-  const besides = (beside?.properties ?? {}) as Json
-  const pages = page
+export const envelopeOf = (data: Json, siblings?: Json, page?: Json): Json => {
+  const siblingProperties = (siblings?.properties ?? {}) as Json
+  const metaSchema = page
     ? {
         ...meta,
         required: [...meta.required, ...((page.required ?? []) as string[])],
@@ -134,7 +136,7 @@ export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
     : { $ref: componentRef('schemas', 'Meta') }
   return {
     type: 'object',
-    required: ['success', ...Object.keys(besides), 'data', 'meta'],
-    properties: { success: { const: true }, ...besides, data, meta: pages },
+    required: ['success', ...Object.keys(siblingProperties), 'data', 'meta'],
+    properties: { success: { const: true }, ...siblingProperties, data, meta: metaSchema },
   }
 }

@@ -1,11 +1,18 @@
-import { PING, pingBody, settlementEvent, webhookBody } from '../shared/domain/webhooks/event.ts'
+import { PING } from '../shared/domain/webhooks/event.ts'
 import {
   type DebitEventName,
   debitEventNames,
   eventTypes,
   sentType,
 } from '../shared/domain/webhooks/event-type.ts'
-import { overlapHeaders, payloadHeaders, sentTypes } from '../shared/views/webhook-payload.ts'
+import {
+  overlapHeaders,
+  payloadHeaders,
+  pingBody,
+  sentTypes,
+  settlementEvent,
+  webhookBody,
+} from '../shared/views/webhook-payload.ts'
 import { exampleBatch, exampleEvents, NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
@@ -13,7 +20,7 @@ import { componentRef, type Json } from './schemas.ts'
 
 const VARIANTS = { payload: 'reduced', eventNames: 'debit_request' } as const
 
-const meaning: Record<DebitEventName, string> = {
+const summaries: Record<DebitEventName, string> = {
   created: 'A charge was accepted',
   pending: 'The debit waits for submission to the bank',
   processing: 'The bank accepted the debit and asks the customer for approval',
@@ -22,8 +29,11 @@ const meaning: Record<DebitEventName, string> = {
   reversed: 'A completed debit was reversed',
 }
 
-const headers = (described: Record<string, string>, { required }: { required: boolean }): Json[] =>
-  Object.entries(described).map(([name, description]) => ({
+const headers = (
+  descriptions: Record<string, string>,
+  { required }: { required: boolean },
+): Json[] =>
+  Object.entries(descriptions).map(([name, description]) => ({
     name,
     in: 'header',
     required,
@@ -41,93 +51,84 @@ const responses = {
   '4XX': { description: 'Not received; retried for 408 and 429 only' },
 }
 
-const webhookOf = (name: DebitEventName): Json => {
+type WebhookText = { operationId: string; summary: string; description: string; priority?: string }
+
+const webhookOf = ({ priority, ...text }: WebhookText, content: Json): Json => ({
+  post: {
+    ...text,
+    security: [],
+    ...(priority && { 'x-priority': priority }),
+    parameters,
+    requestBody: { required: true, content: { 'application/json': content } },
+    responses,
+  },
+})
+
+const debitWebhook = (name: DebitEventName): Json => {
   const { event, priority, retries } = eventTypes[name]
-  const [debit, n] = exampleEvents[name]
-  const renamed = sentType(name, VARIANTS)
-  return {
-    post: {
+  const [debit, eventNumber] = exampleEvents[name]
+  const variantName = sentType(name, VARIANTS)
+  return webhookOf(
+    {
       operationId: event,
-      summary: meaning[name],
+      summary: summaries[name],
       description:
         `Sent to the provider's webhook, with up to ${retries} retries (a provider setting can ` +
         'replace this number). Any 2xx ends the delivery. 408, 429, 500, 502, 503, 504 and ' +
         'connection failures are retried. Events can arrive out of order, and more than once with ' +
         'the same `event_id`; `sequence` numbers the events of a transaction from 0. Provider ' +
-        `settings select the reduced payload and the name \`${renamed}\` in body and X-SVC-Event.`,
-      security: [],
-      'x-priority': priority,
-      parameters,
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: {
-              $ref: componentRef('schemas', 'Webhook'),
-              properties: { event: { enum: sentTypes(name) } },
-            },
-            examples: {
-              full: { summary: 'Default', value: JSON.parse(webhookBody(debit, n)) },
-              reduced: {
-                summary: 'With both variant settings',
-                value: JSON.parse(webhookBody(debit, n, VARIANTS)),
-              },
-            },
-          },
+        `settings select the reduced payload and the name \`${variantName}\` in body and X-SVC-Event.`,
+      priority,
+    },
+    {
+      schema: {
+        $ref: componentRef('schemas', 'Webhook'),
+        properties: { event: { enum: sentTypes(name) } },
+      },
+      examples: {
+        full: { summary: 'Default', value: JSON.parse(webhookBody(debit, eventNumber)) },
+        reduced: {
+          summary: 'With both variant settings',
+          value: JSON.parse(webhookBody(debit, eventNumber, VARIANTS)),
         },
       },
-      responses,
     },
-  }
+  )
 }
 
-const settlement: Json = {
-  post: {
+const settlement = webhookOf(
+  {
     operationId: eventTypes.settled.event,
     summary: 'A settlement batch was paid',
     description:
       'Sent to providers that subscribe to it explicitly, with up to ' +
       `${eventTypes.settled.retries} retries.`,
-    security: [],
-    'x-priority': eventTypes.settled.priority,
-    parameters,
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: { $ref: componentRef('schemas', 'SettlementWebhook') },
-          example: JSON.parse(JSON.stringify(settlementEvent(exampleBatch)?.payload({}))),
-        },
-      },
-    },
-    responses,
+    priority: eventTypes.settled.priority,
   },
-}
+  {
+    schema: { $ref: componentRef('schemas', 'SettlementWebhook') },
+    example: JSON.parse(JSON.stringify(settlementEvent(exampleBatch)?.payload({}))),
+  },
+)
 
-const ping: Json = {
-  post: {
+const ping = webhookOf(
+  {
     operationId: PING,
     summary: 'Test of the webhook',
     description: 'Sent once on request of the provider; refers to no transaction.',
-    security: [],
-    parameters,
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: { $ref: componentRef('schemas', 'Ping') },
-          example: JSON.parse(
-            pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
-          ),
-        },
-      },
-    },
-    responses,
   },
-}
+  {
+    schema: { $ref: componentRef('schemas', 'Ping') },
+    example: JSON.parse(
+      pingBody({ eventId: 'evt_5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', at: NOON }),
+    ),
+  },
+)
 
 export const webhooks: Json = {
-  ...Object.fromEntries(debitEventNames.map((name) => [eventTypes[name].event, webhookOf(name)])),
+  ...Object.fromEntries(
+    debitEventNames.map((name) => [eventTypes[name].event, debitWebhook(name)]),
+  ),
   [eventTypes.settled.event]: settlement,
   [PING]: ping,
 }

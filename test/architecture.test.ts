@@ -44,8 +44,8 @@ const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
 
 /** The imports that each folder allows; an entry stands for every path that begins with it. */
 const doors: Record<string, string[]> = {
-  'shared/domain/': ['shared/domain/', 'shared/views/', 'valibot', 'dinero.js', 'node:crypto'],
-  'shared/views/': ['shared/views/', 'shared/domain/', 'shared/api/', 'valibot'],
+  'shared/domain/': ['shared/domain/', 'valibot', 'dinero.js', 'node:crypto'],
+  'shared/views/': ['shared/views/', 'shared/domain/', 'valibot'],
   'shared/store/': [
     '@aws-lambda-powertools/parameters/secrets',
     'shared/store/',
@@ -147,6 +147,7 @@ const doors: Record<string, string[]> = {
     'shared/sweep/',
     'shared/banks/',
     'shared/domain/',
+    'shared/views/',
     'shared/store/',
     'shared/queues/',
     'shared/runtime.ts',

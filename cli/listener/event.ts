@@ -1,7 +1,5 @@
-import type { Arrival } from './verify.ts'
-
 /** Printed fields of a webhook. The body is untrusted, so every field is checked. */
-export type ShownEvent = {
+export type PrintedEvent = {
   event: string
   eventId: string
   reference: string
@@ -11,46 +9,46 @@ export type ShownEvent = {
   sequence?: number
 }
 
-const SHOWN_MAX = 60
+const PRINTED_MAX = 60
 
 /** Replaces control characters, so that an untrusted body cannot control the terminal. */
-export const shown = (value: unknown): string =>
+const printable = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number'
     ? String(value)
         .replaceAll(/[^ -~]/g, '?')
-        .slice(0, SHOWN_MAX)
+        .slice(0, PRINTED_MAX)
     : ''
 
-type Members = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
-const membersOf = (value: unknown): Members =>
-  typeof value === 'object' && value !== null ? (value as Members) : {}
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
-const parsed = (raw: Buffer): unknown => {
+const parseJson = (body: Buffer): unknown => {
   try {
-    return JSON.parse(raw.toString('utf8'))
+    return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
   }
 }
 
-const amountIn = ({ amount, currency }: Members): string =>
-  typeof amount === 'number' ? `${amount.toFixed(2)} ${shown(currency)}` : ''
+const amountIn = ({ amount, currency }: JsonObject): string =>
+  typeof amount === 'number' ? `${amount.toFixed(2)} ${printable(currency)}` : ''
 
 /** Returns undefined for a body without an event. */
-export const readEvent = ({ raw }: Pick<Arrival, 'raw'>): ShownEvent | undefined => {
-  const body = membersOf(parsed(raw))
-  const event = shown(body.event)
+export const readEvent = (body: Buffer): PrintedEvent | undefined => {
+  const payload = objectOf(parseJson(body))
+  const event = printable(payload.event)
   if (!event) return undefined
-  const data = membersOf(body.data)
+  const data = objectOf(payload.data)
   // The reduced payload has the members in `data` itself.
-  const transaction = membersOf(data.transaction ?? data)
+  const transaction = objectOf(data.transaction ?? data)
   return {
     event,
-    eventId: shown(body.event_id),
-    reference: shown(transaction.reference),
-    status: shown(transaction.status),
+    eventId: printable(payload.event_id),
+    reference: printable(transaction.reference),
+    status: printable(transaction.status),
     amount: amountIn(transaction),
-    ...(typeof body.sequence === 'number' ? { sequence: body.sequence } : {}),
+    ...(typeof payload.sequence === 'number' && { sequence: payload.sequence }),
   }
 }

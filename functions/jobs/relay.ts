@@ -6,11 +6,7 @@ import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
-import {
-  debitEvents,
-  type ProviderEvent,
-  settlementEvent,
-} from '../../shared/domain/webhooks/event.ts'
+import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
@@ -34,6 +30,7 @@ import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
 import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
+import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
 /**
  * Sends messages and publishes events for the records of the table's stream, which is the outbox. A

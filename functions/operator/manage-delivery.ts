@@ -1,7 +1,7 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
-import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
+import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
@@ -16,7 +16,7 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-const newestDeliveries = async (
+const listNewestDeliveries = async (
   provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
@@ -33,11 +33,11 @@ export const manageDelivery = (runtime: Runtime) =>
     {
       list: async ({ reference, provider, status, limit }) => {
         if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-        if (provider) return newestDeliveries(provider, { status, limit })
+        if (provider) return listNewestDeliveries(provider, { status, limit })
         return new Refusal(1007, { details: '--reference or --provider is required' })
       },
       redeliver: async ({ id }, author) => {
-        const key = readDeliveryId(environment.referencePrefix, id)
+        const key = parseDeliveryId(environment.referencePrefix, id)
         const event = key && (await findEvent(key))
         if (!event) return noSuch('delivery')
         await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })

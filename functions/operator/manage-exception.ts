@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { BankReference } from '../../shared/domain/debits/bank-update.ts'
 import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
-import { newRefund, refundView, retryRefund } from '../../shared/domain/debits/refund.ts'
+import { newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -18,6 +18,7 @@ import {
 import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { transact } from '../../shared/store/transactions.ts'
+import { refundView } from '../../shared/views/refund.ts'
 
 const view = (exception: ReportException) => ({
   reference: exception.reference,

@@ -1,21 +1,21 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Metrics } from './metrics.ts'
 
-/** Defines an alarm: a metric, its threshold, and the action to take. */
+/** Describes an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
   /** The event, and after the colon the action. */
   description: string
-  figure: (figures: Metrics) => IMetric
-  /** Rings at this value and above; with `below`, under it. */
+  metric: (metrics: Metrics) => IMetric
+  /** Fires at this value and above; with `below`, under it. */
   threshold: number
   below?: true
   /** Consecutive periods that must breach the threshold. */
-  times?: number
+  periods?: number
   /** Missing data also fires the alarm. */
-  silence?: true
+  firesWithoutData?: true
   /** Ignores periods with too few samples for a percentile. */
-  needsMany?: true
+  ignoresFewSamples?: true
 }
 
 const COUNTED = { statistic: 'Sum', minutes: 5 }
@@ -28,81 +28,81 @@ const rows: AlarmRow[] = [
   {
     name: 'server-errors',
     description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
-    figure: (figures) => figures.api('5XXError', COUNTED),
+    metric: (metrics) => metrics.api('5XXError', COUNTED),
     threshold: 5,
   },
   {
     name: 'charge-slow',
     description:
-      'p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
-    figure: (figures) => figures.chargeLatency({ statistic: 'p99' }),
+      'The p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
+    metric: (metrics) => metrics.chargeLatency({ statistic: 'p99' }),
     threshold: 200,
-    times: 3,
-    needsMany: true,
+    periods: 3,
+    ignoresFewSamples: true,
   },
   {
     name: 'charge-throttled',
     description: 'Charges were throttled: raise reserved.charge of the stage',
-    figure: (figures) => figures.ofFunction('charge', 'Throttles', COUNTED),
+    metric: (metrics) => metrics.lambda('charge', 'Throttles', COUNTED),
     threshold: 1,
   },
   {
     name: 'stream-late',
     description:
       'The relay is a minute behind the table: find "fault" in its log; the sweep relays in the background',
-    figure: (figures) => figures.ofFunction('relay', 'IteratorAge', HIGHEST),
+    metric: (metrics) => metrics.lambda('relay', 'IteratorAge', HIGHEST),
     threshold: 60_000,
   },
   {
     name: 'invocations-dropped',
     description:
       'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
-    figure: (figures) => figures.dropped(),
+    metric: (metrics) => metrics.droppedInvocations(),
     threshold: 1,
   },
   {
     name: 'sweep-missing',
     description: 'No sweep has finished for five minutes: check its schedule, queue and log',
-    figure: (figures) => figures.own('SweepRuns', MINUTE),
+    metric: (metrics) => metrics.service('SweepRuns', MINUTE),
     threshold: 1,
     below: true,
-    times: 5,
-    silence: true,
+    periods: 5,
+    firesWithoutData: true,
   },
   {
     // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:
       'All attempts at a webhook have failed for three days: find the provider in the log and call it',
-    figure: (figures) => figures.own('WebhookFailingDays', HIGHEST),
+    metric: (metrics) => metrics.service('WebhookFailingDays', HIGHEST),
     threshold: 3,
   },
   {
     name: 'late-completion',
     description:
       'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
-    figure: (figures) => figures.own('LateCompletion', HIGHEST),
+    metric: (metrics) => metrics.service('LateCompletion', HIGHEST),
     threshold: 1,
   },
   {
     name: 'contradiction',
     description:
       'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
-    figure: (figures) => figures.own('Contradiction', HIGHEST),
+    metric: (metrics) => metrics.service('Contradiction', HIGHEST),
     threshold: 1,
   },
   {
     name: 'refused-report',
     description:
       'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
-    figure: (figures) => figures.own('RefusedReport', HIGHEST),
+    metric: (metrics) => metrics.service('RefusedReport', HIGHEST),
     threshold: 1,
   },
   {
     name: 'refund-failed',
     description:
       'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
-    figure: (figures) => figures.own('RefundFailed', HIGHEST),
+    metric: (metrics) => metrics.service('RefundFailed', HIGHEST),
     threshold: 1,
   },
   {
@@ -110,14 +110,14 @@ const rows: AlarmRow[] = [
     name: 'bank-requests-limited',
     description:
       'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
-    figure: (figures) => figures.own('BankRequestsLimited', COUNTED),
+    metric: (metrics) => metrics.service('BankRequestsLimited', COUNTED),
     threshold: 1,
   },
   {
     name: 'bank-credentials-refused',
     description:
       'Bank operations answered 401 or 403: find the address in the access log, then check operator credential list --bank for an expired or revoked token',
-    figure: (figures) => figures.own('BankCredentialsRefused', COUNTED),
+    metric: (metrics) => metrics.service('BankCredentialsRefused', COUNTED),
     threshold: 5,
   },
   {
@@ -125,61 +125,60 @@ const rows: AlarmRow[] = [
     name: 'bank-requests-refused',
     description:
       'Banks received many 4xx replies: find caller and operation in the log, then correct the client with the bank',
-    figure: (figures) => figures.own('BankRequestsRefused', COUNTED),
+    metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
     threshold: 20,
   },
   {
     name: 'settlement-unfinished',
     description:
-      'Settlement is unfinished at 02:00 UTC: run operator settlement run for the providers in the log of reconcile-day',
-    figure: (figures) => figures.own('SettlementUnfinished', HIGHEST),
+      'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
+    metric: (metrics) => metrics.service('SettlementUnfinished', HIGHEST),
     threshold: 1,
   },
   {
     name: 'settlement-not-paid',
     description: 'A due batch could not be paid: operator settlement process prints the reason',
-    figure: (figures) => figures.own('SettlementNotPaid', HIGHEST),
+    metric: (metrics) => metrics.service('SettlementNotPaid', HIGHEST),
     threshold: 1,
   },
   {
     name: 'settlement-failed',
     description: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
-    figure: (figures) => figures.own('SettlementFailed', HIGHEST),
+    metric: (metrics) => metrics.service('SettlementFailed', HIGHEST),
     threshold: 1,
   },
   {
     name: 'reconciliation-differences',
     description: 'Reconciliation found differences: operator reconcile lists them',
-    figure: (figures) => figures.own('ReconciliationDifferences', HIGHEST),
+    metric: (metrics) => metrics.service('ReconciliationDifferences', HIGHEST),
     threshold: 1,
   },
   {
     name: 'reconciliation-missing',
     description:
       'No reconciliation has run for a day: check the schedule and the log of reconcile-day',
-    figure: (figures) =>
-      figures.own('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
+    metric: (metrics) =>
+      metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     threshold: 1,
     below: true,
     // One hour more than a day, because runs differ in length.
-    times: HOURS_OF_A_DAY + 1,
-    silence: true,
+    periods: HOURS_OF_A_DAY + 1,
+    firesWithoutData: true,
   },
 ]
 
-/** @param name of a dead-letter queue */
 const deadLetterRows = (name: string): AlarmRow[] => [
   {
     name,
     description: `Messages failed repeatedly: find "fault" in the consumer's log, fix the cause, then redrive ${name}`,
-    figure: (figures) => figures.deadLetters(name, { statistic: 'Maximum', minutes: 1 }),
+    metric: (metrics) => metrics.deadLetterCount(name, { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
   },
   {
     // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
     name: `${name}-old`,
     description: `Messages have been in ${name} for a week and expire in the next: redrive them now`,
-    figure: (figures) => figures.deadFor(name, HIGHEST),
+    metric: (metrics) => metrics.deadLetterAge(name, HIGHEST),
     threshold: 7 * DAY_SECONDS,
   },
 ]

@@ -5,7 +5,6 @@ import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { secondsAfter } from '../domain/time.ts'
-import { settlementEvent } from '../domain/webhooks/event.ts'
 import { log, logUnreadable } from '../log.ts'
 import {
   buildBatchMessage,
@@ -30,6 +29,7 @@ import {
   shards,
   type WorkItem,
 } from '../store/work-index.ts'
+import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { graceElapsed, repair, repairEvents } from './repair.ts'
 

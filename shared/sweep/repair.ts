@@ -3,7 +3,7 @@ import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
-import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
@@ -13,6 +13,7 @@ import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts
 import { appendToFeed, isInFeed, loadFeedSince } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
+import { debitEvents } from '../views/webhook-payload.ts'
 
 /**
  * Repeats the missing follow-up work of debits: unpublished events and lost submissions. Consumers

@@ -1,13 +1,9 @@
 import type { Reference } from '../domain/ids.ts'
 import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
-import {
-  debitEvents,
-  type EventKey,
-  type ProviderEvent,
-  settlementEvent,
-} from '../domain/webhooks/event.ts'
+import type { EventKey, ProviderEvent } from '../domain/webhooks/event.ts'
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
 import { findBatches } from '../store/settlement/batches.ts'
+import { debitEvents, settlementEvent } from '../views/webhook-payload.ts'
 
 /** Returns all events of debits and batches; none for references that do not exist. */
 export const findEvents = async (

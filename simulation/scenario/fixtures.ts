@@ -123,11 +123,7 @@ export const furnish = async (at: Date, providers: readonly number[]): Promise<v
       ),
       putCredential(
         tokenOf({ kind: 'bank', id: name }),
-        {
-          kind: 'bank',
-          owner: name as BankIdentifier,
-          createdAt,
-        },
+        { kind: 'bank', owner: name as BankIdentifier, createdAt },
         [],
         real,
       ),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, compareFile } from '../../cli/statement.ts'
+import { compareFile, type LoadDebits } from '../../cli/statement.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { SILENT, updatePath, useService } from '../support/running-service.ts'
@@ -25,7 +25,7 @@ const compare = async (rows: readonly string[], { bank = 'GCB', date }: Statemen
   const file = join(folder, 'statement.csv')
   await writeFile(file, `${HEADER}\r\n${rows.join('\r\n')}\r\n`)
   requests = 0
-  const ask: Ask = async (request) => {
+  const ask: LoadDebits = async (request) => {
     requests += 1
     const options = { bank, date, statement: JSON.stringify(request) }
     return (await service.call('reconciliation', 'statement', options)) as never

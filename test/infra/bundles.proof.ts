@@ -98,9 +98,13 @@ describe('what reaches others', () => {
   })
 
   test('a bank is asked, by the agent', async () => {
-    const { exchange } = await load('exchange')
+    const { sendBankRequest } = await load('exchange')
     const question = { method: 'POST', body: '{"a":1}', secret: 'x', timeoutSeconds: 5 }
-    const answer = await exchange({ ...question, url: receiver.url('/bank?a=1'), at: new Date() })
+    const answer = await sendBankRequest({
+      ...question,
+      url: receiver.url('/bank?a=1'),
+      at: new Date(),
+    })
     expect(answer.status).toBe(204)
     expect(receiver.received.at(-1)).toMatchObject({ path: '/bank?a=1', raw: '{"a":1}' })
   })

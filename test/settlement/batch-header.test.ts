@@ -43,10 +43,7 @@ test('all lines of a batch follow the fee schedule at its opening, and the next 
   await buildBatch({ provider, date, timeIsUp: () => true }, runtime)
   await changeProvider(
     provider,
-    (current) => ({
-      ...(current as NonNullable<typeof current>),
-      feeSchedule: next,
-    }),
+    (current) => ({ ...(current as NonNullable<typeof current>), feeSchedule: next }),
     noWrites,
     real,
   )

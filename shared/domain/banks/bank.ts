@@ -37,24 +37,6 @@ export type ConnectorSettings = {
   secret: string
 }
 
-/** Returns a bank as replies, webhooks and lists show it (docs/api.md#banks). */
-export const bankView = (bank: { name: string; identifier: string }) => ({
-  name: bank.name,
-  identifier: bank.identifier,
-  country_code: 'GH' as const,
-})
-
-/** Returns a bank as the detail reply shows it (docs/api.md#banks). */
-export const bankDetailView = (bank: Bank) => ({
-  ...bankView(bank),
-  status: bank.status,
-  connector_type: bank.connectorType,
-  metadata: {
-    ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
-    ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
-  },
-})
-
 /** Lists the banks that can be charged, by name. */
 export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
   [...banks]

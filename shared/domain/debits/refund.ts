@@ -1,9 +1,7 @@
-import type { AmountForm } from '../../views/transaction.ts'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
-import { CURRENCY, type Pesewas } from '../money.ts'
+import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { iso } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 
 /** Refunds: a bank returns a debited amount to its customer (docs/api.md#refunds). */
@@ -123,18 +121,3 @@ export const retryRefund = (refund: Refund): Refund => {
     failed,
   }
 }
-
-/** A refund as providers and operators see it. */
-export const refundView = (refund: Refund, amountOf: AmountForm) => ({
-  uuid: refund.uuid,
-  status: refund.status,
-  amount: amountOf(refund.amount),
-  currency: CURRENCY,
-  reason: refund.reason,
-  bank_reference: refund.bankReference,
-  error_message: refund.failure,
-  created_at: refund.createdAt.toISOString(),
-  processed_at: iso(refund.processedAt),
-  completed_at: iso(refund.completedAt),
-  failed_at: iso(refund.failedAt),
-})

@@ -49,7 +49,7 @@ export const idempotency: readonly Fault[] = [
     name: 'repeat-answered-with-a-new-reference',
     area: 'idempotency',
     file: 'functions/provider/charge.ts',
-    from: `      return repeated(opened, call)
+    from: `      return replay(result, call)
     case 'collision'`,
     to: `      return { data: chargeView(debit), headers: { 'Idempotent-Replayed': 'true' } }
     case 'collision'`,
@@ -110,9 +110,9 @@ export const idempotency: readonly Fault[] = [
   {
     name: 'event-id-drawn',
     area: 'idempotency',
-    file: 'shared/domain/webhooks/event.ts',
-    from: 'event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),',
-    to: 'event_id: `evt_${Math.floor(Math.random() * 1e15)}`,',
+    file: 'shared/views/webhook-payload.ts',
+    from: 'const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })',
+    to: 'const id = `evt_${Math.floor(Math.random() * 1e15)}`',
     invariants: [13],
     needs: 'an event that is tried twice, or whose body is checked against its headers',
   },
@@ -137,7 +137,7 @@ export const idempotency: readonly Fault[] = [
   {
     ...report,
     name: 'late-completion-forgotten',
-    from: '    await recordRejection(current, { kind, refusal: taken, body, cause, status: current.status })\n',
+    from: '        await recordRejection(current, { kind, refusal: result, body, cause, status })\n',
     to: '',
     invariants: [31],
     needs: 'a bank that reports a completion after the debit failed',
@@ -145,8 +145,8 @@ export const idempotency: readonly Fault[] = [
   {
     ...report,
     name: 'only-late-completions-are-recorded',
-    from: 'if (taken instanceof Refusal) {',
-    to: "if (taken instanceof Refusal && report.status === 'completed') {",
+    from: 'if (result instanceof Refusal) {\n        const { status }',
+    to: "if (result instanceof Refusal && input.status !== 'completed') return result\n      if (result instanceof Refusal) {\n        const { status }",
     invariants: [31],
     needs: 'a bank that reports failed after completed',
   },

@@ -3,7 +3,7 @@ import type { Fault } from '../mutant.ts'
 /** Moves, histories and what is told of them. */
 
 const debit = { area: 'order', file: 'shared/domain/debits/debit.ts' } as const
-const event = { area: 'order', file: 'shared/domain/webhooks/event.ts' } as const
+const event = { area: 'order', file: 'shared/views/webhook-payload.ts' } as const
 const lifecycle = { area: 'order', file: 'shared/domain/debits/lifecycle.ts' } as const
 const moves = { area: 'order', file: 'shared/store/debits/transitions.ts' } as const
 

@@ -2,14 +2,11 @@ import { startDynamoDbLocal } from '../sandbox/dynamodb-local.ts'
 import { seeds } from '../sandbox/seeds.ts'
 import { createTable } from '../sandbox/table.ts'
 
-/** What a warm function stands on: its environment, DynamoDB Local, and the sandbox's providers and banks. */
+/** The environment of a warm function: DynamoDB Local with the sandbox's providers and banks. */
 
 const TABLE = 'bench'
 
-/**
- * For every part, before any of the product's files is loaded: some read it once. Lines of the log
- * are written, as on Lambda, and go nowhere.
- */
+/** Sets the environment. Call it before any product module is loaded: some read it once. */
 export const setEnvironment = (): void => {
   Object.assign(process.env, {
     AWS_REGION: 'eu-west-1',
@@ -21,35 +18,40 @@ export const setEnvironment = (): void => {
     REFERENCE_PREFIX: 'DCS',
     SEALING_KEY: 'bench',
     LOCAL_PEERS: 'true',
-    // The clocks of the parts run ahead: what a warm function remembers stays remembered.
+    // Caches never expire, although the clock of a part runs fast.
     CACHE_SECONDS: '100000000',
     POWERTOOLS_METRICS_DISABLED: 'true',
   })
   mute()
 }
 
-/** What the product says of its work goes nowhere; what ends the process is still told. */
+/** Discards logs. The process still reports an uncaught error. */
 export const mute = (): void => {
   process.stdout.write = () => true
   process.stderr.write = () => true
 }
 
-export type Ground = { endpoint: string; stop: () => Promise<void> }
+export type Fixture = { endpoint: string; stop: () => Promise<void> }
 
-// DynamoDB Local pauses at times to tidy its heap, for longer than the product would wait.
-export const PATIENCE_MS = 60_000
+/** Longer than a garbage collection of DynamoDB Local, which the product would not wait for. */
+export const TIMEOUT_MS = 60_000
 
-export const openGround = async (): Promise<Ground> => {
+/** Raises the request timeout of the product's DynamoDB client. */
+export const extendTimeout = async (): Promise<void> => {
+  const { table } = await import('../shared/store/table.ts')
+  const handler = table.config.requestHandler as unknown as {
+    updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
+  }
+  handler.updateHttpClientConfig('requestTimeout', TIMEOUT_MS)
+}
+
+export const openFixture = async (): Promise<Fixture> => {
   const local = await startDynamoDbLocal()
   try {
     process.env.AWS_ENDPOINT_URL_DYNAMODB = local.endpoint
     await createTable(local.endpoint, TABLE)
-    const { table } = await import('../shared/store/table.ts')
-    const handler = table.config.requestHandler as unknown as {
-      updateHttpClientConfig: (key: 'requestTimeout', milliseconds: number) => void
-    }
-    handler.updateHttpClientConfig('requestTimeout', PATIENCE_MS)
-    for (const together of seeds) await Promise.all(together.map(operate))
+    await extendTimeout()
+    for (const calls of seeds) await Promise.all(calls.map(operate))
     return local
   } catch (error) {
     await local.stop()
@@ -57,7 +59,7 @@ export const openGround = async (): Promise<Ground> => {
   }
 }
 
-/** @throws Error when the operator's function refuses */
+/** @throws Error when the operator function returns an error */
 export const operate = async (call: {
   noun: string
   verb: string

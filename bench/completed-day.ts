@@ -18,54 +18,54 @@ import { toBatchItem, toLineItem } from '../shared/store/settlement/batch-item.t
 import { LINES_PER_WRITE } from '../shared/store/settlement/lines.ts'
 import { table, tableName } from '../shared/store/table.ts'
 
-/** A day of a provider with completed debits, as they stand in the table, and its bare settlement. */
+/** Seeds a day of completed debits of a provider, and settles it without the product's code. */
 
-export type OneDay = {
+export type CompletedDay = {
   provider: ProviderId
   count: number
-  /** Midnight at its beginning. */
-  begins: Date
+  /** Midnight. */
+  start: Date
 }
 
 const DAY_MS = 86_400_000
 const SUFFIXES = 36 ** 6
 
-/** Tells the debits of one provider from those of others: references are of one space. */
-let used = 0
-const firsts = new Map<ProviderId, number>()
-const firstOf = ({ provider, count }: OneDay): number => {
-  const first = firsts.get(provider) ?? used
-  if (!firsts.has(provider)) used += count
-  firsts.set(provider, first)
-  return first
+let reserved = 0
+const offsets = new Map<ProviderId, number>()
+
+/** Returns the first suffix of a provider's references, which all providers share. */
+const offsetOf = ({ provider, count }: CompletedDay): number => {
+  const offset = offsets.get(provider) ?? reserved
+  if (!offsets.has(provider)) reserved += count
+  offsets.set(provider, offset)
+  return offset
 }
 
 const bank = { identifier: v.parse(BankIdentifier, 'GCB'), name: 'GCB Bank PLC' }
 const phone = v.parse(PhoneNumber, '+233241234567')
 
-/** Under which the nth debit of a day stands. */
-export const referenceIn = (day: OneDay, n: number): Reference =>
-  newReference('DCS', day.begins, (firstOf(day) + n + 0.5) / SUFFIXES)
+export const referenceIn = (day: CompletedDay, index: number): Reference =>
+  newReference('DCS', day.start, (offsetOf(day) + index + 0.5) / SUFFIXES)
 
-/** The nth completed debit of a day; they are spread over it. */
-const debitOf = (day: OneDay, n: number): Debit => {
-  const at = new Date(day.begins.getTime() + Math.floor((n / day.count) * DAY_MS))
+/** Returns a completed debit; the debits are spread evenly over the day. */
+const debitOf = (day: CompletedDay, index: number): Debit => {
+  const at = new Date(day.start.getTime() + Math.floor((index / day.count) * DAY_MS))
   const opened = openDebit(
     {
-      reference: referenceIn(day, n),
+      reference: referenceIn(day, index),
       uuid: v.parse(Uuid, randomUUID()),
       provider: day.provider,
-      partnerReference: `order-2026-11-21-${String(n).padStart(12, '0')}`,
+      partnerReference: `order-2026-11-21-${String(index).padStart(12, '0')}`,
       bank,
       phone,
-      amount: pesewas(1_00 + (n % 999_901)),
+      amount: pesewas(1_00 + (index % 999_901)),
       narration: 'Payment for your order, thank you for shopping',
       metadata: {},
     },
     { at, by: `provider:${day.provider}`, requestId: randomUUID() },
   )
   const cause = { at, by: 'bank:GCB', requestId: randomUUID() }
-  const changes = { bankReference: `GCB-${n}`, approvalMethod: 'ussd' as const }
+  const changes = { bankReference: `GCB-${index}`, approvalMethod: 'ussd' as const }
   const processing = advance(opened, { to: 'processing', changes, ...cause })
   if (processing instanceof Refusal) throw processing
   const completed = advance(processing, { to: 'completed', changes: {}, ...cause })
@@ -76,32 +76,35 @@ const debitOf = (day: OneDay, n: number): Debit => {
 const ITEMS_PER_WRITE = 25
 const WRITERS = 6
 
-/** Puts the debits of a day into the table, as they stand when they wait for settlement. */
-export const seed = async (day: OneDay): Promise<void> => {
+/** Writes the debits of a day, completed and unsettled. */
+export const seed = async (day: CompletedDay): Promise<void> => {
   let next = 0
   const writer = async (): Promise<void> => {
     while (next < day.count) {
       const from = next
       next += ITEMS_PER_WRITE
-      const items = Array.from({ length: Math.min(ITEMS_PER_WRITE, day.count - from) }, (_, n) => {
-        const debit = debitOf(day, from + n)
-        return { PutRequest: { Item: { ...toDebitItem(debit), ...workAfter(debit) } } }
-      })
+      const items = Array.from(
+        { length: Math.min(ITEMS_PER_WRITE, day.count - from) },
+        (_, offset) => {
+          const debit = debitOf(day, from + offset)
+          return { PutRequest: { Item: { ...toDebitItem(debit), ...workAfter(debit) } } }
+        },
+      )
       await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: items } }))
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
 }
 
-/** The same transactions as settlement writes, one after the other, and nothing else. */
-export const settleBarely = async (
-  day: OneDay,
+/** Sends the transactions that settlement sends, in sequence. */
+export const settleBare = async (
+  day: CompletedDay,
   { from, to }: { from: number; to: number },
   { now, newId }: Pick<Runtime, 'now' | 'newId'>,
 ): Promise<void> => {
-  const { provider, begins } = day
-  const date = dayOf(new Date(begins.getTime() + DAY_MS))
-  const id = `STL-${date.replaceAll('-', '')}-BARE${String(firstOf(day) % 90).padStart(2, '0')}`
+  const { provider, start } = day
+  const date = dayOf(new Date(start.getTime() + DAY_MS))
+  const id = `STL-${date.replaceAll('-', '')}-BARE${String(offsetOf(day) % 90).padStart(2, '0')}`
   const batch = openBatch({
     id: id as BatchId,
     uuid: v.parse(Uuid, newId()),
@@ -112,11 +115,13 @@ export const settleBarely = async (
     feeSchedule: null,
   })
   const line = debitLine(debitOf(day, 0), undefined)
-  for (let n = from; n < to; n += LINES_PER_WRITE) {
-    const some = Math.min(LINES_PER_WRITE, to - n)
+  for (let first = from; first < to; first += LINES_PER_WRITE) {
+    const length = Math.min(LINES_PER_WRITE, to - first)
     const header =
-      n === 0 ? { Put: { TableName: tableName(), Item: toBatchItem(batch) } } : isOpen(batch)
-    const lines = Array.from({ length: some }, (_, k) => writesOf(batch.id, line, day, n + k))
+      first === 0 ? { Put: { TableName: tableName(), Item: toBatchItem(batch) } } : isOpen(batch)
+    const lines = Array.from({ length }, (_, offset) =>
+      writesOf(batch.id, line, referenceIn(day, first + offset)),
+    )
     await table.send(new TransactWriteCommand({ TransactItems: [header, ...lines.flat()] }))
   }
 }
@@ -130,31 +135,28 @@ const isOpen = ({ id }: { id: BatchId }) => ({
   },
 })
 
-const writesOf = (id: BatchId, line: Line, day: OneDay, n: number) => {
-  const reference = referenceIn(day, n)
-  return [
-    {
-      Put: {
-        TableName: tableName(),
-        Item: toLineItem(id, { ...line, reference }),
-        ConditionExpression: 'attribute_not_exists(pk)',
+const writesOf = (id: BatchId, line: Line, reference: Reference) => [
+  {
+    Put: {
+      TableName: tableName(),
+      Item: toLineItem(id, { ...line, reference }),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+  },
+  {
+    Update: {
+      TableName: tableName(),
+      Key: keys.debit(reference),
+      UpdateExpression: 'SET settledIn = :batch, #version = :next REMOVE #work, due',
+      ConditionExpression:
+        '#status = :status AND #version = :version AND attribute_not_exists(settledIn)',
+      ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
+      ExpressionAttributeValues: {
+        ':batch': id,
+        ':status': 'completed',
+        ':version': 3,
+        ':next': 4,
       },
     },
-    {
-      Update: {
-        TableName: tableName(),
-        Key: keys.debit(reference),
-        UpdateExpression: 'SET settledIn = :batch, #version = :next REMOVE #work, due',
-        ConditionExpression:
-          '#status = :status AND #version = :version AND attribute_not_exists(settledIn)',
-        ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
-        ExpressionAttributeValues: {
-          ':batch': id,
-          ':status': 'completed',
-          ':version': 3,
-          ':next': 4,
-        },
-      },
-    },
-  ]
-}
+  },
+]
