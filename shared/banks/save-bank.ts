@@ -23,6 +23,8 @@ type BankChange = {
   /** Called with the stored bank, if there is one. */
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
+  /** Returns writes for the same transaction. */
+  recordChange?: RecordChange
 }
 
 export type SavedBank = {
@@ -34,7 +36,6 @@ export type SavedBank = {
 
 type ConnectedBank = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
 
-/** Returns the writes that record the operator's change. */
 type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly Write[]
 
 const recordsNothing: RecordChange = () => []
@@ -44,14 +45,7 @@ const recordsNothing: RecordChange = () => []
  * other (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  {
-    identifier,
-    change,
-    options,
-    recordChange = recordsNothing,
-  }: BankChange & {
-    recordChange?: RecordChange
-  },
+  { identifier, change, options, recordChange = recordsNothing }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
   // Generated once, although a lost race repeats the change.

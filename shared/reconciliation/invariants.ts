@@ -1,4 +1,4 @@
-/** What must hold whatever fails, as far as the table alone can tell. The numbers are for ever. */
+/** The checks of a reconciliation (docs/api.md#reconciliation). A number never changes its meaning. */
 export const invariants = {
   1: 'An accepted charge exists unchanged',
   4: 'A debit ends in time',
@@ -25,23 +25,22 @@ export const invariants = {
 
 export type Invariant = keyof typeof invariants
 
-/** What one look came to: how many things were looked at, and what was wrong with them. */
+/** How many items were checked, and their differences. */
 export type CheckResult = { checked: number; wrong: readonly string[] }
 
-/** Nothing here for this invariant to say anything about. */
 export const notApplicable: CheckResult = { checked: 0, wrong: [] }
 
-/** @param claims what is wrong, each with whether it is */
+/** @param claims differences, each with whether it is present */
 export const checkResult = (
   claims: Readonly<Record<string, boolean>>,
   checked = 1,
 ): CheckResult => ({
   checked,
-  wrong: Object.entries(claims).flatMap(([what, is]) => (is ? [what] : [])),
+  wrong: Object.entries(claims).flatMap(([claim, isPresent]) => (isPresent ? [claim] : [])),
 })
 
-/** Makes a check; an item that no check can read is a difference, and hides no other item. */
-export const judged = (check: () => CheckResult): CheckResult => {
+/** Runs a check. An exception is a difference, so that an unreadable item hides no other. */
+export const guarded = (check: () => CheckResult): CheckResult => {
   try {
     return check()
   } catch (error) {
@@ -49,7 +48,7 @@ export const judged = (check: () => CheckResult): CheckResult => {
   }
 }
 
-export const combine = (verdicts: readonly CheckResult[]): CheckResult => ({
-  checked: verdicts.reduce((sum, { checked }) => sum + checked, 0),
-  wrong: verdicts.flatMap(({ wrong }) => wrong),
+export const combine = (results: readonly CheckResult[]): CheckResult => ({
+  checked: results.reduce((sum, { checked }) => sum + checked, 0),
+  wrong: results.flatMap(({ wrong }) => wrong),
 })

@@ -12,17 +12,15 @@ import { keys } from '../store/keys.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { readMany } from '../store/table.ts'
 
-/** Reads what a bank's own statement is compared with, in parts that fit a reply of Lambda. */
-
-/** A debit ends within ten minutes of its charge, unless an operator ends it. */
+/** A debit ends within ten minutes, unless an operator ends it. */
 const EARLIER_DAYS = 3
 const PAGE_SIZE = 100
-/** Some 300 bytes each: 3 MB of the 6 MB of a reply. */
-const SHOWN_MAX = 10_000
-/** A part ends after so many debits of any bank, far inside a function's time. */
+/** 300 bytes each: 3 MB of the 6 MB of a Lambda reply. */
+const DEBITS_MAX = 10_000
+/** Debits of any bank that one page reads, for the function's time. */
 const EXAMINED_MAX = 50_000
 
-/** Where a part begins: a list of a provider, and a position in it. */
+/** A position in a provider's list of one status. */
 export type BankDebitsCursor = { provider: string; status: string; after: string | null }
 
 export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
@@ -40,14 +38,14 @@ const view = (debit: Debit): StatementDebit => {
   }
 }
 
-type Request = { bank: BankIdentifier; date: Day; cursor: BankDebitsCursor | null }
+type BankDebitsRequest = { bank: BankIdentifier; date: Day; cursor: BankDebitsCursor | null }
 
 /**
- * Returns a part of the debits of a bank that were charged on a day or the three days before,
- * in any status. A debit that changes between two parts is in both.
+ * Reads a page of a bank's debits, in any status, that were charged on a day or the three days before
+ * (docs/api.md#bank-statements). A debit whose status changes between two pages is in both.
  */
 export const readBankDebits = async (
-  { bank, date, cursor }: Request,
+  { bank, date, cursor }: BankDebitsRequest,
   { examinedMax = EXAMINED_MAX } = {},
 ): Promise<BankDebitsPage> => {
   const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
@@ -56,22 +54,20 @@ export const readBankDebits = async (
   let after = cursor?.after ?? null
   for (const { provider, status } of await listsFrom(cursor)) {
     for (;;) {
-      const place = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
-      const { references, next } = await listCreated(provider, status, place)
-      const found = await findDebits(references, logUnreadable('manage-reconciliation'))
-      const ofBank = [...found.values()].filter(({ facts }) => facts.bank.identifier === bank)
-      debits.push(...ofBank.map(view))
+      const page = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
+      const { references, next } = await listCreated(provider, status, page)
+      debits.push(...(await findOfBank(bank, references)))
       examined += references.length
       after = next
       if (next === null) break
-      if (examined < examinedMax && debits.length < SHOWN_MAX) continue
+      if (examined < examinedMax && debits.length < DEBITS_MAX) continue
       return { debits, next: { provider, status, after: next } }
     }
   }
   return { debits, next: null }
 }
 
-/** The lists from a cursor on, in an order that a debit which moves on cannot escape. */
+/** Lists follow the lifecycle, so that a debit that changes its status is never missed. */
 const listsFrom = async (cursor: BankDebitsCursor | null) => {
   const lists = (await listProviders())
     .sort()
@@ -83,13 +79,22 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
   return first < 0 ? [] : lists.slice(first)
 }
 
-/** Returns those of some debits that are of a bank, by their uuids. */
+const findOfBank = async (
+  bank: BankIdentifier,
+  references: readonly Reference[],
+): Promise<StatementDebit[]> => {
+  const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
+  return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
+}
+
+/** Reads the debits with these uuids that belong to a bank. */
 export const readByUuid = async (
   bank: BankIdentifier,
   uuids: readonly Uuid[],
 ): Promise<StatementDebit[]> => {
   const pointers = await readMany(uuids.map(keys.uuid))
-  const references = pointers.map(({ reference }) => reference as Reference)
-  const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
-  return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
+  return findOfBank(
+    bank,
+    pointers.map(({ reference }) => reference as Reference),
+  )
 }
