@@ -10,4 +10,4 @@ export type AuthorizationEvent = {
   allowedBy: string | undefined
 }
 
-export const authorizationEvents = channel('debit-collection.judgements')
+export const authorizationEvents = channel('debit-collection.authorizations')

@@ -1,153 +1,158 @@
 import { closeConnections } from '../shared/webhooks/http/sender.ts'
-import { type Aws, newAws } from './aws/aws.ts'
+import { newAws } from './aws/aws.ts'
+import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { answerCalls } from './aws/sdk.ts'
 import { type Clock, newClock } from './engine/clock.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
-import { REFERENCE_PREFIX } from './engine/environment.ts'
 import { type FaultName, newFaults } from './engine/faults.ts'
-import { current, type Invocations, newInvocations } from './engine/invocations.ts'
+import {
+  currentInvocation,
+  type InvocationResult,
+  type Invocations,
+  newInvocations,
+} from './engine/invocations.ts'
+import { newNetwork, type Peer } from './engine/network.ts'
 import type {
-  Asked,
-  HandOver,
+  ApiCall,
+  BankPost,
+  BankQuery,
   InvocationRecord,
+  Observations,
   Post,
-  Question,
-  Witnessed,
 } from './engine/observations.ts'
-import { chanceOf, seedOf } from './engine/random.ts'
+import { randomOf, seedOf } from './engine/random.ts'
 import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
 import { newApi } from './peers/api.ts'
-import { newNetwork, type Peer } from './peers/network.ts'
 import { peersOf } from './peers/peers.ts'
-import { newLives } from './scenario/clients.ts'
-import { furnish, sceneProviders } from './scenario/fixtures.ts'
-import { bankNames, type Plan } from './scenario/scenario.ts'
+import { newClients } from './scenario/clients.ts'
+import { simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { bankNames, type Scenario } from './scenario/scenario.ts'
 
-/**
- * The whole service in a world of its own: the real functions on a table, queues, timers, banks and
- * receivers that exist in memory, with one clock that goes from one thing to the next. The same
- * plan gives the same world, to the last write.
- */
-
-export type Lived = {
-  witnessed: Witnessed
-  /** Of all that happened, in its order. */
+export type WorldResult = {
+  observations: Observations
+  /** The SHA-256 hash of the trace. */
   digest: string
   steps: number
   hits: ReadonlyMap<FaultName, number>
-  /** The effects of workers before the world heals, by name, in their order. */
+  /** The names of the effects before the faults stop, in order. */
   effects: readonly string[]
 }
 
-/** How far clocks may be apart from that of the world. */
-const SKEW_MS = 5_000
+const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
 
-export const live = async (plan: Plan, print?: (line: string) => void): Promise<Lived> => {
-  const chance = chanceOf(seedOf(plan.seed, 3))
-  const clock = newClock(plan.startAt)
+/**
+ * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
+ * scenarios give equal runs, down to the last write.
+ */
+export const runWorld = async (
+  scenario: Scenario,
+  print?: (line: string) => void,
+): Promise<WorldResult> => {
+  const random = randomOf(seedOf(scenario.seed, 3))
+  const clock = newClock(scenario.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(chance, plan.faults, plan.intensity)
-  const effects = newEffects({ clock, chance, faults, trace, deaths: plan.deaths })
-  const skew = () => (faults.strikes('clock skew') ? chance.between(-SKEW_MS, SKEW_MS) : 0)
-  const records = new Map<number, InvocationRecord>()
-  const run = running(newInvocations({ clock, skew }), { clock, trace, records })
-  const aws = newAws({ clock, chance, faults, effects, plan, run })
+  const faults = newFaults(random, scenario.faults, scenario.intensity)
+  const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
+  const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
+  const invocations = new Map<number, InvocationRecord>()
+  const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations })
+  const aws = newAws({ clock, random, faults, effects, scenario, run })
   answerCalls(aws.answer)
 
-  const seen = {
-    asked: [] as Asked[],
+  const recorded = {
+    calls: [] as ApiCall[],
     posts: [] as Post[],
-    handOvers: [] as HandOver[],
-    questions: [] as Question[],
+    bankPosts: [] as BankPost[],
+    queries: [] as BankQuery[],
   }
-  const api = newApi({ clock, chance, faults, run, asked: seen.asked })
-  const lives = newLives({ api, clock, chance })
-  // Whoever is called is known before the first call, and only then.
+  const api = newApi({ clock, random, faults, run, calls: recorded.calls })
+  const clients = newClients({ api, clock, random })
+  // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
-  const network = newNetwork({ clock, chance, effects, peerAt: (host) => peerAt(host) })
+  const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
   enter({
-    runtime: runtimeOf(clock, chance),
+    runtime: runtimeOf(clock, random),
     network,
     timeout: timeoutsOf(clock, network.isAwaited),
   })
-  peerAt = peersOf({ clock, chance, faults, plan, lives, ...seen })
+  peerAt = peersOf({ clock, random, faults, scenario, clients, ...recorded })
 
-  await furnish(new Date(plan.startAt), plan.providers)
-  for (const life of plan.lives) void lives.live(life)
-  clock.at(plan.healAt, faults.heal)
-  const steps = await pass(clock, plan.endAt)
+  await writeFixtures(new Date(scenario.startAt), scenario.providers)
+  for (const script of scenario.scripts) void clients.start(script)
+  clock.at(scenario.healAt, faults.heal)
+  const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()
   return {
-    witnessed: { ...seen, ...left(aws), invocations: records, scene: sceneOf(plan) },
+    observations: {
+      ...recorded,
+      items: aws.items(),
+      changes: aws.changes,
+      invocations,
+      setup: setupOf(scenario),
+    },
     digest: trace.digest(),
     steps,
     hits: faults.hits,
-    effects: effects.made.filter(({ at }) => at < plan.healAt).map(({ name }) => name),
+    effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }
 
-type Recording = { clock: Clock; trace: Trace; records: Map<number, InvocationRecord> }
+type Recording = { clock: Clock; trace: Trace; invocations: Map<number, InvocationRecord> }
 
-/** Has functions run, and says so. */
-const running =
-  (invocations: Invocations, { clock, trace, records }: Recording): Run =>
-  async (name, event, began) => {
+/** Runs functions and records their invocations. */
+const recordedRun =
+  (workers: Invocations, { clock, trace, invocations }: Recording): Run =>
+  async (name, event, onStart) => {
     const record = { startedAt: clock.now(), isFinished: false }
-    const came = await invocations.run(name, timeoutOf(name), () => {
-      const { number = 0 } = current() ?? {}
-      records.set(number, record)
-      began?.(number)
-      trace.tell(`${name}#${number} begins`)
+    const result = await workers.run(name, timeoutOf(name), () => {
+      const { number = 0 } = currentInvocation() ?? {}
+      invocations.set(number, record)
+      onStart?.(number)
+      trace.log(`${name}#${number} starts`)
       return functions[name](event, { functionName: name } as never)
     })
-    trace.tell(`${name} ends: ${came.kind}`)
-    record.isFinished = isFinished(came)
-    return came
+    trace.log(`${name} ends: ${result.kind}`)
+    record.isFinished = isFinished(result)
+    return result
   }
 
-const isFinished = (came: Awaited<ReturnType<Run>>): boolean => {
-  if (came.kind !== 'done') return false
-  const { batchItemFailures = [] } = (came.value ?? {}) as { batchItemFailures?: unknown[] }
+const isFinished = (result: InvocationResult<unknown>): boolean => {
+  if (result.kind !== 'done') return false
+  const { batchItemFailures = [] } = (result.value ?? {}) as { batchItemFailures?: unknown[] }
   return batchItemFailures.length === 0
 }
 
-/** Everything that waits to be done goes before the next thing happens. */
-const settled = (): Promise<void> =>
+/** Waits until all pending promises have settled. */
+const idle = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve)
   })
 
-/** @returns how many things happened */
-const pass = async (clock: Clock, endAt: number): Promise<number> => {
+/** @returns the number of steps */
+const runUntil = async (endAt: number, clock: Clock): Promise<number> => {
   let steps = 0
-  await settled()
+  await idle()
   while (clock.step(endAt)) {
     steps += 1
-    if (steps > STEPS_MAX) throw new Error('The world never comes to rest')
-    await settled()
+    if (steps > STEPS_MAX) throw new Error('The run never becomes idle')
+    await idle()
   }
   return steps
 }
 
-const left = ({ items, changes, deadLetters }: Aws) => ({
-  items: items(),
-  changes,
-  deadLetters: deadLetters.map(({ queue, body }) => ({ queue, body })),
-})
-
-const sceneOf = (plan: Plan): Witnessed['scene'] => ({
-  seed: plan.seed,
+const setupOf = (scenario: Scenario): Observations['setup'] => ({
+  seed: scenario.seed,
   referencePrefix: REFERENCE_PREFIX,
-  startedAt: plan.startAt,
-  healedAt: plan.healAt,
-  endedAt: plan.endAt,
-  healthy: plan.faults.size === 0 && plan.deaths.length === 0,
-  skew: plan.faults.has('clock skew') ? SKEW_MS : 0,
-  providers: sceneProviders,
+  startedAt: scenario.startAt,
+  healedAt: scenario.healAt,
+  endedAt: scenario.endAt,
+  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0,
+  skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
+  providers: simulatedProviders,
   banks: bankNames,
   endpoints: bankNames.filter((name) => name !== 'SBX'),
 })

@@ -1,65 +1,77 @@
-import { drawPlan, type Plan } from './scenario/scenario.ts'
-import { complaintLine } from './terminal.ts'
-import { tryPlan } from './trial.ts'
+import { checkScenario } from './check.ts'
+import { drawScenario, type Scenario } from './scenario/scenario.ts'
+import { violationLine } from './terminal.ts'
 
-/** The smallest plan found that still goes wrong: fewer debits, fewer faults. */
+/** The scripts that a reduced scenario keeps and the faults that it omits. */
+export type Reduction = { scripts?: readonly number[]; without?: readonly string[] }
 
-/** A plan is named by its seed and by what is left of it. */
-export type Cut = { lives?: readonly number[]; without?: readonly string[] }
-
-export const cutPlan = (plan: Plan, { lives, without = [] }: Cut): Plan => ({
-  ...plan,
-  lives: lives ? plan.lives.filter(({ n }) => lives.includes(n)) : plan.lives,
-  faults: new Set([...plan.faults].filter((name) => !without.includes(name))),
+export const reduceScenario = (
+  scenario: Scenario,
+  { scripts, without = [] }: Reduction,
+): Scenario => ({
+  ...scenario,
+  scripts: scripts
+    ? scenario.scripts.filter(({ number }) => scripts.includes(number))
+    : scenario.scripts,
+  faults: new Set([...scenario.faults].filter((name) => !without.includes(name))),
 })
 
 const TRIES_MAX = 150
 
-/** @returns what is left; undefined when nothing is wrong with the whole plan */
+/** Returns the smallest failing reduction found; undefined if the whole scenario passes. */
 export const shrink = async (
   seed: number,
   lifecycles: number,
-): Promise<Required<Cut> | undefined> => {
-  const plan = drawPlan(seed, lifecycles)
+): Promise<Required<Reduction> | undefined> => {
+  const scenario = drawScenario(seed, lifecycles)
   let tries = 0
-  const goesWrong = async (cut: Cut): Promise<boolean> => {
+  const fails = async (reduction: Reduction): Promise<boolean> => {
     tries += 1
     try {
-      return (await tryPlan(cutPlan(plan, cut))).complaints.length > 0
+      return (await checkScenario(reduceScenario(scenario, reduction))).violations.length > 0
     } catch {
       return true
     }
   }
-  if (!(await goesWrong({}))) return undefined
-  let lives: readonly number[] = plan.lives.map(({ n }) => n)
+  if (!(await fails({}))) return undefined
+  let scripts: readonly number[] = scenario.scripts.map(({ number }) => number)
   let without: readonly string[] = []
   for (
-    let size = Math.ceil(lives.length / 2);
+    let size = Math.ceil(scripts.length / 2);
     size >= 1;
     size = size === 1 ? 0 : Math.ceil(size / 2)
   ) {
-    for (let from = 0; from < lives.length && tries < TRIES_MAX; ) {
-      const fewer = lives.toSpliced(from, size)
-      if (fewer.length > 0 && (await goesWrong({ lives: fewer, without }))) lives = fewer
+    for (let from = 0; from < scripts.length && tries < TRIES_MAX; ) {
+      const fewer = scripts.toSpliced(from, size)
+      if (fewer.length > 0 && (await fails({ scripts: fewer, without }))) scripts = fewer
       else from += size
     }
   }
-  for (const name of plan.faults) {
+  for (const name of scenario.faults) {
     const more = [...without, name]
-    if (tries < TRIES_MAX && (await goesWrong({ lives, without: more }))) without = more
+    if (tries < TRIES_MAX && (await fails({ scripts, without: more }))) without = more
   }
-  return { lives, without }
+  return { scripts, without }
 }
 
 const REFERENCE = /[A-Z]{3}-\d{8}-[A-Z0-9]{6}/g
 const LINES_MAX = 400
 
-/** What happened in a world that is cut down, to those whom its complaints are about. */
-export const traceOf = async (seed: number, lifecycles: number, cut: Cut): Promise<string[]> => {
-  const lines: string[] = []
-  const plan = cutPlan(drawPlan(seed, lifecycles), cut)
-  const { complaints } = await tryPlan(plan, (line) => lines.push(line))
-  const named = complaints.flatMap(({ about, says }) => `${about} ${says}`.match(REFERENCE) ?? [])
-  const told = lines.filter((line) => named.length === 0 || named.some((one) => line.includes(one)))
-  return [...told.slice(-LINES_MAX), ...complaints.map(complaintLine)]
+/** Returns the trace of a reduced run, limited to the references in its violations. */
+export const traceOf = async (
+  seed: number,
+  lifecycles: number,
+  reduction: Reduction,
+): Promise<string[]> => {
+  const trace: string[] = []
+  const scenario = reduceScenario(drawScenario(seed, lifecycles), reduction)
+  const { violations } = await checkScenario(scenario, (line) => trace.push(line))
+  const references = violations.flatMap(
+    (violation) => violationLine(violation).match(REFERENCE) ?? [],
+  )
+  const lines =
+    references.length === 0
+      ? trace
+      : trace.filter((line) => references.some((reference) => line.includes(reference)))
+  return [...lines.slice(-LINES_MAX), ...violations.map(violationLine)]
 }

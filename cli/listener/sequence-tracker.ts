@@ -10,8 +10,7 @@ const CACHE_MAX = 10_000
 const cache = <T>(entries: Map<string, T>, key: string, value: T): void => {
   entries.delete(key)
   entries.set(key, value)
-  const [oldest = ''] = entries.size > CACHE_MAX ? entries.keys() : []
-  entries.delete(oldest)
+  if (entries.size > CACHE_MAX) entries.delete(entries.keys().next().value ?? '')
 }
 
 /** Returns the generation digit: after a restore, sequence numbers can repeat. */

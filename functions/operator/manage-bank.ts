@@ -10,9 +10,9 @@ import { updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
+type BankSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
 
-const applySettings = (bank: Bank, settings: Settings): Bank => ({
+const applySettings = (bank: Bank, settings: BankSettings): Bank => ({
   identifier: bank.identifier,
   countryCode: bank.countryCode,
   name: settings.name ?? bank.name,
@@ -27,12 +27,12 @@ const applySettings = (bank: Bank, settings: Settings): Bank => ({
   }),
 })
 
-type Start = (previous: Bank | undefined) => Bank | Refusal
+type BankStart = (previous: Bank | undefined) => Bank | Refusal
 
-const existing: Start = (previous) => previous ?? noSuch('bank')
+const existing: BankStart = (previous) => previous ?? noSuch('bank')
 
 const absent =
-  (identifier: BankIdentifier, name: string): Start =>
+  (identifier: BankIdentifier, name: string): BankStart =>
   (previous) =>
     previous
       ? new Refusal(1409, { details: 'this bank already exists' })
@@ -45,15 +45,15 @@ const absent =
           connectorType: 'ussd',
         }
 
-const changeOf = (settings: Settings, start: Start) => (previous: Bank | undefined) => {
+const changeOf = (settings: BankSettings, start: BankStart) => (previous: Bank | undefined) => {
   const bank = start(previous)
   return bank instanceof Refusal ? bank : applySettings(bank, settings)
 }
 
 const save = async (
   identifier: BankIdentifier,
-  settings: Settings,
-  start: Start,
+  settings: BankSettings,
+  start: BankStart,
   author: Author,
   runtime: Runtime,
 ) => {
@@ -66,7 +66,7 @@ const save = async (
   return { ...view(bank), ...defined({ connector_url: url, connector_secret: newSecret }) }
 }
 
-const check = (identifier: BankIdentifier, settings: Settings, start: Start) =>
+const check = (identifier: BankIdentifier, settings: BankSettings, start: BankStart) =>
   checkBank({ identifier, change: changeOf(settings, start), options: settings })
 
 const view = (bank: Bank) => ({

@@ -21,7 +21,7 @@ import {
 import { findProvider } from '../../shared/store/providers/providers.ts'
 
 type IssueOptions = v.InferOutput<typeof credential.verbs.issue.options>
-type Target = v.InferOutput<typeof credential.verbs.show.options>
+type CredentialOptions = v.InferOutput<typeof credential.verbs.show.options>
 
 const ownerOf = async ({ provider, bank }: Pick<IssueOptions, 'provider' | 'bank'>) => {
   if (provider && !bank) {
@@ -70,9 +70,9 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
 
 /** Revokes a credential; a revoked one keeps its first time. */
 const revoke = async (id: string, author: Author, runtime: Runtime) => {
-  const now = runtime.now()
   const credential = await findCredential(id)
   if (!credential) return noSuch('credential')
+  const now = runtime.now()
   const recording = recordingOf(id, credential, author)
   const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
   if (!credential.revokedAt) await revokeCredential(id, now, record, runtime)
@@ -89,7 +89,7 @@ const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
   revoked_at: rest.revokedAt ?? null,
 })
 
-const idOf = ({ id, token }: Target): string | Refusal => {
+const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
   if (id !== undefined && token === undefined) return id
   if (token !== undefined && id === undefined) return credentialId(token)
   return new Refusal(1400, { details: 'either --id or --token is required' })

@@ -16,7 +16,7 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-const listNewestDeliveries = async (
+const listOfProvider = async (
   provider: ProviderId,
   { status, limit }: { status?: string | undefined; limit: number },
 ) => {
@@ -33,7 +33,7 @@ export const manageDelivery = (runtime: Runtime) =>
     {
       list: async ({ reference, provider, status, limit }) => {
         if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-        if (provider) return listNewestDeliveries(provider, { status, limit })
+        if (provider) return listOfProvider(provider, { status, limit })
         return new Refusal(1007, { details: '--reference or --provider is required' })
       },
       redeliver: async ({ id }, author) => {

@@ -33,10 +33,10 @@ import {
 } from '../../shared/store/providers/providers.ts'
 
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
-type Owner = Pick<SetOptions, 'provider' | 'bank'>
-type Kind = 'provider' | 'bank'
+type OwnerOptions = Pick<SetOptions, 'provider' | 'bank'>
+type OwnerKind = 'provider' | 'bank'
 
-const operationsOf = (kind: Kind): OperationName[] =>
+const operationsOf = (kind: OwnerKind): OperationName[] =>
   operationNames.filter((name) => operations[name].caller === kind)
 
 const perMinute = (name: OperationName, overrides: RequestLimits) => {
@@ -47,7 +47,7 @@ const perMinute = (name: OperationName, overrides: RequestLimits) => {
 }
 
 /** Returns the overrides, and the effective limit of each operation. */
-const requestLimits = (kind: Kind, overrides: RequestLimits = {}) => ({
+const requestLimits = (kind: OwnerKind, overrides: RequestLimits = {}) => ({
   overrides,
   requests_per_minute: Object.fromEntries(
     operationsOf(kind).map((name) => [name, perMinute(name, overrides)]),
@@ -74,7 +74,7 @@ const usage = async ({ id, dailyLimit }: Provider, now: Date) => {
   return { day, used: formatAmount(pesewas(total)), left: formatAmount(pesewas(remaining)) }
 }
 
-const checkOwner = ({ provider, bank }: Owner): Refusal | undefined =>
+const checkOwner = ({ provider, bank }: OwnerOptions): Refusal | undefined =>
   (provider === undefined) === (bank === undefined)
     ? new Refusal(1400, { details: 'either --provider or --bank is required' })
     : undefined
@@ -158,7 +158,7 @@ const setBank = async (
   return bank instanceof Refusal ? bank : bankView(bank)
 }
 
-const show = async ({ provider: id, bank: identifier }: Owner, now: Date) => {
+const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date) => {
   if (id) {
     const provider = await findProvider(id)
     return provider

@@ -34,11 +34,11 @@ import {
 } from '../../shared/store/providers/request-secrets.ts'
 import { feeScheduleView } from '../../shared/views/batch.ts'
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
+type ProviderSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
 const applySettings = async (
   provider: Provider,
-  settings: Settings,
+  settings: ProviderSettings,
   runtime: Runtime,
 ): Promise<Provider | Refusal> => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
@@ -117,12 +117,15 @@ const changeRecord =
     )
   }
 
-type Start = (previous: Provider | undefined) => Provider | Refusal
+type ProviderStart = (previous: Provider | undefined) => Provider | Refusal
 
-const existing: Start = (previous) => previous ?? noSuch('provider')
+const existing: ProviderStart = (previous) => previous ?? noSuch('provider')
 
 const absent =
-  (id: ProviderId, { name, 'daily-limit': dailyLimit }: Settings & { name: string }): Start =>
+  (
+    id: ProviderId,
+    { name, 'daily-limit': dailyLimit }: ProviderSettings & { name: string },
+  ): ProviderStart =>
   (previous) =>
     previous
       ? new Refusal(1409, { details: 'this provider already exists' })
@@ -135,7 +138,7 @@ const absent =
         }
 
 const changeOf =
-  (settings: Settings, start: Start, runtime: Runtime) =>
+  (settings: ProviderSettings, start: ProviderStart, runtime: Runtime) =>
   async (previous: Provider | undefined) => {
     const provider = start(previous)
     if (provider instanceof Refusal) return provider
@@ -148,7 +151,12 @@ const changeOf =
 
 export const manageProvider = (runtime: Runtime) => {
   const { now } = runtime
-  const save = async (id: ProviderId, settings: Settings, start: Start, author: Author) => {
+  const save = async (
+    id: ProviderId,
+    settings: ProviderSettings,
+    start: ProviderStart,
+    author: Author,
+  ) => {
     const change = changeOf(settings, start, runtime)
     const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
     return provider instanceof Refusal ? provider : view(provider, now())
@@ -174,11 +182,8 @@ export const manageProvider = (runtime: Runtime) => {
         const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } =
           options
         const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
-        const rotation = {
-          secret: await sealRequestSecret(id, secret, runtime),
-          at: now(),
-          graceSeconds,
-        }
+        const sealed = await sealRequestSecret(id, secret, runtime)
+        const rotation = { secret: sealed, at: now(), graceSeconds }
         const provider = await changeProvider(
           id,
           (previous) =>

@@ -63,17 +63,13 @@ const begin = async (
   const isInterrupted = generation === highest.generation && !highest.isInTable
   if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)
   await writeGeneration({ generation, isInTable: false })
-  const result = await change(
-    author,
-    (previous) => {
-      if (previous?.generation === generation) return previous
-      if (previous && previous.generation > generation) return tooLow(previous.generation)
-      const { at: begunAt, by } = author
-      return { generation, begunAt, by, released: [], releasedAt: null }
-    },
-    undefined,
-    runtime,
-  )
+  const nextOf = (previous: Restore | undefined) => {
+    if (previous?.generation === generation) return previous
+    if (previous && previous.generation > generation) return tooLow(previous.generation)
+    const { at: begunAt, by } = author
+    return { generation, begunAt, by, released: [], releasedAt: null }
+  }
+  const result = await change(author, nextOf, undefined, runtime)
   // The table decides between two concurrent operators, and the bucket follows the table.
   const current = result instanceof Refusal ? await findRestore() : result
   if (current) await writeGeneration({ generation: current.generation, isInTable: true })

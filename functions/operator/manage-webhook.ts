@@ -31,12 +31,12 @@ import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
 /** The DNS timeout for a new URL. */
 const LOOKUP_SECONDS = 5
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
+type WebhookOptions = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
 
 /** Applies settings. A new URL keeps the secret; only a rotation changes it. */
 const applySettings = (
   previous: Webhook | undefined,
-  settings: Settings,
+  settings: WebhookOptions,
   secret: string,
   now: Date,
 ): Webhook => ({
@@ -172,11 +172,8 @@ export const manageWebhook = (runtime: Runtime) => {
         return views
       },
       remove: async ({ provider }, author) => {
-        const isRemoved = await removeWebhook(
-          provider,
-          changeRecord(provider, author, runtime),
-          runtime,
-        )
+        const record = changeRecord(provider, author, runtime)
+        const isRemoved = await removeWebhook(provider, record, runtime)
         return isRemoved ? { removed: true } : noWebhook()
       },
     },

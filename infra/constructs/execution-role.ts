@@ -9,8 +9,8 @@ import type { FunctionRow } from '../definitions/functions.ts'
 import {
   codeStatements,
   type IamResource,
+  type IamStatement,
   platformStatements,
-  type Statement,
   wildcardReasons,
 } from '../definitions/iam-statements.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -50,7 +50,7 @@ export const defineRole = (
 }
 
 const policyStatement = (
-  { actions, keys, via, passedTo }: Statement,
+  { actions, keys, via, passedTo }: IamStatement,
   arn: string,
   { region }: Stack,
 ): PolicyStatement =>

@@ -1,4 +1,5 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
+import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Describes an alarm: a metric, its threshold, and the action to take. */
@@ -23,6 +24,14 @@ const HIGHEST = { statistic: 'Maximum', minutes: 5 }
 const MINUTE = { statistic: 'Sum', minutes: 1 }
 const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
+
+/** Returns an alarm that fires when the service reports the metric at least once. */
+const reported = (name: string, metricName: MetricName, description: string): AlarmRow => ({
+  name,
+  description,
+  metric: (metrics) => metrics.service(metricName, HIGHEST),
+  threshold: 1,
+})
 
 const rows: AlarmRow[] = [
   {
@@ -77,34 +86,26 @@ const rows: AlarmRow[] = [
     metric: (metrics) => metrics.service('WebhookFailingDays', HIGHEST),
     threshold: 3,
   },
-  {
-    name: 'late-completion',
-    description:
-      'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
-    metric: (metrics) => metrics.service('LateCompletion', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'contradiction',
-    description:
-      'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
-    metric: (metrics) => metrics.service('Contradiction', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'refused-report',
-    description:
-      'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
-    metric: (metrics) => metrics.service('RefusedReport', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'refund-failed',
-    description:
-      'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
-    metric: (metrics) => metrics.service('RefundFailed', HIGHEST),
-    threshold: 1,
-  },
+  reported(
+    'late-completion',
+    'LateCompletion',
+    'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
+  ),
+  reported(
+    'contradiction',
+    'Contradiction',
+    'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
+  ),
+  reported(
+    'refused-report',
+    'RefusedReport',
+    'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
+  ),
+  reported(
+    'refund-failed',
+    'RefundFailed',
+    'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
+  ),
   {
     // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
@@ -128,31 +129,26 @@ const rows: AlarmRow[] = [
     metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
     threshold: 20,
   },
-  {
-    name: 'settlement-unfinished',
-    description:
-      'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
-    metric: (metrics) => metrics.service('SettlementUnfinished', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'settlement-not-paid',
-    description: 'A due batch could not be paid: operator settlement process prints the reason',
-    metric: (metrics) => metrics.service('SettlementNotPaid', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'settlement-failed',
-    description: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
-    metric: (metrics) => metrics.service('SettlementFailed', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'reconciliation-differences',
-    description: 'Reconciliation found differences: operator reconcile lists them',
-    metric: (metrics) => metrics.service('ReconciliationDifferences', HIGHEST),
-    threshold: 1,
-  },
+  reported(
+    'settlement-unfinished',
+    'SettlementUnfinished',
+    'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
+  ),
+  reported(
+    'settlement-not-paid',
+    'SettlementNotPaid',
+    'A due batch could not be paid: operator settlement process prints the reason',
+  ),
+  reported(
+    'settlement-failed',
+    'SettlementFailed',
+    'A bank rejected a payout: fix the cause, then run operator settlement retry',
+  ),
+  reported(
+    'reconciliation-differences',
+    'ReconciliationDifferences',
+    'Reconciliation found differences: operator reconcile lists them',
+  ),
   {
     name: 'reconciliation-missing',
     description:

@@ -17,6 +17,8 @@ import {
 } from './permission-groups.ts'
 import type { Permissions } from './permission-types.ts'
 
+const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
+
 /**
  * Lists the permissions of each function; operations also get those of `caller`. The stack builds
  * roles from the rows, the sandbox checks calls against them, and the flow tests report unused ones.
@@ -188,9 +190,7 @@ const rows = {
     sends: [
       'submissions',
       'timeouts',
-      'webhooks-high',
-      'webhooks-medium',
-      'webhooks-low',
+      ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
       'refunds',
@@ -235,20 +235,12 @@ const rows = {
       UpdateItem: ['BATCH#*', 'BUILD#*'],
     },
     lists: { 'by-status': ['PROVIDERS'], work: ['WATCH#*', 'SETTLE#*'] },
-    sends: [
-      'submissions',
-      'webhooks-high',
-      'webhooks-medium',
-      'webhooks-low',
-      'recoveries',
-      'settlements',
-      'payments',
-      'refunds',
-    ],
+    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
   }),
 } as const satisfies Record<string, Permissions>
 
 export type FunctionName = keyof typeof rows
+export const functionNames = Object.keys(rows) as FunctionName[]
 
 export const permissionsOf = (name: FunctionName): Permissions =>
   name in operations ? merge(caller(name as OperationName), rows[name]) : rows[name]

@@ -1,5 +1,5 @@
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { type FunctionName, permissionsOf } from './function-permissions.ts'
+import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
 import { jobNames, jobRow } from './jobs.ts'
 import type { Permissions } from './permission-types.ts'
 
@@ -17,31 +17,16 @@ export type FunctionRow = {
 const API_TIMEOUT_SECONDS = 28
 const MEMORY_MEGABYTES = 1024
 
-/** Timeouts, in seconds, of the functions of the operator command. */
-const operatorTimeouts = {
-  'manage-provider': API_TIMEOUT_SECONDS,
-  'manage-credential': API_TIMEOUT_SECONDS,
-  'manage-limit': API_TIMEOUT_SECONDS,
-  'manage-bank': API_TIMEOUT_SECONDS,
-  'manage-connector': API_TIMEOUT_SECONDS,
-  'manage-customer': API_TIMEOUT_SECONDS,
-  'manage-webhook': API_TIMEOUT_SECONDS,
-  'manage-delivery': API_TIMEOUT_SECONDS,
-  'manage-exception': API_TIMEOUT_SECONDS,
-  'manage-funding': API_TIMEOUT_SECONDS,
-  'manage-change': API_TIMEOUT_SECONDS,
+/** Timeouts, in seconds, of operator functions that exceed the one of the API. */
+const operatorTimeouts: Partial<Record<FunctionName, number>> = {
   // Waits for the function that executes the approved call.
   'manage-approval': 75,
-  'manage-restore': API_TIMEOUT_SECONDS,
+  'manage-settlement': 60,
   // These read all debits of a day.
   'manage-debit': 900,
   'manage-reconciliation': 900,
   'manage-ledger': 900,
-  'manage-settlement': 60,
-} as const satisfies Record<string, number>
-
-type OperatorFunction = keyof typeof operatorTimeouts
-const operatorNames = Object.keys(operatorTimeouts) as OperatorFunction[]
+}
 
 /** Answers requests that match no operation. */
 export const UNMATCHED = 'answer-unmatched'
@@ -61,6 +46,8 @@ const row = (
 export const functionRows: FunctionRow[] = [
   ...operationNames.map((name) => row(operations[name].caller, name)),
   row('gateway', UNMATCHED),
-  ...operatorNames.map((name) => row('operator', name, operatorTimeouts[name])),
+  ...functionNames
+    .filter((name) => name.startsWith('manage-'))
+    .map((name) => row('operator', name, operatorTimeouts[name])),
   ...jobNames.map((name) => row('jobs', name, jobRow(name).timeoutSeconds)),
 ]

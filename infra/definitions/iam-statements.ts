@@ -23,7 +23,7 @@ export type IamResource =
   | 'key'
   | 'log'
 
-export type Statement = {
+export type IamStatement = {
   actions: readonly string[]
   resource: IamResource
   /** `dynamodb:LeadingKeys`: patterns of partition keys. */
@@ -46,7 +46,7 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
 export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
-): Statement[] => [
+): IamStatement[] => [
   ...itemStatements(permissions),
   ...Object.entries(permissions.lists ?? {}).map(([index, keys]) => ({
     actions: ['dynamodb:Query'],
@@ -75,7 +75,7 @@ export const codeStatements = (
 export const platformStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
-): Statement[] => [
+): IamStatement[] => [
   { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resource: 'log' },
   ...consumedQueues(name).map((queue) => ({
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
@@ -91,7 +91,7 @@ const encryptionStatements = ({
   reports = [],
   journals = [],
   sealingKey,
-}: Permissions): Statement[] => {
+}: Permissions): IamStatement[] => {
   const via = [
     ...(items ? ['dynamodb'] : []),
     ...(reports.length + journals.length > 0 ? ['s3'] : []),
@@ -119,7 +119,7 @@ const consumedQueues = (name: FunctionName): readonly QueueName[] => {
   return 'queues' in from ? from.queues : []
 }
 
-const streamStatements: Statement[] = [
+const streamStatements: IamStatement[] = [
   {
     actions: [
       'dynamodb:DescribeStream',
@@ -133,7 +133,7 @@ const streamStatements: Statement[] = [
 ]
 
 /** Merges actions on the same keys into one statement, because the size of a policy is limited. */
-const itemStatements = ({ items = {} }: Permissions): Statement[] => {
+const itemStatements = ({ items = {} }: Permissions): IamStatement[] => {
   const byKeys = Map.groupBy(
     Object.entries(items) as [ItemAction, readonly string[]][],
     ([, keys]) => keys.toSorted().join(),
@@ -145,7 +145,7 @@ const itemStatements = ({ items = {} }: Permissions): Statement[] => {
   }))
 }
 
-const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
+const scheduleStatements = ({ schedulesInto }: Permissions): IamStatement[] =>
   schedulesInto
     ? [
         { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' },
@@ -158,11 +158,11 @@ const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
       ]
     : []
 
-const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
+const sealingKeyStatements = ({ sealingKey }: Permissions): IamStatement[] =>
   sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
 
 /** Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well. */
-const reportStatements = ({ reports = [], journals = [] }: Permissions): Statement[] => [
+const reportStatements = ({ reports = [], journals = [] }: Permissions): IamStatement[] => [
   ...reports.map((access) => ({
     actions: reportActions[access],
     resource:
@@ -183,13 +183,13 @@ const reportActions = {
 } as const
 
 /** Lets S3 answer 404 for the generation, which does not exist before the first restore. */
-const listStatements = ({ reports = [] }: Permissions): Statement[] =>
+const listStatements = ({ reports = [] }: Permissions): IamStatement[] =>
   reports.includes('generation') ? [{ actions: ['s3:ListBucket'], resource: 'reports' }] : []
 
 /** A single action on a resource or on the items of one partition key. */
 export type Permission = { action: string; resource: string; key?: string }
 
-export const permissionsIn = (statements: readonly Statement[]): Permission[] =>
+export const permissionsIn = (statements: readonly IamStatement[]): Permission[] =>
   statements.flatMap(({ actions, resource, keys }) =>
     actions.flatMap((action) =>
       keys ? keys.map((key) => ({ action, resource, key })) : [{ action, resource }],

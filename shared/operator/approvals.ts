@@ -32,7 +32,7 @@ import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
 /** The operator, the time and the record id of a step. */
-type Step = Pick<Recording, 'id' | 'at' | 'by'>
+type ApprovalStep = Pick<Recording, 'id' | 'at' | 'by'>
 
 export const approvalView = (approval: Approval, at: Date) => ({
   id: approval.id,
@@ -52,7 +52,7 @@ export const approvalView = (approval: Approval, at: Date) => ({
 })
 
 const recordOf = (
-  step: Step,
+  step: ApprovalStep,
   verb: string,
   { id, options }: Approval,
   [previous, next]: [Fields, Fields],
@@ -79,7 +79,7 @@ const splitSecrets = (verb: Verb, options: Record<string, string>) => {
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  step: Step,
+  step: ApprovalStep,
   runtime: Runtime,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
@@ -118,7 +118,7 @@ export const decide = (
     verb,
     ...decision
   }: { verb: string } & Pick<Parameters<typeof decideApproval>[1], 'decision' | 'reason'>,
-  step: Step,
+  step: ApprovalStep,
   runtime: Runtime,
 ): Promise<boolean> =>
   decideApproval(
@@ -149,7 +149,7 @@ export type Granted = {
 export const claimGranted = async (
   noun: string,
   approvalText: unknown,
-  { id: worker, at, by }: Step,
+  { id: worker, at, by }: ApprovalStep,
   until: Date,
   runtime: Runtime,
 ): Promise<Granted | Refusal> => {

@@ -24,13 +24,13 @@ export type Author = {
   verb: string
 }
 
-type Run<O> = (options: O, author: Author) => Promise<unknown>
+type RunAction<O> = (options: O, author: Author) => Promise<unknown>
 
 /**
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
  * changes nothing; without it, the noun's `show` is the check.
  */
-type Action<O> = Run<O> | { run: Run<O>; check: (options: O) => Promise<unknown> }
+type Action<O> = RunAction<O> | { run: RunAction<O>; check: (options: O) => Promise<unknown> }
 
 type Actions<N extends Noun> = {
   [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
@@ -49,9 +49,9 @@ type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
 /** The time of a call without Lambda's own limit. */
 const CALL_MAX_MS = 60_000
 
-type Outcome = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorReply }
+type CallResult = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorReply }
 
-const refused = (error: string): Outcome => ({ outcome: 'refused', reply: { error } })
+const refused = (error: string): CallResult => ({ outcome: 'refused', reply: { error } })
 
 /**
  * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
@@ -63,7 +63,7 @@ export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, ru
     return typeof action === 'function' ? { run: action, check: undefined } : action
   }
 
-  const perform = async (call: OperatorCall, author: Author): Promise<Outcome> => {
+  const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
     const parsed = parseCall(noun, call)
     if ('error' in parsed) return refused(parsed.error)
     const result = await actionOf(call.verb)?.run(parsed.options, author)
@@ -73,7 +73,7 @@ export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, ru
   }
 
   /** Refuses an invalid call at once, so that nobody has to approve it. */
-  const request = async (call: OperatorCall, author: Author): Promise<Outcome> => {
+  const request = async (call: OperatorCall, author: Author): Promise<CallResult> => {
     const parsed = parseCall(noun, call)
     if ('error' in parsed) return refused(parsed.error)
     const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
@@ -85,7 +85,7 @@ export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, ru
       : { outcome: 'requested', reply: { result: requested } }
   }
 
-  const runGranted = async (approval: string, author: Author, until: Date): Promise<Outcome> => {
+  const runGranted = async (approval: string, author: Author, until: Date): Promise<CallResult> => {
     const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return refused(explain(granted))
     const { verb, options, requestedBy, finish, release } = granted

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
 import { parseInput } from '../domain/validation.ts'
 
-/** A call of the operator command, with its options as typed. IAM decides who may invoke the functions. */
+/** A call of the operator command, with its options as typed. IAM authorizes the caller. */
 export type OperatorCall = {
   verb: string
   options: Record<string, string>
@@ -23,7 +23,7 @@ export type Verb = {
   approval?: 'always' | readonly string[]
 }
 
-/** A noun of the command: definitions without code, so that the command can validate and print help. */
+/** A noun of the command, without code: the command validates and prints help with it. */
 export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
 
 /** Reports whether a second operator must approve a call, in a stage with approvals. */

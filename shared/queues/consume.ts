@@ -53,7 +53,7 @@ const retrySoon = async (record: SQSRecord) => {
  * Handles one message. Its SQS id is the request id of audit entries. `repeated`: an earlier worker
  * received the message and may have done all or part of the work.
  */
-type Handle<Q extends QueueName> = (
+type HandleMessage<Q extends QueueName> = (
   message: Message<Q>,
   messageId: string,
   receipt: { repeated: boolean },
@@ -81,7 +81,7 @@ const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string
 const SUBJECTS = new Set(['reference', 'batch', 'provider'])
 
 /** Returns the handler of a function that consumes a queue, or several queues of one message shape. */
-export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
+export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   const work = loggingFaults<SQSRecord>(
     ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),

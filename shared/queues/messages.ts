@@ -5,7 +5,7 @@ import { ProviderId } from '../domain/providers/provider.ts'
 import { BatchId } from '../domain/settlement/batch.ts'
 import { Day } from '../domain/time.ts'
 
-/** The queues and their message shapes. A message carries ids, never state: consumers read the item. */
+/** The queues and their messages, which carry ids and no state: consumers read the item. */
 
 const SubmissionMessage = v.object({
   reference: Reference,

@@ -18,7 +18,7 @@ import type { Outgoing } from './send.ts'
 /** A message about an event, in the queue of its priority. */
 export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>
 
-/** Requests the first attempts at consecutive events of a debit in one message, to keep their order. */
+/** Requests the first attempts at consecutive events in one message, to keep their order. */
 export const firstAttempts = ([first, ...others]: readonly [
   ProviderEvent,
   ...ProviderEvent[],

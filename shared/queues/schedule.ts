@@ -12,7 +12,7 @@ const scheduler = new SchedulerClient({ maxAttempts: 3 })
 const wholeSecond = (at: Date): string =>
   new Date(Math.ceil(at.getTime() / 1000) * 1000).toISOString().slice(0, 19)
 
-/** Schedules one message to the expiries queue. A repeated name leaves its first schedule unchanged. */
+/** Schedules a message to the expiries queue. A repeated name keeps its first schedule. */
 export const scheduleExpiry = async (
   name: string,
   at: Date,

@@ -26,7 +26,7 @@ export const setVisibility = async (
   await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
 }
 
-/** One message for one queue. SQS fair queues use `group`, so a busy provider does not delay others. */
+/** One message for one queue. With `group`, SQS fair queues keep a busy provider from delaying others. */
 export type Outgoing = {
   [Q in QueueName]: { queue: Q; message: Message<Q>; group: string; delaySeconds?: number }
 }[QueueName]

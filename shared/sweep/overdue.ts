@@ -49,9 +49,9 @@ export const sweepOverdue = async (runtime: Runtime, timeIsUp: () => boolean): P
   await Promise.all(shards.map((shard) => sweepShard(shard, run)))
 }
 
-type Run = { runtime: Runtime; timeIsUp: () => boolean; restore: Restore | undefined }
+type SweepRun = { runtime: Runtime; timeIsUp: () => boolean; restore: Restore | undefined }
 
-const sweepShard = async (shard: number, run: Run): Promise<void> => {
+const sweepShard = async (shard: number, run: SweepRun): Promise<void> => {
   const { runtime } = run
   const swept = new Set<string>()
   while (!run.timeIsUp()) {
@@ -75,7 +75,10 @@ const logFailures = async (subject: string[], work: () => Promise<void>): Promis
   }
 }
 
-const sweepDebits = async (due: readonly WorkItem[], { runtime, restore }: Run): Promise<void> => {
+const sweepDebits = async (
+  due: readonly WorkItem[],
+  { runtime, restore }: SweepRun,
+): Promise<void> => {
   const items = new Map<Reference, WorkItem>(
     due.flatMap((item) => (item.about.kind === 'debit' ? [[item.about.reference, item]] : [])),
   )
@@ -154,7 +157,7 @@ const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefin
 const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
-const sweepRetry = async (item: WorkItem, { runtime, restore }: Run): Promise<void> => {
+const sweepRetry = async (item: WorkItem, { runtime, restore }: SweepRun): Promise<void> => {
   const { about } = item
   if (about.kind === 'debit') return
   const now = runtime.now()
@@ -175,7 +178,7 @@ const sweepRetry = async (item: WorkItem, { runtime, restore }: Run): Promise<vo
 const begunAt = ({ processedAt, createdAt }: Pick<Batch, 'processedAt' | 'createdAt'>): Date =>
   processedAt ?? createdAt
 
-type Expected = {
+type ExpectedWork = {
   outgoing: Outgoing[]
   at: Date
   /** The provider of a payout or refund, which a restore may hold. */
@@ -185,7 +188,7 @@ type Expected = {
 const expectedOf = async (
   about: Exclude<WorkItem['about'], { kind: 'debit' }>,
   now: Date,
-): Promise<Expected | undefined> => {
+): Promise<ExpectedWork | undefined> => {
   switch (about.kind) {
     case 'delivery': {
       const delivery = await findDelivery(about.reference, about.n)

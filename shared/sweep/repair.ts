@@ -35,12 +35,12 @@ export const repair = async (
 export const graceElapsed = (at: Date, now: Date): boolean =>
   now.getTime() - at.getTime() >= SWEEP_GRACE_SECONDS * 1000
 
-/** Older events are history: their feed pages may have expired, and providers must not get them as news. */
+/** Older events must not reach a provider as news, and their feed pages may have expired. */
 const NEWS_MS = 3 * DAY_MS
 
 const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
 
-/** Reports whether a submission is overdue. A debit past its deadline waits for its timeout instead. */
+/** Reports whether a submission is overdue. After its deadline a debit waits for its timeout. */
 const isStuck = (debit: Debit, now: Date): boolean => {
   const last = debit.history.at(-1)
   const due = deadline(debit, 'processing', clocks(environment.timeScale))

@@ -36,7 +36,7 @@ export type AttemptRequest = {
   unlessSlow: boolean
 }
 
-/** `slow`: the response took longer than a slow receiver's limit. `aborted`: the next attempt waits. */
+/** `slow`: the response took two seconds or more. `aborted`: the sidelined queue retries. */
 export type AttemptResult = { kind: 'done' | 'slow' | 'aborted' }
 
 /** Makes one attempt at one event and records it (docs/api.md#retries). */

@@ -3,7 +3,7 @@ import type { Attempt } from '../domain/webhooks/attempt.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import { listAttempts, listDeliveries } from '../store/webhooks/deliveries.ts'
 
-/** 50 attempts with escaped bodies of 4 KiB exceed the 6 MB of a reply, and redeliveries are unlimited. */
+/** 50 attempts with escaped bodies of 4 KiB would exceed 6 MB; redeliveries are unlimited. */
 const ATTEMPTS_SHOWN = 20
 
 /** Lists the deliveries of one debit in the order of its events, each with its newest attempts. */

@@ -66,7 +66,7 @@ type OutcomeRecord = {
   abandoned: boolean
 }
 
-/** Updates the health after an attempt; a recovered webhook gets its missed events (docs/api.md#recovery). */
+/** Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery). */
 export const recordOutcome = async (
   { provider, health, ...outcome }: OutcomeRecord,
   runtime: Pick<Runtime, 'now'>,

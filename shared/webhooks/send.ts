@@ -4,10 +4,10 @@ import { sentType } from '../domain/webhooks/event-type.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import { pingBody } from '../views/webhook-payload.ts'
 import { network } from './http/network.ts'
-import { post, type Sent } from './http/sender.ts'
+import { post, type SendResult } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'
 
-const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<Sent> =>
+const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<SendResult> =>
   post(
     {
       url: webhook.url,
@@ -30,7 +30,7 @@ type SendRequest = {
 }
 
 /** Signs and posts an event. */
-export const send = ({ event, id, webhook, at, signal }: SendRequest): Promise<Sent> => {
+export const send = ({ event, id, webhook, at, signal }: SendRequest): Promise<SendResult> => {
   const signed = {
     body: JSON.stringify(event.payload(webhook)),
     event: sentType(event.type, webhook),
@@ -49,7 +49,7 @@ const PING_CONNECTION_SECONDS = 10
 export const ping = (
   webhook: Webhook,
   { id, eventId, at }: { id: string; eventId: string; at: Date },
-): Promise<Sent> => {
+): Promise<SendResult> => {
   const capped = {
     ...webhook,
     timeoutSeconds: Math.min(webhook.timeoutSeconds, PING_SECONDS),

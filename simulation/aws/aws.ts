@@ -3,9 +3,9 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
-import type { Plan } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import { newTable } from '../table/table.ts'
 import { reportCalls } from './bucket-calls.ts'
 import { queueFeed, streamFeed } from './lambda.ts'
@@ -13,36 +13,34 @@ import { queueCalls } from './queue-calls.ts'
 import { newQueues, type Queues } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
+import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
-import { newWatch } from './watch.ts'
 
-/** All of AWS that a stage has, in memory: what functions call, and what has functions run. */
+/** An in-memory AWS: the services that functions call and the triggers that invoke them. */
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
 const TABLE = 'simulated'
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
   effects: Effects
-  plan: Plan
+  scenario: Scenario
   run: Run
 }
 
 const streamed: readonly string[] = jobs.relay.from.stream
 
-/** What the relay is not fed with does not reach it. */
 const isStreamed = (entity: string | undefined): boolean =>
   entity !== undefined && streamed.includes(entity)
 
-const outages = ({ clock, chance, faults, plan }: Around) => ({
+const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
-    // While there is something to be lost.
-    const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 5 * MINUTE_MS)
-    const to = from + chance.between(MINUTE_MS, 10 * MINUTE_MS)
+    const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 5 * MINUTE_MS)
+    const to = from + random.between(MINUTE_MS, 10 * MINUTE_MS)
     return (): boolean => {
       if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
       faults.hit(name)
@@ -51,24 +49,24 @@ const outages = ({ clock, chance, faults, plan }: Around) => ({
   },
 })
 
-/** The table of a world. Whatever changes in it is in its stream, and is looked after. */
-const tableOf = (around: Around, queues: { ring: () => void }) => {
-  const { clock, chance, faults, effects, run } = around
+/** The table; feeds its changes to the stream and to the sweep's schedule. */
+const tableOf = (deps: Deps, queues: { fire: () => void }) => {
+  const { clock, random, faults, effects, run } = deps
   const table = newTable({
     definition: tableDefinition,
     name: TABLE,
     now: clock.now,
-    indexLag: () => (faults.strikes('index late') ? chance.between(0, MINUTE_MS) : 0),
+    indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
     by: () => {
-      const worker = effects.acting()
+      const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
     },
   })
-  const stream = streamFeed({ run, clock, chance, faults })
-  const watch = newWatch({
+  const stream = streamFeed({ run, clock, random, faults })
+  const sweeps = newSweepSchedule({
     clock,
-    ring: queues.ring,
-    passOver: (until) => {
+    fire: queues.fire,
+    skipTo: (until) => {
       const Item = {
         pk: 'SWEEP',
         sk: 'SWEEP',
@@ -83,11 +81,11 @@ const tableOf = (around: Around, queues: { ring: () => void }) => {
     try {
       return table.run(name, input)
     } finally {
-      for (const one of table.changes.slice(followed)) {
+      for (const written of table.changes.slice(followed)) {
         followed += 1
-        watch.follow(one)
-        if (one.after && isStreamed(one.after.entity)) {
-          stream.take(table.streamRecord(one), one.after.pk)
+        sweeps.follow(written)
+        if (written.after && isStreamed(written.after.entity)) {
+          stream.take(table.streamRecord(written), written.after.pk)
         }
       }
     }
@@ -97,34 +95,43 @@ const tableOf = (around: Around, queues: { ring: () => void }) => {
 
 export type Aws = ReturnType<typeof newAws>
 
-export const newAws = (around: Around) => {
-  const { clock, chance, faults, effects, plan, run } = around
-  const queues: Queues = newQueues({ clock, chance, faults, onVisible: (one) => feed.offer(one) })
-  const feed = queueFeed({ run, queues: () => queues, chance })
-  const scheduler = newScheduler({ clock, chance, faults, effects, queues })
-  const { change, items, changes } = tableOf(around, { ring: () => scheduler.ring('sweeps') })
-  const outage = outages(around)
+export const newAws = (deps: Deps) => {
+  const { clock, random, faults, effects, scenario, run } = deps
+  const queues: Queues = newQueues({
+    clock,
+    random,
+    faults,
+    onVisible: (message) => feed.offer(message),
+  })
+  const feed = queueFeed({ run, queues: () => queues, random })
+  const scheduler = newScheduler({ clock, random, faults, effects, queues })
+  const { change, items, changes } = tableOf(deps, { fire: () => scheduler.fireCron('sweeps') })
+  const outage = outages(deps)
   const toTable = tableCalls({
     run: change,
     effects,
     faults,
-    chance,
+    random,
     clock,
     isOut: outage.of('table outage'),
   })
   const calls = [
-    queueCalls({ queues, effects, faults, chance, isOut: outage.of('queue outage') }),
+    queueCalls({ queues, effects, faults, random, isOut: outage.of('queue outage') }),
     scheduler.call,
     reportCalls({ effects, faults }),
   ]
-  for (let day = Math.floor(plan.startAt / DAY_MS) + 1; day * DAY_MS < plan.endAt; day += 1) {
+  for (
+    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
+    day * DAY_MS < scenario.endAt;
+    day += 1
+  ) {
     let isMissed = false
     clock.at(day * DAY_MS, () => {
       isMissed = faults.strikes('night missed')
     })
     for (const minutes of [0, 20, 60]) {
       clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) scheduler.ring('settlement-runs')
+        if (!isMissed) scheduler.fireCron('settlement-runs')
       })
     }
   }
@@ -138,6 +145,5 @@ export const newAws = (around: Around) => {
     },
     items,
     changes,
-    deadLetters: queues.deadLetters,
   }
 }

@@ -3,9 +3,9 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 
-/** How calls to AWS fail, as the SDK says it. */
+/** Failures of AWS calls, as the SDK throws them. */
 
 export const timedOut = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
@@ -28,11 +28,10 @@ const cancelled = (writes: number, place: number, Code: string): Error =>
     })),
   })
 
-/** Another transaction is at one of the items. */
-export const conflicting = (writes: number | undefined, chance: Chance): Error =>
+export const conflicting = (writes: number | undefined, random: Random): Error =>
   writes === undefined
     ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })
-    : cancelled(writes, chance.below(writes), 'TransactionConflict')
+    : cancelled(writes, random.below(writes), 'TransactionConflict')
 
-export const throttledTransaction = (writes: number, chance: Chance): Error =>
-  cancelled(writes, chance.below(writes), 'ThrottlingError')
+export const throttledTransaction = (writes: number, random: Random): Error =>
+  cancelled(writes, random.below(writes), 'ThrottlingError')

@@ -1,27 +1,26 @@
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import { timedOut, unavailable } from './failures.ts'
 import { type Queues, queueIn } from './queues.ts'
 import type { Command } from './sdk.ts'
 
-/** Calls to SQS, and what may become of them on their way. */
+/** Calls to SQS and their failures. */
 
 type Entry = { Id: string; MessageBody: string; DelaySeconds?: number }
 
-type Around = {
+type Deps = {
   queues: Queues
   effects: Effects
   faults: Faults
-  chance: Chance
+  random: Random
   isOut: () => boolean
 }
 
 const TAKES = [5, 20] as const
-/** The longest delay that SQS knows. */
 const DELAY_MAX_SECONDS = 900
 
-export const queueCalls = ({ queues, effects, faults, chance, isOut }: Around) => {
+export const queueCalls = ({ queues, effects, faults, random, isOut }: Deps) => {
   const sending = (name: string, put: () => unknown): Promise<unknown> =>
     effects.call({ name, changes: true, takes: TAKES }, () => {
       if (isOut()) throw unavailable()
@@ -37,9 +36,9 @@ export const queueCalls = ({ queues, effects, faults, chance, isOut }: Around) =
   }
 
   const putBatch = (url: string, entries: readonly Entry[]) => {
-    const refused = faults.strikes('queue takes a part') ? chance.below(entries.length) : undefined
-    const Failed = entries.filter((_, n) => n === refused).map(({ Id }) => ({ Id }))
-    for (const [n, entry] of entries.entries()) if (n !== refused) put(url, entry)
+    const rejected = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
+    const Failed = entries.filter((_, index) => index === rejected).map(({ Id }) => ({ Id }))
+    for (const [index, entry] of entries.entries()) if (index !== rejected) put(url, entry)
     return { Failed }
   }
 

@@ -3,14 +3,14 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Chance } from '../engine/random.ts'
+import type { Random } from '../engine/random.ts'
 import { timedOut } from './failures.ts'
 import { type Queues, queueIn } from './queues.ts'
 import type { Command } from './sdk.ts'
 
-/** EventBridge Scheduler: fires at least once within a minute of the time, or so it says. */
+/** EventBridge Scheduler, which fires at least once, up to a minute late. */
 
-type Around = { clock: Clock; chance: Chance; faults: Faults; effects: Effects; queues: Queues }
+type Deps = { clock: Clock; random: Random; faults: Faults; effects: Effects; queues: Queues }
 
 const MINUTE_MS = 60_000
 
@@ -20,7 +20,7 @@ type Schedule = {
   Target: { Arn: string; Input: string }
 }
 
-export const newScheduler = ({ clock, chance, faults, effects, queues }: Around) => {
+export const newScheduler = ({ clock, random, faults, effects, queues }: Deps) => {
   const names = new Set<string>()
 
   const create = ({ Name, ScheduleExpression, Target }: Schedule): void => {
@@ -30,19 +30,19 @@ export const newScheduler = ({ clock, chance, faults, effects, queues }: Around)
     names.add(Name)
     if (faults.strikes('timer never')) return
     const at = Date.parse(`${ScheduleExpression.slice('at('.length, -1)}Z`)
-    const late = faults.strikes('timer late') ? chance.between(0, MINUTE_MS) : 0
+    const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
     const fire = () => {
-      // Gone after it was completed, so the name is free again.
+      // A completed schedule is deleted, so its name is free again.
       names.delete(Name)
       queues.put(queueIn(Target.Arn), Target.Input)
     }
     clock.at(at + late, fire)
-    if (faults.strikes('timer twice')) clock.at(at + chance.between(0, 2 * MINUTE_MS), fire)
+    if (faults.strikes('timer twice')) clock.at(at + random.between(0, 2 * MINUTE_MS), fire)
   }
 
   return {
-    /** A schedule of the service's own, which sets off a function. */
-    ring: (queue: QueueName): void => {
+    /** Fires one of the service's cron schedules. */
+    fireCron: (queue: QueueName): void => {
       if (faults.strikes('run missed')) return
       queues.put(queue, '{}')
       if (faults.strikes('run twice')) queues.put(queue, '{}')

@@ -1,29 +1,27 @@
 import type { Clock } from '../engine/clock.ts'
 import type { Effects, Outgoing } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
-import { current } from '../engine/invocations.ts'
-import type { Chance } from '../engine/random.ts'
+import { currentInvocation } from '../engine/invocations.ts'
+import type { Random } from '../engine/random.ts'
 import type { Table } from '../table/table.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
 import type { Command } from './sdk.ts'
 
-/** Calls to DynamoDB: the table does what it is told, and the way there and back may fail. */
+/** Calls to DynamoDB and their failures. */
 
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
-/** Of items. */
 const SHORT_PAGE = 3
 
-/** Milliseconds of a call that is lost, and of its repeat by the SDK. */
-const PATIENCE = 2_000
+/** The time until the SDK detects a lost call; it retries once. */
+const LOST_CALL_MS = 2_000
 
-type Around = {
+type Deps = {
   run: Table['run']
   effects: Effects
   faults: Faults
-  chance: Chance
+  random: Random
   clock: Clock
-  /** Whether all calls are refused at this moment. */
   isOut: () => boolean
 }
 
@@ -35,9 +33,9 @@ const keyIn = ({ Key, Item }: Keyed): string => {
   return key ? `${key.pk} ${key.sk}` : ''
 }
 
-type Wanted = Record<string, { Keys: readonly object[] }>
+type KeysByTable = Record<string, { Keys: readonly object[] }>
 
-/** What a call is about, for the trace. */
+/** Returns the keys of a call, for the trace. */
 const subjectOf = (input: Record<string, unknown>): string => {
   const writes = input.TransactItems as Written[] | undefined
   if (!writes) return keyIn(input as Keyed)
@@ -48,36 +46,35 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
-export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Around) => {
-  /** What DynamoDB may do where an answer would be long: give a part of it. */
+export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps) => {
+  /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
-      const most = Number(input.Limit ?? SHORT_PAGE)
-      return run(name, { ...input, Limit: Math.min(most, 1 + chance.below(SHORT_PAGE)) })
+      const limit = Number(input.Limit ?? SHORT_PAGE)
+      return run(name, { ...input, Limit: Math.min(limit, 1 + random.below(SHORT_PAGE)) })
     }
     if (name !== 'BatchGetCommand') return undefined
-    const [[table = '', wanted] = []] = Object.entries(input.RequestItems as Wanted)
-    if (!wanted || wanted.Keys.length < 2 || !faults.strikes('read in part')) return undefined
-    const count = 1 + chance.below(wanted.Keys.length - 1)
-    const [now, later] = [wanted.Keys.slice(0, count), wanted.Keys.slice(count)]
-    const output = run(name, { RequestItems: { [table]: { ...wanted, Keys: now } } })
-    return { ...output, UnprocessedKeys: { [table]: { ...wanted, Keys: later } } }
+    const [[table = '', request] = []] = Object.entries(input.RequestItems as KeysByTable)
+    if (!request || request.Keys.length < 2 || !faults.strikes('read in part')) return undefined
+    const count = 1 + random.below(request.Keys.length - 1)
+    const [read, unprocessed] = [request.Keys.slice(0, count), request.Keys.slice(count)]
+    const output = run(name, { RequestItems: { [table]: { ...request, Keys: read } } })
+    return { ...output, UnprocessedKeys: { [table]: { ...request, Keys: unprocessed } } }
   }
 
-  /** The call itself, or a failure on its way. */
   const happen = (name: string, input: Record<string, unknown>): unknown => {
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
     if (isOut() || faults.strikes('table throttled')) {
-      throw writes && isWrite ? throttledTransaction(writes, chance) : throttled()
+      throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
     }
-    if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, chance)
+    if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)
     if (faults.strikes('table unreachable')) throw timedOut()
     if (isWrite && faults.strikes('table call repeated')) {
       try {
         run(name, input)
       } catch {
-        // Only the answer to the repeat is seen.
+        // Only the retry's result is returned.
       }
     }
     const output = inPart(name, input) ?? run(name, input)
@@ -88,7 +85,7 @@ export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Aroun
   return (command: Command): Promise<unknown> => {
     const { name } = command.constructor
     const { input } = command
-    if (!current())
+    if (!currentInvocation())
       return effects.call({ name, changes: false, takes: [0, 0] }, () => run(name, input))
     const outgoing: Outgoing = {
       name: `${name} ${subjectOf(input)}`,
@@ -98,8 +95,9 @@ export const tableCalls = ({ run, effects, faults, chance, clock, isOut }: Aroun
     return effects
       .call(outgoing, () => happen(name, input))
       .catch((error: Error) =>
-        // Whoever waits in vain waits for long.
-        error.name === 'TimeoutError' ? later(clock, 2 * PATIENCE, error) : Promise.reject(error),
+        error.name === 'TimeoutError'
+          ? later(clock, 2 * LOST_CALL_MS, error)
+          : Promise.reject(error),
       )
   }
 }

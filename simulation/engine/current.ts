@@ -1,15 +1,14 @@
 import type { Runtime } from '../../shared/runtime.ts'
-import type { Network } from '../peers/network.ts'
+import type { Network } from './network.ts'
 
 /**
- * The world that is being lived through. Worlds come one after the other in a process, and what
- * takes the place of the platform (its clock, its sockets) asks here which one it is part of.
+ * The current run. Runs follow each other in one process; the replaced platform modules look here.
  */
 
 type Here = {
   runtime: Runtime
   network: Network
-  /** A signal that is aborted after a time of that world. */
+  /** Returns a signal that aborts after a simulated time. */
   timeout: (milliseconds: number) => AbortSignal
 }
 
@@ -19,7 +18,7 @@ export const enter = (entered: Here): void => {
   world = entered
 }
 
-export const here = (): Here => {
+export const current = (): Here => {
   if (!world) throw new Error('There is no world')
   return world
 }

@@ -1,47 +1,46 @@
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
-import { current, type Invocation, never } from './invocations.ts'
-import type { Chance } from './random.ts'
+import { currentInvocation, type Invocation, never } from './invocations.ts'
+import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
 /**
- * What a worker does to the world around it: each call takes its time, and just before or after
- * an effect its worker may be lost, by chance or because that was said beforehand.
+ * Calls from functions to AWS and to peers. Each takes time, and a function may crash just before
+ * or after one that has an effect.
  */
 
-/** A worker that is to be lost at the k-th effect of a world, from 1. */
-export type Death = { effect: number; when: 'before' | 'after' }
+/** A crash at the effect with this number, from 1. */
+export type Crash = { effect: number; when: 'before' | 'after' }
 
-/** A call on its way: to whom, what, and whether it changes anything there. */
+/** A call, and whether it has an effect. `takes` is in milliseconds. */
 export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
   trace: Trace
-  deaths: readonly Death[]
+  crashes: readonly Crash[]
 }
 
 export type Effects = ReturnType<typeof newEffects>
 
-export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => {
+export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   let count = 0
-  const made: { name: string; at: number }[] = []
-  let acting: Invocation | undefined
+  const list: { name: string; at: number }[] = []
+  let writer: Invocation | undefined
 
-  const isDoomed = (when: Death['when']): boolean =>
-    deaths.some((death) => death.effect === count && death.when === when) ||
+  const shouldCrash = (when: Crash['when']): boolean =>
+    crashes.some((crash) => crash.effect === count && crash.when === when) ||
     faults.strikes(when === 'before' ? 'killed before an effect' : 'killed after an effect')
 
-  const isLost = (worker: Invocation, when: Death['when'], name: string): boolean => {
-    if (!isDoomed(when)) return false
-    trace.tell(`${worker.name}#${worker.number} is lost ${when} ${name}`)
-    worker.die()
+  const isLost = (worker: Invocation, when: Crash['when'], name: string): boolean => {
+    if (!shouldCrash(when)) return false
+    trace.log(`${worker.name}#${worker.number} crashes ${when} ${name}`)
+    worker.crash()
     return true
   }
 
-  /** What comes of a call when it has arrived. */
   const arrive = <T>(
     { name, changes }: Outgoing,
     worker: Invocation,
@@ -49,40 +48,40 @@ export const newEffects = ({ clock, chance, faults, trace, deaths }: Around) => 
   ): T | undefined => {
     if (!changes) return act()
     count += 1
-    made.push({ name, at: clock.now() })
+    list.push({ name, at: clock.now() })
     if (isLost(worker, 'before', name)) return undefined
-    acting = worker
+    writer = worker
     try {
       return act()
     } finally {
-      acting = undefined
+      writer = undefined
       isLost(worker, 'after', name)
     }
   }
 
   return {
-    made,
-    /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
-    acting: (): Invocation | undefined => acting,
-    /** Has it done for whoever is at work; for the world itself at once. */
+    list,
+    /** Returns the invocation whose effect is applied; the clock has no other context. */
+    writer: (): Invocation | undefined => writer,
+    /** Performs a call for the current invocation, or at once outside of any. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
-      const worker = current()
+      const worker = currentInvocation()
       if (!worker) return new Promise((resolve) => resolve(act()))
-      if (worker.isDead) return never()
+      if (worker.isCrashed) return never()
       return new Promise((resolve, reject) => {
         const happen = () => {
-          if (worker.isDead) return
+          if (worker.isCrashed) return
           try {
-            const came = arrive(outgoing, worker, act)
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}`)
-            if (!worker.isDead) resolve(came as T)
+            const result = arrive(outgoing, worker, act)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
+            if (!worker.isCrashed) resolve(result as T)
           } catch (error) {
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
-            if (!worker.isDead) reject(error)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
+            if (!worker.isCrashed) reject(error)
           }
         }
-        const stall = faults.strikes('stalled worker') ? chance.between(1_000, 900_000) : 0
-        clock.after(chance.between(...outgoing.takes) + stall, happen)
+        const stall = faults.strikes('stalled worker') ? random.between(1_000, 900_000) : 0
+        clock.after(random.between(...outgoing.takes) + stall, happen)
       })
     },
   }

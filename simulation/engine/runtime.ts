@@ -1,33 +1,33 @@
 import type { Runtime } from '../../shared/runtime.ts'
 import { type Clock, cancel } from './clock.ts'
-import { current } from './invocations.ts'
-import type { Chance } from './random.ts'
+import { currentInvocation } from './invocations.ts'
+import type { Random } from './random.ts'
 
-/** What no recorded event can pin, out of the seed of a world. */
+/** The simulated runtime: its clock, ids and randomness come from the seed. */
 
-const hex = (chance: Chance, digits: number): string =>
-  Array.from({ length: digits }, () => chance.below(16).toString(16)).join('')
+const hex = (random: Random, digits: number): string =>
+  Array.from({ length: digits }, () => random.below(16).toString(16)).join('')
 
-/** A version 4 uuid, as `randomUUID` gives it. */
-const uuidOf = (chance: Chance): string =>
+/** Returns a version 4 uuid. */
+const uuidOf = (random: Random): string =>
   [
-    hex(chance, 8),
-    hex(chance, 4),
-    `4${hex(chance, 3)}`,
-    `${chance.pick(['8', '9', 'a', 'b'])}${hex(chance, 3)}`,
-    hex(chance, 12),
+    hex(random, 8),
+    hex(random, 4),
+    `4${hex(random, 3)}`,
+    `${random.pick(['8', '9', 'a', 'b'])}${hex(random, 3)}`,
+    hex(random, 12),
   ].join('-')
 
-export const runtimeOf = (clock: Clock, chance: Chance): Runtime => ({
-  now: () => new Date(Math.floor(clock.now() + (current()?.skew ?? 0))),
-  newId: () => uuidOf(chance),
-  random: chance.draw,
-  randomBytes: (count) => Buffer.from(hex(chance, 2 * count), 'hex'),
+export const runtimeOf = (clock: Clock, random: Random): Runtime => ({
+  now: () => new Date(Math.floor(clock.now() + (currentInvocation()?.skew ?? 0))),
+  newId: () => uuidOf(random),
+  random: random.draw,
+  randomBytes: (count) => Buffer.from(hex(random, 2 * count), 'hex'),
   pause: (milliseconds, signal) =>
     new Promise((resolve, reject) => {
-      const worker = current()
+      const worker = currentInvocation()
       const timer = clock.after(milliseconds, () => {
-        if (!worker?.isDead) resolve(undefined)
+        if (!worker?.isCrashed) resolve(undefined)
       })
       signal?.addEventListener('abort', () => {
         cancel(timer)
@@ -36,12 +36,12 @@ export const runtimeOf = (clock: Clock, chance: Chance): Runtime => ({
     }),
 })
 
-// One for all: most of these end what has ended already, and to make one costs more than the rest.
+// Shared, as creating one is expensive and most are never seen.
 const passed = new DOMException('The operation timed out', 'TimeoutError')
 
 /**
- * In place of `AbortSignal.timeout`, which has the clock of this machine. Most are over before
- * their time: those that nobody can be waiting for pass without a trace.
+ * Replaces `AbortSignal.timeout`, which uses the real clock. Most signals outlive their request;
+ * those that no sender waits for do not count as steps.
  */
 export const timeoutsOf =
   (clock: Clock, isAwaited: () => boolean) =>

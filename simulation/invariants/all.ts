@@ -1,95 +1,164 @@
-import type { Complaint, Witnessed } from '../engine/observations.ts'
-import { isExact } from './amounts.ts'
-import { isRetriedRightly, isSpaced } from './attempts.ts'
-import { isOnRecord, isToldWhoWon, isUnchanged } from './bank-reports.ts'
-import { isSummed, keepsAllMoney } from './batches.ts'
-import { isToldAgain, lasts, leavesNothing } from './charges.ts'
-import { keepsTheLimit, refusesNoneThatFits } from './daily-limits.ts'
-import { booksOf } from './debit-histories.ts'
-import { isDelivered } from './deliveries.ts'
-import { hasItsId, isToldAsItWas } from './events.ts'
-import { isChargedRightly } from './fees.ts'
-import { hasOneOutcome, isPath, isWhole, saysWho } from './histories.ts'
-import { type Invariant, together } from './invariant.ts'
-import { endsInTime, hasItsTimes, isAskedFirst } from './outcomes.ts'
-import { isSigned, reachesItsOwner } from './posts.ts'
-import { isRefundedOnce } from './refunds.ts'
-import { staysAsItIs } from './sealed-batches.ts'
-import { isOfCompleted, isSettledInTime, isSettledOnce, isTakenBackOnce } from './settled-debits.ts'
-import { isSubmittedOnce } from './submissions.ts'
-import { isOfItsOwner } from './tenancy.ts'
-import { isClaimedOnce, isNamedRightly } from './uniqueness.ts'
+import type { Observations, Violation } from '../engine/observations.ts'
+import { amountsAreExact } from './amounts.ts'
+import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
+import {
+  bankLearnsOutcome,
+  rejectedReportsAreRecorded,
+  repeatedStatusChangesNothing,
+} from './bank-reports.ts'
+import { batchesMatchLines, moneyIsConserved } from './batches.ts'
+import { acceptedChargeKept, refusedChargeLeavesNoTrace, replayMatchesCharge } from './charges.ts'
+import { dayTotalsMatchDebits, refusesOnlyAboveLimit } from './daily-limits.ts'
+import { wantedEventsEnd } from './deliveries.ts'
+import { eventIdsAreStable, eventsMatchHistory } from './events.ts'
+import { feesAreRight } from './fees.ts'
+import {
+  historyFollowsLifecycle,
+  movesHaveOneEvent,
+  movesNameTheirCause,
+  oneOutcomeWins,
+} from './histories.ts'
+import { allOf, type Invariant } from './invariant.ts'
+import { indexObservations } from './observation-index.ts'
+import { bankIsQueriedFirst, debitsEndInTime, timesMatchHistory } from './outcomes.ts'
+import { postsAreSigned, postsReachOwner } from './posts.ts'
+import { reversalsAreRefundedOnce } from './refunds.ts'
+import { sealedBatchesStay } from './sealed-batches.ts'
+import {
+  debitsAreSettledInTime,
+  debitsAreSettledOnce,
+  linesAreOfCompletedDebits,
+  reversalsAreAdjustedOnce,
+} from './settled-debits.ts'
+import { bankActsOnce } from './submissions.ts'
+import { objectsAreIsolated } from './tenancy.ts'
+import { idsAreUnique, referenceIsClaimedOnce } from './uniqueness.ts'
 
-/** What must hold of every world, whatever went wrong in it. */
+/** The invariants of every run, under any faults. */
 export const invariants: readonly Invariant[] = [
-  { number: 1, says: 'an accepted charge stays as it was answered', check: lasts },
-  { number: 2, says: 'a refused charge leaves nothing behind', check: leavesNothing },
+  { number: 1, rule: 'an accepted charge stays unchanged', check: acceptedChargeKept },
+  { number: 2, rule: 'a rejected charge leaves no trace', check: refusedChargeLeavesNoTrace },
   {
     number: 3,
-    says: 'a charge is there once or not at all, and a repeat tells',
-    check: isToldAgain,
+    rule: 'a charge creates at most one debit, and a repeat returns it',
+    check: replayMatchesCharge,
   },
-  { number: 4, says: 'a debit comes to its end in time', check: endsInTime },
-  { number: 5, says: 'a history is a path through the lifecycle', check: isPath },
+  { number: 4, rule: 'a debit ends in time', check: debitsEndInTime },
+  { number: 5, rule: 'a history follows the lifecycle', check: historyFollowsLifecycle },
   {
     number: 6,
-    says: 'of rival outcomes one wins, and the losers are told',
-    check: together(hasOneOutcome, isToldWhoWon),
+    rule: 'one of several outcomes wins, and the others are rejected',
+    check: allOf(oneOutcomeWins, bankLearnsOutcome),
   },
-  { number: 7, says: 'the same status again changes nothing', check: isUnchanged },
-  { number: 8, says: 'times and messages are those of the way it came', check: hasItsTimes },
-  { number: 9, says: 'references and uuids are unique and well-formed', check: isNamedRightly },
-  { number: 10, says: 'a reference of a provider names one debit', check: isClaimedOnce },
-  { number: 11, says: 'a bank acts on a debit once', check: isSubmittedOnce },
-  { number: 12, says: 'a move has one event, which names the status before', check: isWhole },
-  { number: 13, says: 'an event has one id, each POST its own and a record', check: hasItsId },
+  { number: 7, rule: 'a repeated status changes nothing', check: repeatedStatusChangesNothing },
+  { number: 8, rule: 'timestamps and messages match the history', check: timesMatchHistory },
+  { number: 9, rule: 'references and uuids are unique and valid', check: idsAreUnique },
+  {
+    number: 10,
+    rule: "a provider's reference belongs to one debit",
+    check: referenceIsClaimedOnce,
+  },
+  { number: 11, rule: 'a bank acts on a debit once', check: bankActsOnce },
+  {
+    number: 12,
+    rule: 'a transition has one event, which names the previous status',
+    check: movesHaveOneEvent,
+  },
+  {
+    number: 13,
+    rule: 'an event has one id; each POST has its own id and a record',
+    check: eventIdsAreStable,
+  },
   {
     number: 14,
-    says: 'events have no holes, and tell the state they led to',
-    check: isToldAsItWas,
+    rule: 'events have no gaps and show the state at their time',
+    check: eventsMatchHistory,
   },
-  { number: 15, says: 'a wanted event is delivered or given up', check: isDelivered },
-  { number: 16, says: 'attempts are as far apart as they must be', check: isSpaced },
+  { number: 15, rule: 'a subscribed event is delivered or abandoned', check: wantedEventsEnd },
+  { number: 16, rule: 'attempts have the required delays', check: attemptsAreSpaced },
   {
     number: 17,
-    says: 'an answer decides whether there is another attempt',
-    check: isRetriedRightly,
+    rule: 'the response decides whether a retry follows',
+    check: responseDecidesRetry,
   },
-  { number: 18, says: 'a signature is of the bytes, by the right secret', check: isSigned },
-  { number: 19, says: 'what is of a provider goes to no other', check: reachesItsOwner },
-  { number: 20, says: 'the day total is the sum, within the limit, always', check: keepsTheLimit },
-  { number: 21, says: 'what fits the limit is not refused for it', check: refusesNoneThatFits },
-  { number: 22, says: 'a completed debit is settled once', check: isSettledOnce },
-  { number: 23, says: 'only a completed debit gets a line', check: isOfCompleted },
-  { number: 24, says: 'a batch is the sum of its lines', check: isSummed },
-  { number: 25, says: 'no money is made or lost', check: keepsAllMoney },
-  { number: 26, says: 'a sealed batch stays, and is paid once', check: staysAsItIs },
-  { number: 27, says: 'a reversal is taken back once, and later', check: isTakenBackOnce },
+  {
+    number: 18,
+    rule: 'a signature covers the exact bytes, with the right secret',
+    check: postsAreSigned,
+  },
+  { number: 19, rule: 'events reach only their own provider', check: postsReachOwner },
+  {
+    number: 20,
+    rule: 'the daily total is always the sum of the debits, within the limit',
+    check: dayTotalsMatchDebits,
+  },
+  {
+    number: 21,
+    rule: 'a charge within the limit is not rejected by it',
+    check: refusesOnlyAboveLimit,
+  },
+  { number: 22, rule: 'a completed debit is settled once', check: debitsAreSettledOnce },
+  { number: 23, rule: 'only a completed debit gets a line', check: linesAreOfCompletedDebits },
+  { number: 24, rule: 'a batch is the sum of its lines', check: batchesMatchLines },
+  { number: 25, rule: 'money is conserved', check: moneyIsConserved },
+  { number: 26, rule: 'a sealed batch stays unchanged and is paid once', check: sealedBatchesStay },
+  {
+    number: 27,
+    rule: 'a settled reversal is adjusted once, in a later batch',
+    check: reversalsAreAdjustedOnce,
+  },
   {
     number: 28,
-    says: 'a debit is settled by the first night that sees it',
-    check: isSettledInTime,
+    rule: 'a debit is settled by the first night after its completion',
+    check: debitsAreSettledInTime,
   },
-  { number: 29, says: 'a fee is rounded once, half to even', check: isChargedRightly },
-  { number: 30, says: 'amounts are whole pesewas, and told with two decimals', check: isExact },
-  { number: 31, says: 'a rejected bank report has one exception with its body', check: isOnRecord },
-  { number: 32, says: 'what is of another is as if it were not there', check: isOfItsOwner },
-  { number: 33, says: 'a move says who made it, when, and why', check: saysWho },
-  { number: 38, says: 'a bank is asked before a timeout fails its debit', check: isAskedFirst },
-  { number: 39, says: 'a reversed debit is refunded once, by its own bank', check: isRefundedOnce },
+  { number: 29, rule: 'a fee is rounded once, half to even', check: feesAreRight },
+  {
+    number: 30,
+    rule: 'amounts are whole pesewas, published with two decimals',
+    check: amountsAreExact,
+  },
+  {
+    number: 31,
+    rule: 'a rejected bank report has one exception with its body',
+    check: rejectedReportsAreRecorded,
+  },
+  {
+    number: 32,
+    rule: "a provider or bank never sees another's objects",
+    check: objectsAreIsolated,
+  },
+  {
+    number: 33,
+    rule: 'a transition names its actor, time and request',
+    check: movesNameTheirCause,
+  },
+  {
+    number: 38,
+    rule: 'a bank is queried before a timeout fails its debit',
+    check: bankIsQueriedFirst,
+  },
+  {
+    number: 39,
+    rule: 'a reversed debit is refunded once, by its own bank',
+    check: reversalsAreRefundedOnce,
+  },
 ]
 
-/** @returns what does not hold; nothing: all is well */
-export const complaintsOf = (witnessed: Witnessed): Complaint[] => {
-  const books = booksOf(witnessed)
-  const complaints: Complaint[] = []
+export const violationsOf = (observations: Observations): Violation[] => {
+  const index = indexObservations(observations)
+  const violations: Violation[] = []
   for (const { number, check } of invariants) {
     try {
-      check(books, (about, says) => complaints.push({ invariant: number, about, says }))
+      check(index, (about, message) => violations.push({ invariant: number, about, message }))
     } catch (error) {
-      // An item that is not as any item is.
-      complaints.push({ invariant: number, about: 'the world', says: `cannot be judged: ${error}` })
+      // The check met a malformed item.
+      violations.push({
+        invariant: number,
+        about: 'the world',
+        message: `cannot be judged: ${error}`,
+      })
     }
   }
-  return complaints
+  return violations
 }

@@ -1,141 +1,149 @@
-import type { Books, DebitBook } from './debit-histories.ts'
-import type { Check, Complain } from './invariant.ts'
+import { type BankReportCall, isReporting } from './bank-report-calls.ts'
+import type { Check, Reporter } from './invariant.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './reply.ts'
-import { type BankReport, isReporting } from './report-book.ts'
 
-/** 6, 7, 31: what banks reported, and what became of it. */
+/** 6, 7, 31: bank reports and their effects. */
 
 const INVALID_TRANSITION = 3001
 
-/** When a debit came to a status, by the write of it; undefined: never. */
-const cameTo = ({ changes }: DebitBook, status: string): number | undefined =>
+/** Returns when a debit got a status; undefined for never. */
+const cameTo = ({ changes }: DebitHistory, status: string): number | undefined =>
   changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at
 
-/** What a report loses to. */
+/** The statuses that a report loses to. */
 const RIVALS: Record<string, readonly string[]> = {
   completed: ['failed', 'reversed'],
   failed: ['completed'],
   approved: ['completed', 'failed'],
 }
 
-/** 6: who is told yes has won, or came after one who said the same; who is told no has lost. */
-export const isToldWhoWon: Check = ({ reports, byUuid }, complain) => {
-  for (const { asked, uuid, status, code } of reports) {
+/** 6: an accepted report won or repeats the winner; a rejected one lost. */
+export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
+  for (const { call, uuid, status, code } of reports) {
     const debit = byUuid.get(uuid)
-    const { reply } = asked
+    const { reply } = call
     if (!debit || !reply || typeof status !== 'string') continue
     const hadCome = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= reply.at
     const about = debit.item.reference
-    if (isAccepted(asked) && status !== 'approved' && !hadCome(status)) {
-      complain(about, `its bank was told that it is ${status}`)
+    if (isAccepted(call) && status !== 'approved' && !hadCome(status)) {
+      report(about, `its bank received ${status}, which it was not`)
     }
     if (code === INVALID_TRANSITION && !RIVALS[status]?.some(hadCome)) {
-      complain(about, `its bank was told that it cannot be ${status}`)
+      report(about, `its bank was rejected, but ${status} was possible`)
     }
   }
 }
 
-/** 7: who says the same again is told yes, and nothing is written. */
-export const isUnchanged: Check = (books, complain) => {
-  for (const report of books.reports) {
-    const debit = books.byUuid.get(report.uuid)
+/** 7: a repeated status is accepted and writes nothing. */
+export const repeatedStatusChangesNothing: Check = (index, report) => {
+  for (const bankReport of index.reports) {
+    const debit = index.byUuid.get(bankReport.uuid)
     if (!debit) continue
-    const { asked, status, code } = report
-    if (isRefused(asked) && writtenBy(report, debit, books) > 0) {
-      complain(debit.item.reference, `was changed, and its bank was told ${asked.reply?.status}`)
+    const { call, status, code } = bankReport
+    if (isRefused(call) && writtenBy(bankReport, debit, index) > 0) {
+      report(debit.item.reference, `was changed, but its bank received ${call.reply?.status}`)
     }
-    if (!isRepeat(report, debit)) continue
+    if (!isRepeat(bankReport, debit)) continue
     if (code === INVALID_TRANSITION) {
-      complain(debit.item.reference, `was ${status} already, and its bank was refused`)
+      report(debit.item.reference, `was already ${status}, but its bank was rejected`)
     }
-    if (writtenBy(report, debit, books) > 0) {
-      complain(debit.item.reference, `was ${status} already, and is written again`)
+    if (writtenBy(bankReport, debit, index) > 0) {
+      report(debit.item.reference, `was already ${status}, but was written again`)
     }
   }
-  for (const [reference, { changes }] of books.debits) {
+  for (const [reference, { changes }] of index.debits) {
     for (const { before, after, by, sequence } of changes) {
       if (!before || !after) continue
       const isLasting =
         (before.approval === undefined || before.approval.rid === after.approval?.rid) &&
         (before.settledIn === undefined || before.settledIn === after.settledIn) &&
         (before.adjustedIn === undefined || before.adjustedIn === after.adjustedIn)
-      if (!isLasting) complain(reference, `change ${sequence} marks it a second time`)
-      if (isReporting(by?.name)) judgeReported(books, { sequence, before, after, by }, complain)
+      if (!isLasting) report(reference, `change ${sequence} marks it again`)
+      if (isReporting(by?.name)) checkReportedChange(index, { sequence, before, after, by }, report)
     }
   }
 }
 
-const writtenBy = ({ asked }: BankReport, { item }: DebitBook, { byInvocation }: Books): number =>
-  (asked.invocation === undefined ? [] : (byInvocation.get(asked.invocation) ?? [])).filter(
+const writtenBy = (
+  { call }: BankReportCall,
+  { item }: DebitHistory,
+  { byInvocation }: ObservationIndex,
+): number =>
+  (call.invocation === undefined ? [] : (byInvocation.get(call.invocation) ?? [])).filter(
     ({ after }) => after?.pk === item.pk && after.sk === item.sk,
   ).length
 
-/** Whether it had come to that status before it was asked, and was there until the reply. */
-const isRepeat = ({ asked, status }: BankReport, debit: DebitBook): boolean => {
+/** Reports whether the debit had that status from the call to the reply. */
+const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
   if (status !== 'completed' && status !== 'failed') return false
   const since = cameTo(debit, status)
   const left = cameTo(debit, 'reversed') ?? Infinity
-  return since !== undefined && since < asked.at && left > (asked.reply?.at ?? Infinity)
+  return since !== undefined && since < call.at && left > (call.reply?.at ?? Infinity)
 }
 
-type Reported = Pick<DebitBook['changes'][number], 'sequence' | 'before' | 'after' | 'by'>
+type Reported = Pick<DebitHistory['changes'][number], 'sequence' | 'before' | 'after' | 'by'>
 
-/** What a report writes is what it said. */
-const judgeReported = ({ askedBy }: Books, change: Reported, complain: Complain): void => {
+/** Checks that a report's write matches its body. */
+const checkReportedChange = (
+  { askedBy }: ObservationIndex,
+  change: Reported,
+  report: Reporter,
+): void => {
   const { before, after, by, sequence } = change
-  const asked = by && askedBy.get(by.invocation)
-  if (!asked || !before || !after) return
-  const { status } = membersOf(asked.sent)
+  const call = by && askedBy.get(by.invocation)
+  if (!call || !before || !after) return
+  const { status } = membersOf(call.sent)
   const isSaid = status === 'approved' ? before.status === after.status : status === after.status
-  if (!isSaid) complain(after.reference, `change ${sequence} is not what its bank said`)
+  if (!isSaid) report(after.reference, `change ${sequence} differs from its bank's report`)
 }
 
 const REJECTED = new Set([400, 422])
 
-/** 31: each rejected report of the owning bank has one exception, with the body that was sent. */
-export const isOnRecord: Check = (books, complain) => {
-  const recordsOf = Map.groupBy(books.exceptions, ({ requestId }) => requestId)
+/** 31: each rejected report of the owning bank has one exception, with its body. */
+export const rejectedReportsAreRecorded: Check = (index, report) => {
+  const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
-  for (const report of books.reports) {
-    const { asked, bank, uuid, sent } = report
-    const debit = books.byUuid.get(uuid)
+  for (const bankReport of index.reports) {
+    const { call, bank, uuid, sent } = bankReport
+    const debit = index.byUuid.get(uuid)
     const isOwn = debit?.item.bank.identifier === bank
-    if (!debit || !isOwn || !asked.reply || !REJECTED.has(asked.reply.status)) continue
-    const requestId = requestIdOf(asked.reply)
+    if (!debit || !isOwn || !call.reply || !REJECTED.has(call.reply.status)) continue
+    const requestId = requestIdOf(call.reply)
     answered.add(requestId)
     const records = recordsOf.get(String(requestId)) ?? []
     const [record] = records
-    if (records.length !== 1) complain(uuid, `has ${records.length} records of a rejected report`)
+    if (records.length !== 1) report(uuid, `has ${records.length} exceptions for a rejected report`)
     if (!record) continue
-    if (record.report !== JSON.stringify(sent)) complain(uuid, 'has a record of another body')
-    const kind = kindOf(report, debit)
-    if (record.kind !== kind) complain(uuid, `has a record of ${record.kind}, not of ${kind}`)
+    if (record.report !== JSON.stringify(sent)) report(uuid, 'has an exception with another body')
+    const kind = kindOf(bankReport, debit)
+    if (record.kind !== kind) report(uuid, `has an exception of kind ${record.kind}, not ${kind}`)
   }
-  for (const record of books.exceptions) {
-    const debit = books.debits.get(record.reference)
+  for (const record of index.exceptions) {
+    const debit = index.debits.get(record.reference)
     const isOfDebit =
       record.amount === debit?.item.amount &&
       record.provider === debit?.item.provider &&
       record.bank === debit?.item.bank.identifier
-    if (!isOfDebit) complain(record.pk, 'is not of its debit')
+    if (!isOfDebit) report(record.pk, 'does not match its debit')
     if (answered.has(record.requestId) || !debit) continue
-    if (!mayBeUnanswered(books, debit, answered)) complain(record.pk, 'has no report of a bank')
+    if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no bankReport of a bank')
   }
 }
 
-const kindOf = ({ asked, status, code }: BankReport, debit: DebitBook): string => {
-  const had = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= (asked.reply?.at ?? 0)
+const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): string => {
+  const had = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= (call.reply?.at ?? 0)
   if (code !== INVALID_TRANSITION) return 'refused_report'
   if (status === 'completed' && had('failed')) return 'late_completion'
   return status === 'failed' && had('completed') ? 'contradiction' : 'refused_report'
 }
 
-/** A function that ended after it wrote the record gave no answer: one record each. */
+/** A function that crashed after its write may have recorded one exception without a reply. */
 const mayBeUnanswered = (
-  { reports }: Books,
-  { item: { uuid }, exceptions }: DebitBook,
+  { reports }: ObservationIndex,
+  { item: { uuid }, exceptions }: DebitHistory,
   answered: ReadonlySet<unknown>,
 ): boolean => {
   const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId)).length
-  return unanswered <= reports.filter((one) => one.uuid === uuid && isUnknown(one.asked)).length
+  return unanswered <= reports.filter((one) => one.uuid === uuid && isUnknown(one.call)).length
 }

@@ -1,12 +1,10 @@
-import type { SceneProvider } from '../engine/observations.ts'
-import type { DebitBook } from './debit-histories.ts'
+import type { SimulatedProvider } from '../engine/observations.ts'
 import type { Check } from './invariant.ts'
-
-/** 29: fees, each rounded once. */
+import type { DebitHistory } from './observation-index.ts'
 
 const BASIS_POINTS = 10_000
 
-/** Half a pesewa goes to the even neighbour. */
+/** Rounds half to even. */
 const share = (amount: number, basisPoints: number): number => {
   const product = amount * basisPoints
   const rest = product % BASIS_POINTS
@@ -15,32 +13,35 @@ const share = (amount: number, basisPoints: number): number => {
   return isUp ? below + 1 : below
 }
 
-const scheduled = (amount: number, schedule: SceneProvider['feeSchedule']): number => {
+const scheduled = (amount: number, schedule: SimulatedProvider['feeSchedule']): number => {
   if (!schedule) return 0
   const { basisPoints, fixed, minimum = 0, maximum = Number.POSITIVE_INFINITY } = schedule
   return Math.min(Math.max(share(amount, basisPoints) + fixed, minimum), maximum)
 }
 
-/** What the bank takes itself, else what the schedule says; never more than the amount. */
-const feeOf = ({ item, entries }: DebitBook, provider: SceneProvider | undefined): number => {
+/** Returns the bank's fee, else the scheduled one; at most the amount. */
+const feeOf = (
+  { item, entries }: DebitHistory,
+  provider: SimulatedProvider | undefined,
+): number => {
   const byBank = entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
   return Math.min(byBank ?? scheduled(item.amount, provider?.feeSchedule), item.amount)
 }
 
-/** 29 */
-export const isChargedRightly: Check = ({ debits, providers }, complain) => {
-  for (const [reference, book] of debits) {
-    if (book.lines.length === 0) continue
-    const fee = feeOf(book, providers.get(book.item.provider))
-    for (const { item, batch } of book.lines) {
+/** 29: each fee is rounded once. */
+export const feesAreRight: Check = ({ debits, providers }, report) => {
+  for (const [reference, history] of debits) {
+    if (history.lines.length === 0) continue
+    const fee = feeOf(history, providers.get(history.item.provider))
+    for (const { item, batch } of history.lines) {
       const sign = item.type === 'debit' ? 1 : -1
       const isRight =
-        item.gross === sign * book.item.amount &&
-        // Minus nothing is nothing.
+        item.gross === sign * history.item.amount &&
+        // Turns -0 into 0.
         item.fee + 0 === sign * fee + 0 &&
         item.net === item.gross - item.fee
       if (!isRight) {
-        complain(reference, `has ${item.gross} - ${item.fee} = ${item.net} in ${batch}, fee ${fee}`)
+        report(reference, `has ${item.gross} - ${item.fee} = ${item.net} in ${batch}, fee ${fee}`)
       }
     }
   }

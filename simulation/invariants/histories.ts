@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Books, DebitBook } from './debit-histories.ts'
-import { type Check, type Complain, together } from './invariant.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items.ts'
 import { requestIdOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 5, 6, 12, 33: the path of a debit, write by write. */
+/** 5, 6, 12, 33: the history of a debit, write by write. */
 
-const MOVES: Record<string, readonly string[]> = {
+const TRANSITIONS: Record<string, readonly string[]> = {
   created: ['pending'],
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
@@ -16,44 +16,45 @@ const MOVES: Record<string, readonly string[]> = {
   reversed: [],
 }
 
-/** 5: a history is a path through the lifecycle, and so is each step of it. */
-export const isPath: Check = ({ debits }, complain) => {
+/** 5: a history and each write follow the lifecycle. */
+export const historyFollowsLifecycle: Check = ({ debits }, report) => {
   for (const [reference, { item, entries, changes }] of debits) {
-    if (entries[0]?.type !== 'created') complain(reference, `begins as ${entries[0]?.type}`)
+    if (entries[0]?.type !== 'created') report(reference, `begins as ${entries[0]?.type}`)
     entries.slice(1).forEach(({ type }, n) => {
       const from = entries[n]?.type ?? ''
-      if (!MOVES[from]?.includes(type)) complain(reference, `went from ${from} to ${type}`)
+      if (!TRANSITIONS[from]?.includes(type)) report(reference, `went from ${from} to ${type}`)
     })
     const last = entries.at(-1)?.type
-    if (item.status !== last) complain(reference, `is ${item.status}, and became ${last}`)
+    if (item.status !== last)
+      report(reference, `is ${item.status}, but its history ends with ${last}`)
     if (item.byStatus !== `${item.provider}#${item.status}`) {
-      complain(reference, `is ${item.status}, and listed as ${item.byStatus}`)
+      report(reference, `is ${item.status}, but listed as ${item.byStatus}`)
     }
     for (const { before, after, sequence } of changes) {
       if (!before || !after || before.status === after.status) continue
-      if (!MOVES[before.status]?.includes(after.status)) {
-        complain(reference, `change ${sequence} went from ${before.status} to ${after.status}`)
+      if (!TRANSITIONS[before.status]?.includes(after.status)) {
+        report(reference, `change ${sequence} went from ${before.status} to ${after.status}`)
       }
     }
   }
 }
 
-/** What a later write must have seen of an earlier one. */
+/** The members whose change must increase the version. */
 const counts = ({ status, history, approval, settledIn, adjustedIn }: RawDebit): string =>
   `${status} ${history.length} ${approval?.rid} ${settledIn} ${adjustedIn}`
 
-/** 6: one outcome; of those who write at once one wins, as every write counts itself. */
-export const hasOneOutcome: Check = ({ debits }, complain) => {
+/** 6: a debit has one outcome, and every write increases its version. */
+export const oneOutcomeWins: Check = ({ debits }, report) => {
   for (const [reference, { entries, changes }] of debits) {
     const outcomes = entries.filter(({ type }) => type === 'completed' || type === 'failed')
     if (outcomes.length > 1) {
-      complain(reference, `came to ${outcomes.map(({ type }) => type).join(', then ')}`)
+      report(reference, `has the outcomes ${outcomes.map(({ type }) => type).join(', then ')}`)
     }
     for (const { before, after, sequence } of changes) {
       if (!before || !after) continue
       const counted = after.version - before.version
       if (counted !== (counts(before) === counts(after) ? 0 : 1)) {
-        complain(reference, `change ${sequence} counts as ${counted}`)
+        report(reference, `change ${sequence} increases the version by ${counted}`)
       }
     }
   }
@@ -68,42 +69,42 @@ const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean 
 
 const OPENING = 'created pending'
 
-/** 12: a change of the status and its one entry are one write; entries stay as they are. */
-const isOneEntryPerMove: Check = ({ debits }, complain) => {
+/** 12: a status and its entry are written together; entries never change. */
+const statusAndEntryMove: Check = ({ debits }, report) => {
   for (const [reference, { changes }] of debits) {
     for (const { before, after, sequence } of changes) {
       if (!after) continue
       const entries = entriesOf(after)
       if (!before) {
         const opened = entries.map(({ type }) => type).join(' ')
-        if (opened !== OPENING) complain(reference, `was opened with ${opened}`)
+        if (opened !== OPENING) report(reference, `was opened with ${opened}`)
         continue
       }
       const earlier = entriesOf(before)
       if (!earlier.every((entry, n) => isSameEntry(entry, entries[n]))) {
-        complain(reference, `change ${sequence} rewrote its history`)
+        report(reference, `change ${sequence} rewrote its history`)
       }
       const added = entries.slice(earlier.length).map(({ type }) => type)
       const moved = before.status === after.status ? [] : [after.status]
       if (added.join() !== moved.join()) {
-        complain(reference, `change ${sequence} tells of ${added}, and moved to ${moved}`)
+        report(reference, `change ${sequence} adds the entries ${added}, but moves to ${moved}`)
       }
     }
   }
 }
 
-/** 12: what was told names the status before. */
-const tellsWhatWasBefore: Check = ({ debits, posts }, complain) => {
+/** 12: an event names the previous status. */
+const eventsNamePreviousStatus: Check = ({ debits, posts }, report) => {
   for (const { about, reference, n, body } of posts) {
     const entries = about === 'transaction' && debits.get(reference)?.entries
     if (!entries) continue
     const told = (body.data as { previous_status?: unknown }).previous_status
     const previous = entries[n - 1]?.type ?? null
-    if (told !== previous) complain(reference, `event ${n} came after ${previous}, not ${told}`)
+    if (told !== previous) report(reference, `event ${n} follows ${previous}, not ${told}`)
   }
 }
 
-export const isWhole = together(isOneEntryPerMove, tellsWhatWasBefore)
+export const movesHaveOneEvent = allOf(statusAndEntryMove, eventsNamePreviousStatus)
 
 const ACTORS: Record<string, RegExp> = {
   charge: /^provider:/,
@@ -116,43 +117,43 @@ const ACTORS: Record<string, RegExp> = {
   'manage-debit': /^operator:/,
 }
 
-/** Between a cause and its write lies what one invocation may take. */
-const MEANWHILE_MS = MINUTE_MS
+/** The longest time between a cause and its write. */
+const CAUSE_MAX_MS = MINUTE_MS
 
-/** 33: each move says who made it, when, and on what request. */
-export const saysWho: Check = (books, complain) => {
-  for (const [reference, book] of books.debits) {
-    book.entries.forEach((entry, n) => {
-      if (!isOwner(entry, book)) complain(reference, `event ${n} is by ${entry.by}`)
-      if (!entry.rid) complain(reference, `event ${n} names no request`)
+/** 33: each transition names its actor, time and request. */
+export const movesNameTheirCause: Check = (index, report) => {
+  for (const [reference, history] of index.debits) {
+    history.entries.forEach((entry, n) => {
+      if (!isOwner(entry, history)) report(reference, `event ${n} is by ${entry.by}`)
+      if (!entry.rid) report(reference, `event ${n} names no request`)
     })
-    for (const change of book.changes) judgeCause(change, { books, reference, complain })
+    for (const change of history.changes) checkCause(change, { index, reference, report })
   }
 }
 
-const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitBook): boolean => {
+const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitHistory): boolean => {
   if (type === 'created' || type === 'pending') return by === `provider:${provider}`
   if (type === 'reversed') return by.startsWith('operator:')
   return by === `bank:${bank.identifier}` || by.startsWith('job:')
 }
 
-type Judged = { books: Books; reference: string; complain: Complain }
+type Judged = { index: ObservationIndex; reference: string; report: Reporter }
 
-const judgeCause = (change: ChangeOf<RawDebit>, { books, reference, complain }: Judged): void => {
+const checkCause = (change: ChangeOf<RawDebit>, { index, reference, report }: Judged): void => {
   const { before, after, by, at, sequence } = change
   if (!after || after.history.length === before?.history.length) return
   const entry = entriesOf(after).at(-1)
   if (!entry) return
-  if (Math.abs(at - entry.writtenAt) > MEANWHILE_MS) {
-    complain(reference, `change ${sequence} at ${at} says it was at ${entry.writtenAt}`)
+  if (Math.abs(at - entry.writtenAt) > CAUSE_MAX_MS) {
+    report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
   }
   if (!by) return
   if (!ACTORS[by.name]?.test(entry.by)) {
-    complain(reference, `change ${sequence} of ${by.name} says it is by ${entry.by}`)
+    report(reference, `change ${sequence} of ${by.name} names ${entry.by}`)
   }
-  const asked = books.askedBy.get(by.invocation)
-  const requestId = asked?.reply && requestIdOf(asked.reply)
-  if (asked?.caller && requestId !== undefined && requestId !== entry.rid) {
-    complain(reference, `change ${sequence} is of the request ${requestId}, not ${entry.rid}`)
+  const call = index.askedBy.get(by.invocation)
+  const requestId = call?.reply && requestIdOf(call.reply)
+  if (call?.caller && requestId !== undefined && requestId !== entry.rid) {
+    report(reference, `change ${sequence} is of the request ${requestId}, not ${entry.rid}`)
   }
 }

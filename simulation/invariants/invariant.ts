@@ -1,20 +1,19 @@
-import type { Books } from './debit-histories.ts'
+import type { ObservationIndex } from './observation-index.ts'
 
-/** @param about the reference, uuid or key that it is about */
-export type Complain = (about: string, says: string) => void
+/** @param about a reference, uuid or key */
+export type Reporter = (about: string, rule: string) => void
 
-export type Check = (books: Books, complain: Complain) => void
+export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type Invariant = {
-  /** docs/simulation.md */
   number: number
-  says: string
+  rule: string
   check: Check
 }
 
-/** Several that are one. */
-export const together =
+/** Combines several checks. */
+export const allOf =
   (...checks: readonly Check[]): Check =>
-  (books, complain) => {
-    for (const check of checks) check(books, complain)
+  (index, report) => {
+    for (const check of checks) check(index, report)
   }

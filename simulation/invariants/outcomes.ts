@@ -1,19 +1,19 @@
-import type { Scene } from '../engine/observations.ts'
-import type { DebitBook } from './debit-histories.ts'
-import { type Check, type Complain, together } from './invariant.ts'
+import type { RunSetup } from '../engine/observations.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
+import type { DebitHistory } from './observation-index.ts'
 import type { Entry } from './raw-items.ts'
 import { type Members, membersOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 4, 8: every debit comes to its end in time, and its times say what it came through. */
+/** 4, 8: the outcome of a debit and its timestamps. */
 
 const PROCESSING_MS = 10 * MINUTE_MS
 const APPROVAL_MS = 5 * MINUTE_MS
-/** A timer may fire as late. */
+/** The largest delay of a timer. */
 const SCHEDULER_MS = MINUTE_MS
 /**
- * Three sweeps: one in whose middle the world healed, one from which a late index hid the debit,
- * and the one that finds it.
+ * Three sweeps: one that ran while the faults stopped, one misled by a late index, and one that
+ * finds the debit.
  */
 const SWEEPS_MS = 3 * MINUTE_MS
 
@@ -22,21 +22,23 @@ const typeIs =
   ({ type }: Entry): boolean =>
     types.includes(type)
 
-/** Ten minutes and a late timer after the charge; where things went wrong, the sweeps after that. */
-const endsBy = ({ createdAt }: DebitBook, { healthy, healedAt, skew }: Scene): number => {
-  const byItself = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
-  return healthy ? byItself : Math.max(byItself, healedAt) + SWEEPS_MS
+/**
+ * Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as
+ * well.
+ */
+const endsBy = ({ createdAt }: DebitHistory, { isHealthy, healedAt, skew }: RunSetup): number => {
+  const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
+  return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
 }
 
-/** 4 */
-export const endsInTime: Check = ({ debits, witnessed: { scene } }, complain) => {
-  for (const [reference, book] of debits) {
-    const end = endsBy(book, scene)
-    const outcome = book.entries.find(typeIs('completed', 'failed'))
+export const debitsEndInTime: Check = ({ debits, observations: { setup } }, report) => {
+  for (const [reference, history] of debits) {
+    const end = endsBy(history, setup)
+    const outcome = history.entries.find(typeIs('completed', 'failed'))
     if (outcome && outcome.at > end) {
-      complain(reference, `came to its end ${outcome.at - end} ms late`)
+      report(reference, `ended ${outcome.at - end} ms late`)
     }
-    if (!outcome && scene.endedAt > end) complain(reference, `is ${book.item.status} in the end`)
+    if (!outcome && setup.endedAt > end) report(reference, `is ${history.item.status} at the end`)
   }
 }
 
@@ -45,91 +47,90 @@ const MESSAGES: Record<string, number> = {
   'Bank processing timeout': PROCESSING_MS,
 }
 
-/** 8: only a failure has a message, and each has one; that of a clock is true. */
-const hasItsMessage: Check = ({ debits }, complain) => {
-  for (const [reference, book] of debits) {
-    for (const { type, set } of book.entries) {
+/** 8: exactly the failures have a message, and timeouts have the right one. */
+const failuresHaveMessages: Check = ({ debits }, report) => {
+  for (const [reference, history] of debits) {
+    for (const { type, set } of history.entries) {
       const isFailure = type === 'failed'
       if (
         (set.errorMessage !== undefined) !== isFailure ||
         (set.errorCode !== undefined) !== isFailure
       ) {
-        complain(reference, `${type} with the message ${set.errorMessage}`)
+        report(reference, `${type} with the message ${set.errorMessage}`)
       }
       if (type === 'processing' && !set.bankReference) {
-        complain(reference, 'is processing without a reference of its bank')
+        report(reference, 'is processing without a bank reference')
       }
     }
-    const failed = book.entries.find(typeIs('failed'))
-    if (failed?.by.startsWith('job:')) judgeTimeout(failed, book, complain)
+    const failed = history.entries.find(typeIs('failed'))
+    if (failed?.by.startsWith('job:')) checkTimeout(failed, history, report)
   }
 }
 
-const judgeTimeout = (
+const checkTimeout = (
   failed: Entry,
-  { item, entries, createdAt }: DebitBook,
-  complain: Complain,
+  { item, entries, createdAt }: DebitHistory,
+  report: Reporter,
 ) => {
   const { errorMessage = '', errorCode } = failed.set
   const clock = MESSAGES[errorMessage]
   const isApproval = clock === APPROVAL_MS
   const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
   if (clock === undefined || errorCode !== 'timeout') {
-    complain(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
+    report(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
   } else if (since === undefined || (isApproval && item.approval)) {
-    complain(item.reference, 'ran out by a clock that did not run')
+    report(item.reference, 'timed out by a timeout that did not apply')
   } else if (failed.writtenAt < since + clock) {
-    complain(item.reference, `ran out ${since + clock - failed.writtenAt} ms early`)
+    report(item.reference, `timed out ${since + clock - failed.writtenAt} ms early`)
   }
 }
 
-/** What a view of a debit says of the way it has come. */
-const isTrue = (view: Members, types: ReadonlySet<string>): boolean =>
+/** Reports whether a view has exactly the timestamps of its history. */
+const matchesHistory = (view: Members, types: ReadonlySet<string>): boolean =>
   (view.processed_at !== null) === types.has('processing') &&
   (view.completed_at !== null) === types.has('completed') &&
   (view.error_message !== null) === types.has('failed')
 
-/** 8: times and messages as they are told, in events and to who asks. */
-const tellsItsTimes: Check = ({ debits, posts, witnessed }, complain) => {
+/** 8: events and reads show the timestamps of the history. */
+const viewsShowTimestamps: Check = ({ debits, posts, observations }, report) => {
   for (const { about, reference, n, subject } of posts) {
     const entries = about === 'transaction' && debits.get(reference)?.entries
     if (!entries) continue
     const types = new Set(entries.slice(0, n + 1).map(({ type }) => type))
-    if (!isTrue(subject, types)) complain(reference, `event ${n} tells of other times`)
+    if (!matchesHistory(subject, types)) report(reference, `event ${n} has wrong timestamps`)
   }
-  for (const { name, reply, path } of witnessed.asked) {
+  for (const { name, reply, path } of observations.calls) {
     if (name !== 'get-debit-request' || reply?.status !== 200) continue
     const debit = debits.get(String(path.reference))
     const data = membersOf(membersOf(reply.body).data)
     const last = debit?.entries.findIndex(({ type }) => type === data.status) ?? -1
     const types = new Set(debit?.entries.slice(0, last + 1).map(({ type }) => type))
-    if (debit && !isTrue(membersOf(data.response), types)) {
-      complain(debit.item.reference, `was read as ${data.status} with other times`)
+    if (debit && !matchesHistory(membersOf(data.response), types)) {
+      report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
     }
   }
 }
 
-export const hasItsTimes = together(hasItsMessage, tellsItsTimes)
+export const timesMatchHistory = allOf(failuresHaveMessages, viewsShowTimestamps)
 
-/** The exchange with the bank, and the writes that follow it. */
+/** The query and the writes after it. */
 const QUERY_MS = 15_000
 
-/**
- * 38: before a timeout fails a debit, its bank is asked, and an outcome that it names wins. Where
- * nothing goes wrong, the question arrives.
- */
-export const isAskedFirst: Check = ({ debits, witnessed: { scene, questions } }, complain) => {
-  if (!scene.healthy) return
-  const asked = Map.groupBy(questions, ({ uuid }) => uuid)
+/** 38: without faults, a bank is queried before a timeout, and its outcome wins. */
+export const bankIsQueriedFirst: Check = ({ debits, observations: { setup, queries } }, report) => {
+  if (!setup.isHealthy) return
+  const queriesOf = Map.groupBy(queries, ({ uuid }) => uuid)
   for (const [reference, { item, entries, changes }] of debits) {
     const failed = entries.find(typeIs('failed'))
-    const isAskable = scene.endpoints.includes(item.bank.identifier)
+    const isAskable = setup.endpoints.includes(item.bank.identifier)
     if (!isAskable || !failed?.by.startsWith('job:')) continue
     const at = changes.find(({ after }) => after?.status === 'failed')?.at ?? failed.writtenAt
-    const last = asked.get(item.uuid)?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
-    if (!last) complain(reference, 'timed out, and its bank was not asked')
+    const last = queriesOf
+      .get(item.uuid)
+      ?.findLast((one) => one.at <= at && at - one.at <= QUERY_MS)
+    if (!last) report(reference, 'timed out without a query to its bank')
     if (last?.answer === 'completed' || last?.answer === 'failed') {
-      complain(reference, `timed out, and its bank said ${last.answer}`)
+      report(reference, `timed out, but its bank reported ${last.answer}`)
     }
   }
 }

@@ -1,16 +1,16 @@
-import type { DebitBook } from './debit-histories.ts'
+import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
 
-/** What an event must say, told again from the raw item. Amounts are text here. */
+/** The expected payloads, computed from raw items. Amounts are text. */
 
 const iso = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
 
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
-/** A debit as it stood at its event `n`. */
-export const eventOf = ({ item, entries }: DebitBook, n: number) => {
+/** Returns the expected event `n` of a debit. */
+export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
   const set = Object.assign({}, ...past.map((entry) => entry.set))
@@ -56,7 +56,7 @@ export const eventOf = ({ item, entries }: DebitBook, n: number) => {
   }
 }
 
-/** A batch as it was paid, as far as an event tells of it. */
+/** Returns the expected event of a completed batch. */
 export const settledEventOf = ({
   id,
   uuid,
@@ -98,7 +98,7 @@ const isEqual = (told: unknown, expected: unknown, name = ''): boolean => {
   return differing(told, expected) === undefined
 }
 
-/** @returns the name of the first member that is not told as it should be */
+/** Returns the first member that differs. */
 export const differing = (told: object, expected: object): string | undefined => {
   const members = told as Record<string, unknown>
   for (const [name, member] of Object.entries(expected)) {

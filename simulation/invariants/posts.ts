@@ -1,15 +1,15 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Check } from './invariant.ts'
-import type { SeenPost } from './post-book.ts'
+import type { ReceivedPost } from './received-posts.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 18, 19: who gets a post, and what proves that it is ours. */
+/** 18, 19: the receivers and signatures of posts. */
 
 const SECRET_PREFIX = 'whsec_'
 
 type Keys = { whole: KeyObject; decoded: KeyObject }
 
-/** Bytes as a key take several times as long as what is a key already. */
+/** Key objects are several times faster than bytes. */
 const known = new Map<string, Keys>()
 const KNOWN_MAX = 1_000
 
@@ -27,7 +27,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BLANK = 0x20
 
-/** Whether no blank stands outside of a string. Every byte of every event is looked at. */
+/** Reports whether JSON has no whitespace between tokens. */
 const isMinified = (raw: string): boolean => {
   let isInString = false
   for (let place = 0; place < raw.length; place += 1) {
@@ -39,33 +39,36 @@ const isMinified = (raw: string): boolean => {
   return true
 }
 
-/** Between its signature and its arrival lies one attempt at most. */
+/** The longest time between signature and arrival. */
 const FRESH_MS = MINUTE_MS
 
-/** 18: signed over the exact bytes, in both ways, with the secret of the receiver's provider. */
-export const isSigned: Check = ({ posts }, complain) => {
+/** 18: both signatures cover the exact bytes, with the secret of the receiver's provider. */
+export const postsAreSigned: Check = ({ posts }, report) => {
   const minified = new Map<string, boolean>()
-  for (const seen of posts) {
-    const { post, receiver } = seen
-    const about = seen.reference || post.url
+  for (const received of posts) {
+    const { post, receiver } = received
+    const about = received.reference || post.url
     const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
     if (receiver?.webhook) {
-      const wrong = wrongIn(seen, receiver.webhook.secret)
-      if (wrong) complain(about, `${id} has a ${wrong} that is not of its receiver`)
+      const wrong = wrongIn(received, receiver.webhook.secret)
+      if (wrong) report(about, `${id} has a wrong ${wrong}`)
     }
     const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
     minified.set(post.raw, isKnown)
-    if (!isKnown) complain(about, `${id} is not minified`)
+    if (!isKnown) report(about, `${id} is not minified`)
   }
 }
 
-const wrongIn = ({ post: { headers, raw, at } }: SeenPost, secret: string): string | undefined => {
+const wrongIn = (
+  { post: { headers, raw, at } }: ReceivedPost,
+  secret: string,
+): string | undefined => {
   const keys = keysOf(secret)
   const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
   if (headers['x-svc-signature'] !== signature) return 'signature'
   const { 'webhook-id': id, 'webhook-timestamp': time, 'x-svc-timestamp': stamp } = headers
   const standard = createHmac('sha256', keys.decoded)
-    // In two parts: the body is long, and is not to be copied.
+    // In two parts, to avoid copying the long body.
     .update(`${id}.${time}.`, 'utf8')
     .update(raw, 'utf8')
     .digest('base64')
@@ -74,12 +77,13 @@ const wrongIn = ({ post: { headers, raw, at } }: SeenPost, secret: string): stri
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }
 
-/** 19: what is of one provider goes to no other. */
-export const reachesItsOwner: Check = ({ posts, debits, batches }, complain) => {
+/** 19: events reach only their provider's receiver. */
+export const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
-    if (!receiver) complain(post.url, 'is the receiver of nobody')
+    if (!receiver) report(post.url, 'is not a receiver')
     if (!about) continue
     const owner = debits.get(reference)?.item.provider ?? batches.get(reference)?.item.provider
-    if (owner !== receiver?.id) complain(reference, `is of ${owner}, and went to ${receiver?.id}`)
+    if (owner !== receiver?.id)
+      report(reference, `belongs to ${owner}, but reached ${receiver?.id}`)
   }
 }

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { HandOver } from '../engine/observations.ts'
-import type { BatchBook } from './debit-histories.ts'
-import { type Check, type Complain, together } from './invariant.ts'
+import type { BankPost } from '../engine/observations.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
+import type { BatchHistory } from './observation-index.ts'
 import type { ChangeOf, RawBatch } from './raw-items.ts'
 import { membersOf } from './reply.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 26: a sealed batch stays as it is, and is paid once. */
+/** 26: a sealed batch keeps its contents and is paid once. */
 
 const STEPS: Record<string, readonly string[]> = {
-  // Made good, or with nothing left to pay, it is completed at once.
+  // An offset or empty batch completes at once.
   pending: ['processing', 'completed'],
   processing: ['completed', 'failed'],
   failed: ['pending'],
@@ -18,7 +18,7 @@ const STEPS: Record<string, readonly string[]> = {
 
 const FIXED = ['id', 'provider', 'currency', 'date', 'n', 'createdAt'] as const
 
-/** Once they are set, they stay. */
+/** Members that never change once set. */
 const LASTING = [
   'feeSchedule',
   'sealedAt',
@@ -29,52 +29,52 @@ const LASTING = [
   'offsetBy',
 ] as const
 
-/** Where it is looked for may change at any time. */
+/** Ignores the work index. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
 const isLost = (before: unknown, after: unknown): boolean =>
   before !== null && before !== undefined && !isDeepStrictEqual(before, after)
 
-const staysSealed: Check = ({ batches, lineChanges }, complain) => {
+const contentsStay: Check = ({ batches, lineChanges }, report) => {
   const sealed = new Map<string, number>()
   for (const [id, { changes }] of batches) {
-    for (const change of changes) judgeStep(change, complain)
+    for (const change of changes) checkStep(change, report)
     const seal = changes.find(({ after }) => after?.sealedAt)
     if (seal) sealed.set(`BATCH#${id}`, seal.sequence)
   }
   for (const { before, after, sequence } of lineChanges) {
     const line = after ?? before
     if (!line) continue
-    if (before) complain(line.pk, `change ${sequence} is of a line that stood there`)
+    if (before) report(line.pk, `change ${sequence} changes an existing line`)
     if (sequence > (sealed.get(line.pk) ?? Infinity))
-      complain(line.pk, `got ${line.sk} when sealed`)
+      report(line.pk, `got ${line.sk} after its seal`)
   }
 }
 
-const judgeStep = (change: ChangeOf<RawBatch>, complain: Complain): void => {
+const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
   const { before, after, sequence, by } = change
   if (!before || !after) return
   const about = `${after.id}, change ${sequence}`
-  for (const name of FIXED) if (before[name] !== after[name]) complain(about, `another ${name}`)
+  for (const name of FIXED) if (before[name] !== after[name]) report(about, `another ${name}`)
   for (const name of LASTING)
-    if (isLost(before[name], after[name])) complain(about, `another ${name}`)
+    if (isLost(before[name], after[name])) report(about, `another ${name}`)
   if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
-    complain(about, 'it was completed')
+    report(about, 'changed after completion')
   }
   if (before.status !== after.status && !isStep(before, after, by?.name)) {
-    complain(about, `${by?.name} made it ${after.status}, as it was ${before.status}`)
+    report(about, `${by?.name} moved it from ${before.status} to ${after.status}`)
   }
-  if (before.uuid !== after.uuid && before.status !== 'failed') complain(about, 'another uuid')
+  if (before.uuid !== after.uuid && before.status !== 'failed') report(about, 'another uuid')
 }
 
-/** Only an operator has a failed one paid again. */
+/** Only an operator retries a failed batch. */
 const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): boolean =>
   STEPS[before.status]?.includes(after.status) === true &&
   (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
 
-/** What was processed is not processed again: 5005. */
-const isRefusedTwice: Check = ({ witnessed, batches }, complain) => {
-  for (const { name, sent, at, reply } of witnessed.asked) {
+/** A completed batch cannot be processed again: error 5005. */
+const completedBatchesAreFinal: Check = ({ observations, batches }, report) => {
+  for (const { name, sent, at, reply } of observations.calls) {
     if (name !== 'manage-settlement' || !reply) continue
     const { verb, options } = membersOf(sent)
     if (verb !== 'process' && verb !== 'retry') continue
@@ -83,38 +83,38 @@ const isRefusedTwice: Check = ({ witnessed, batches }, complain) => {
     const ended = batch?.changes.find(({ after }) => after?.status === 'completed')
     if (!ended || ended.at >= at) continue
     const error = JSON.stringify(membersOf(reply.body).error ?? '')
-    if (!error.includes('5005')) complain(id, 'was processed twice')
+    if (!error.includes('5005')) report(id, 'was processed twice')
   }
 }
 
-/** Its bank is told once what it is to pay, however often it is asked. */
-const isInstructedOnce: Check = (books, complain) => {
-  const instructions = books.witnessed.handOvers.filter(({ path }) => path === '/settlements')
-  for (const [id, handed] of Map.groupBy(instructions, ({ body }) => String(body.batch))) {
-    const batch = books.batches.get(id)
+/** All payouts of a batch agree, and at most one is effective. */
+const payoutsAgree: Check = (index, report) => {
+  const payouts = index.observations.bankPosts.filter(({ path }) => path === '/settlements')
+  for (const [id, handed] of Map.groupBy(payouts, ({ body }) => String(body.batch))) {
+    const batch = index.batches.get(id)
     if (!batch) {
-      complain(id, 'was to be paid, and is not there')
+      report(id, 'was submitted for payout, but does not exist')
       continue
     }
     const keys = Map.groupBy(handed, ({ idempotencyKey }) => idempotencyKey)
-    for (const [key, same] of keys) judgeInstruction(batch, { key, same }, complain)
+    for (const [key, same] of keys) checkPayout(batch, { key, same }, report)
     const open = [...keys.values()].filter(([one]) => one?.verdict !== 'rejected')
-    if (open.length > 1) complain(id, `was to be paid as each of ${[...keys.keys()]}`)
+    if (open.length > 1) report(id, `was submitted under several keys: ${[...keys.keys()]}`)
   }
 }
 
-type Instruction = { key: string; same: readonly HandOver[] }
+type Payouts = { key: string; same: readonly BankPost[] }
 
-const judgeInstruction = (
-  { item, changes }: BatchBook,
-  { key, same }: Instruction,
-  complain: Complain,
+const checkPayout = (
+  { item, changes }: BatchHistory,
+  { key, same }: Payouts,
+  report: Reporter,
 ): void => {
   const [first] = same
   const begun = changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
   if (!first) return
   if (!begun?.after || begun.at > first.at) {
-    complain(item.id, `was handed over as ${key} before that was on record`)
+    report(item.id, `was submitted under ${key} before it was recorded`)
     return
   }
   const { paid, paidTo, provider, date } = begun.after
@@ -128,11 +128,11 @@ const judgeInstruction = (
     body.account_number === paidTo?.accountNumber &&
     body.account_name === paidTo?.accountName &&
     first.bank === paidTo?.bank
-  if (!isAsWritten) complain(item.id, `was handed over as ${key} with something else`)
+  if (!isAsWritten) report(item.id, `was submitted under ${key} with other facts`)
   const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
-  if (bytes.size > 1) complain(item.id, `was handed over as ${key} in several ways`)
+  if (bytes.size > 1) report(item.id, `was submitted under ${key} with different bodies`)
   const effective = same.filter((one) => one.effective).length
-  if (effective > 1) complain(item.id, `was acted on ${effective} times as ${key}`)
+  if (effective > 1) report(item.id, `was acted on ${effective} times as ${key}`)
 }
 
-export const staysAsItIs = together(staysSealed, isRefusedTwice, isInstructedOnce)
+export const sealedBatchesStay = allOf(contentsStay, completedBatchesAreFinal, payoutsAgree)

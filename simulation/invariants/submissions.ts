@@ -1,29 +1,29 @@
-import type { HandOver } from '../engine/observations.ts'
-import type { DebitBook } from './debit-histories.ts'
-import type { Check, Complain } from './invariant.ts'
+import type { BankPost } from '../engine/observations.ts'
+import type { Check, Reporter } from './invariant.ts'
+import type { DebitHistory } from './observation-index.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 11: a bank acts on a debit once, however often it is handed over. */
-export const isSubmittedOnce: Check = ({ witnessed, byUuid }, complain) => {
-  const submissions = witnessed.handOvers.filter(({ path }) => path === '/submissions')
+/** 11: a bank acts on a debit once, with any number of submissions. */
+export const bankActsOnce: Check = ({ observations, byUuid }, report) => {
+  const submissions = observations.bankPosts.filter(({ path }) => path === '/submissions')
   for (const [uuid, handed] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
     const debit = byUuid.get(uuid)
     const effective = handed.filter((one) => one.effective).length
-    if (effective > 1) complain(uuid, `was acted on ${effective} times`)
+    if (effective > 1) report(uuid, `was acted on ${effective} times`)
     if (new Set(handed.map(({ body }) => JSON.stringify(body))).size > 1) {
-      complain(uuid, 'was handed over with other bytes')
+      report(uuid, 'was submitted with different bodies')
     }
     for (const one of handed) {
-      if (one.idempotencyKey !== uuid) complain(uuid, `has the key ${one.idempotencyKey}`)
-      judge(one, debit, complain)
+      if (one.idempotencyKey !== uuid) report(uuid, `has the key ${one.idempotencyKey}`)
+      checkPost(one, debit, report)
     }
   }
 }
 
-const judge = (handed: HandOver, debit: DebitBook | undefined, complain: Complain): void => {
+const checkPost = (handed: BankPost, debit: DebitHistory | undefined, report: Reporter): void => {
   const { body, bank, at } = handed
   if (!debit) {
-    complain(String(body.uuid), 'was handed over, and is not there')
+    report(String(body.uuid), 'was submitted, but does not exist')
     return
   }
   const { item, changes } = debit
@@ -34,8 +34,8 @@ const judge = (handed: HandOver, debit: DebitBook | undefined, complain: Complai
     body.narration === item.narration &&
     body.currency === 'GHS' &&
     body.amount === inGhs(item.amount)
-  if (!isAsCharged) complain(item.reference, `was handed to ${bank} as something else`)
+  if (!isAsCharged) report(item.reference, `was submitted to ${bank} with other facts`)
   if ((changes[0]?.at ?? Number.POSITIVE_INFINITY) > at) {
-    complain(item.reference, 'was handed over before it was there')
+    report(item.reference, 'was submitted before it existed')
   }
 }

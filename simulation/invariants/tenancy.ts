@@ -1,65 +1,65 @@
-import type { Asked } from '../engine/observations.ts'
-import type { Books, DebitBook } from './debit-histories.ts'
-import { type Check, type Complain, together } from './invariant.ts'
+import type { ApiCall } from '../engine/observations.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { isAccepted } from './reply.ts'
 import { debitNumber } from './time-and-money.ts'
 
-/** 32: what is of another is as if it were not there. */
+/** 32: providers and banks cannot see each other's objects. */
 
-/** Refused before anybody looked for it, or in a fault of the service. */
-const BESIDE = new Set([400, 401, 403, 422, 429])
+/** Rejected before the object was read. */
+const UNRELATED = new Set([400, 401, 403, 422, 429])
 
-const isDenied = ({ reply }: Asked): boolean =>
-  !reply || reply.status === 404 || reply.status >= 500 || BESIDE.has(reply.status)
+const isDenied = ({ reply }: ApiCall): boolean =>
+  !reply || reply.status === 404 || reply.status >= 500 || UNRELATED.has(reply.status)
 
-const isOwn = ({ caller }: Asked, { item }: DebitBook): boolean =>
+const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
   caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.provider)
 
-const isReadByItsOwn: Check = ({ witnessed, debits }, complain) => {
-  for (const asked of witnessed.asked) {
-    if (asked.name !== 'get-debit-request') continue
-    const debit = debits.get(String(asked.path.reference))
-    if (debit && !isOwn(asked, debit) && !isDenied(asked)) {
-      complain(debit.item.reference, `was shown to ${asked.caller?.id}`)
+const isReadByItsOwn: Check = ({ observations, debits }, report) => {
+  for (const call of observations.calls) {
+    if (call.name !== 'get-debit-request') continue
+    const debit = debits.get(String(call.path.reference))
+    if (debit && !isOwn(call, debit) && !isDenied(call)) {
+      report(debit.item.reference, `was shown to ${call.caller?.id}`)
     }
   }
 }
 
-/** A delivery is named by its debit's number and that of the event. */
+/** A delivery id is the debit's number followed by the event's. */
 const EVENTS_MAX = 100
 
-const isRedeliveredToItsOwn: Check = (books, complain) => {
-  const byNumber = new Map([...books.debits].map(([name, debit]) => [debitNumber(name), debit]))
-  for (const asked of books.witnessed.asked) {
-    if (asked.name !== 'redeliver-event') continue
-    const debit = byNumber.get(Math.floor(Number(asked.path.id) / EVENTS_MAX))
-    if (debit && !isOwn(asked, debit) && !isDenied(asked)) {
-      complain(debit.item.reference, `was redelivered for ${asked.caller?.id}`)
+const isRedeliveredToItsOwn: Check = (index, report) => {
+  const byNumber = new Map([...index.debits].map(([name, debit]) => [debitNumber(name), debit]))
+  for (const call of index.observations.calls) {
+    if (call.name !== 'redeliver-event') continue
+    const debit = byNumber.get(Math.floor(Number(call.path.id) / EVENTS_MAX))
+    if (debit && !isOwn(call, debit) && !isDenied(call)) {
+      report(debit.item.reference, `was redelivered for ${call.caller?.id}`)
     }
   }
 }
 
-const isChangedByItsOwn: Check = (books, complain) => {
-  for (const { asked, uuid, bank, code } of books.reports) {
-    const debit = books.byUuid.get(uuid)
-    if (!debit || isOwn(asked, debit)) continue
+const isChangedByItsOwn: Check = (index, report) => {
+  for (const { call, uuid, bank, code } of index.reports) {
+    const debit = index.byUuid.get(uuid)
+    if (!debit || isOwn(call, debit)) continue
     const about = debit.item.reference
-    // That it cannot go from a status tells that it is there.
-    if (isAccepted(asked) || code === 3001) complain(about, `was reported on by ${bank}`)
-    judgeWrites(asked, debit, books, complain)
+    // An invalid transition reveals that the debit exists.
+    if (isAccepted(call) || code === 3001) report(about, `was changed or revealed to ${bank}`)
+    checkWrites(call, debit, index, report)
   }
 }
 
-const judgeWrites = (
-  { invocation, caller }: Asked,
-  { item }: DebitBook,
-  { byInvocation }: Books,
-  complain: Complain,
+const checkWrites = (
+  { invocation, caller }: ApiCall,
+  { item }: DebitHistory,
+  { byInvocation }: ObservationIndex,
+  report: Reporter,
 ): void => {
   const writes = invocation === undefined ? [] : (byInvocation.get(invocation) ?? [])
   if (writes.some(({ after }) => after?.pk === item.pk)) {
-    complain(item.reference, `was changed by ${caller?.id}`)
+    report(item.reference, `was changed by ${caller?.id}`)
   }
 }
 
-export const isOfItsOwner = together(isReadByItsOwn, isRedeliveredToItsOwn, isChangedByItsOwn)
+export const objectsAreIsolated = allOf(isReadByItsOwn, isRedeliveredToItsOwn, isChangedByItsOwn)

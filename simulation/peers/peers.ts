@@ -1,56 +1,55 @@
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { HandOver, Post, Question } from '../engine/observations.ts'
-import type { Chance } from '../engine/random.ts'
-import type { Lives } from '../scenario/clients.ts'
-import { hostOf, sceneProviders, secretOf } from '../scenario/fixtures.ts'
-import { bankNames, type Plan } from '../scenario/scenario.ts'
+import type { Peer } from '../engine/network.ts'
+import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
+import type { Clients } from '../scenario/clients.ts'
+import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
+import { bankNames, type Scenario } from '../scenario/scenario.ts'
 import { newBank } from './bank.ts'
-import type { Peer } from './network.ts'
 import { newReceiver } from './receiver.ts'
 
-/** Everybody whom the service calls, by host. */
+/** The banks and receivers, by host. */
 
-type Around = {
+type Deps = {
   clock: Clock
-  chance: Chance
+  random: Random
   faults: Faults
-  plan: Plan
-  lives: Lives
-  /** Where what reaches them is written down. */
+  scenario: Scenario
+  clients: Clients
   posts: Post[]
-  handOvers: HandOver[]
-  questions: Question[]
+  bankPosts: BankPost[]
+  queries: BankQuery[]
 }
 
 const MINUTE_MS = 60_000
 const DOWNS = 3
 
-const receivers = ({ clock, chance, faults, plan, posts }: Around): [string, Peer][] => {
-  const answers = [...plan.answers]
-  return sceneProviders.map(({ id }) => {
+const receivers = ({ clock, random, faults, scenario, posts }: Deps): [string, Peer][] => {
+  const answers = [...scenario.answers]
+  return simulatedProviders.map(({ id }) => {
     const downs = Array.from({ length: DOWNS }, () => {
-      const from = chance.pick(plan.lives).at + chance.between(-MINUTE_MS, 20 * MINUTE_MS)
-      return { from, to: from + chance.between(MINUTE_MS, 40 * MINUTE_MS) }
+      const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 20 * MINUTE_MS)
+      return { from, to: from + random.between(MINUTE_MS, 40 * MINUTE_MS) }
     })
-    return [hostOf(id), newReceiver({ clock, chance, faults, posts, downs, answers })]
+    return [hostOf(id), newReceiver({ clock, random, faults, posts, downs, answers })]
   })
 }
 
 const banks = ({
   clock,
-  chance,
+  random,
   faults,
-  plan,
-  lives,
-  handOvers,
-  questions,
-}: Around): [string, Peer][] => {
+  scenario,
+  clients,
+  bankPosts,
+  queries,
+}: Deps): [string, Peer][] => {
   const inTurn = () => {
     let turn = -1
     return () => {
       turn += 1
-      return plan.payments[turn % plan.payments.length] ?? 'paid'
+      return scenario.payments[turn % scenario.payments.length] ?? 'paid'
     }
   }
   const onPayment = inTurn()
@@ -59,15 +58,15 @@ const banks = ({
       id,
       secret: secretOf(id),
       clock,
-      chance,
+      random,
       faults,
-      handOvers,
-      questions,
-      outcomeOf: lives.outcomeOf,
-      onSubmission: ({ narration }) => lives.named(narration)?.verdict ?? 'rejected',
+      bankPosts,
+      queries,
+      outcomeOf: clients.outcomeOf,
+      onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {
-        const life = lives.named(narration)
-        if (life) lives.taken(life, String(uuid))
+        const script = clients.named(narration)
+        if (script) clients.accepted(script, String(uuid))
       },
       onPayment,
       onRefund: inTurn(),
@@ -76,8 +75,8 @@ const banks = ({
   })
 }
 
-export const peersOf = (around: Around): ((host: string) => Peer) => {
-  const peers = new Map([...receivers(around), ...banks(around)])
+export const peersOf = (deps: Deps): ((host: string) => Peer) => {
+  const peers = new Map([...receivers(deps), ...banks(deps)])
   return (host) => {
     const peer = peers.get(host)
     if (!peer) throw new Error(`Nobody is at ${host}`)

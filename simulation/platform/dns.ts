@@ -1,4 +1,5 @@
-import { here } from '../engine/current.ts'
+import { current } from '../engine/current.ts'
 
-/** In place of the name system: every receiver of the world has an address. */
-export const lookup = (host: string): Promise<{ address: string }[]> => here().network.lookup(host)
+/** Replaces `node:dns/promises`. */
+export const lookup = (host: string): Promise<{ address: string }[]> =>
+  current().network.lookup(host)

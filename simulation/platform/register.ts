@@ -1,19 +1,16 @@
 import { registerHooks } from 'node:module'
 
-/**
- * Puts the world in the place of the network, for the modules of the product alone: no socket is
- * opened, and no name is looked up. To be loaded before any of the product is.
- */
+/** Replaces the network modules for product code only. Load it before any product module. */
 
-const here = (file: string): string => new URL(file, import.meta.url).href
+const current = (file: string): string => new URL(file, import.meta.url).href
 
-/** What stands in for a module, where a file of this folder of the product asks for it. */
+/** The replacement of a module, for importers whose path contains `inside`. */
 const instead: Record<string, { inside: string; file: string }> = {
-  undici: { inside: '/shared/', file: here('./undici.ts') },
-  'node:dns/promises': { inside: '/shared/webhooks/', file: here('./dns.ts') },
-  'node:timers/promises': { inside: '/shared/runtime.ts', file: here('./timers.ts') },
-  'node:net': { inside: '/shared/webhooks/http/connection.ts', file: here('./net.ts') },
-  'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: here('./tls.ts') },
+  undici: { inside: '/shared/', file: current('./undici.ts') },
+  'node:dns/promises': { inside: '/shared/webhooks/', file: current('./dns.ts') },
+  'node:timers/promises': { inside: '/shared/runtime.ts', file: current('./timers.ts') },
+  'node:net': { inside: '/shared/webhooks/http/connection.ts', file: current('./net.ts') },
+  'node:tls': { inside: '/shared/webhooks/http/connection.ts', file: current('./tls.ts') },
 }
 
 registerHooks({

@@ -1,8 +1,8 @@
-import { here } from '../engine/current.ts'
+import { current } from '../engine/current.ts'
 
-/** Replaces the timers of this machine: a pause takes the time of the world. */
+/** Replaces `node:timers/promises`. */
 export const setTimeout = (
   milliseconds: number,
   _value?: unknown,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<unknown> => here().runtime.pause(milliseconds, signal)
+): Promise<unknown> => current().runtime.pause(milliseconds, signal)

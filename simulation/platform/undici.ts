@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { here } from '../engine/current.ts'
+import { current } from '../engine/current.ts'
 
-/** In place of undici: what it sends arrives at the receivers and banks of the world. */
+/** Replaces `undici`. */
 
 type Options = {
   origin?: string
@@ -19,7 +19,7 @@ const request = async (
   { path, method, headers, body = '', signal }: Options,
 ): Promise<Response> => {
   const asked = { url: `${origin}${path}`, method, headers, body }
-  const { code, headers: answered, text } = await here().network.exchange(asked, signal)
+  const { code, headers: answered, text } = await current().network.exchange(asked, signal)
   return { statusCode: code, headers: answered, body: Readable.from([Buffer.from(text)]) }
 }
 

@@ -1,43 +1,43 @@
 import type { Clock } from '../engine/clock.ts'
-import type { Asked } from '../engine/observations.ts'
-import type { Chance } from '../engine/random.ts'
+import type { ApiCall } from '../engine/observations.ts'
+import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
-import { sceneProviders } from './fixtures.ts'
-import { bankNames, type Life, PROVIDERS, type Report } from './scenario.ts'
+import { simulatedProviders } from './fixtures.ts'
+import { bankNames, type DebitScript, PROVIDERS, type ScriptedReport } from './scenario.ts'
 
-/** Debits as those live through them who ask for them: the provider, the bank, an operator. */
+/** The callers of one debit: its provider, its bank and an operator. */
 
-type Around = { api: Api; clock: Clock; chance: Chance }
+type Deps = { api: Api; clock: Clock; random: Random }
 
-export type Lives = ReturnType<typeof newLives>
+export type Clients = ReturnType<typeof newClients>
 
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into, member by member
-const dataIn = (asked: Asked | undefined): any =>
-  (asked?.reply?.body as { data?: unknown } | undefined)?.data
+const dataIn = (call: ApiCall | undefined): any =>
+  (call?.reply?.body as { data?: unknown } | undefined)?.data
 
-const providerOf = ({ provider }: Life) => ({
+const providerOf = ({ provider }: DebitScript) => ({
   kind: 'provider' as const,
-  id: sceneProviders[provider]?.id ?? '',
+  id: simulatedProviders[provider]?.id ?? '',
 })
 
-/** To whom what is asked for is as if it were not. */
-const strangerTo = (life: Life) =>
-  providerOf({ ...life, provider: (life.provider + 1) % PROVIDERS })
+/** Returns another provider. */
+const otherProvider = (script: DebitScript) =>
+  providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
-/** The same for the same life, but for its amount where something else is asked for. */
-const bodyOf = (life: Life, amount = life.amount) => ({
-  phone_number: life.phone,
-  bank_identifier: life.bank,
+/** Returns the body of a charge; a repeat is equal except for another amount. */
+const bodyOf = (script: DebitScript, amount = script.amount) => ({
+  phone_number: script.phone,
+  bank_identifier: script.bank,
   amount,
   currency: 'GHS',
-  narration: `Life ${life.n}`,
-  // Providers name theirs alike, as they know nothing of each other.
-  partner_reference: `order-${Math.floor(life.n / PROVIDERS)}`,
-  ...(life.n % 5 === 0 ? { metadata: { cart: `c-${life.n}` } } : {}),
+  narration: `Debit ${script.number}`,
+  // Providers use equal references, independently of each other.
+  partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
+  ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
 })
 
-/** Each of these is refused, and leaves nothing behind. */
-const WRONG: readonly object[] = [
+/** Members of invalid charges. */
+const INVALID: readonly object[] = [
   { amount: '0.99' },
   { amount: '10000.01' },
   { amount: 100.5 },
@@ -47,100 +47,101 @@ const WRONG: readonly object[] = [
   { partner_reference: '' },
 ]
 
-export const newLives = ({ api, clock, chance }: Around) => {
-  /** By its uuid, as its bank knows it. */
-  const byNumber = new Map<number, Life>()
-  /** When the bank took each debit, by its uuid. */
-  const takenAt = new Map<string, { life: Life; at: number }>()
+export const newClients = ({ api, clock, random }: Deps) => {
+  const byNumber = new Map<number, DebitScript>()
+  /** When the bank accepted each debit, by uuid. */
+  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
   const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
 
-  const charge = (life: Life, more: object = {}) =>
-    api.ask({ name: 'charge', caller: providerOf(life), body: { ...bodyOf(life), ...more } })
+  const charge = (script: DebitScript, more: object = {}) =>
+    api.ask({ name: 'charge', caller: providerOf(script), body: { ...bodyOf(script), ...more } })
 
-  const poll = async (life: Life, reference: string): Promise<void> => {
-    for (const seconds of life.polls) {
-      await until(life.at + seconds * 1000)
+  const poll = async (script: DebitScript, reference: string): Promise<void> => {
+    for (const seconds of script.polls) {
+      await until(script.at + seconds * 1000)
       const name = 'get-debit-request' as const
-      await api.ask({ name, caller: providerOf(life), path: { reference } })
-      await api.ask({ name, caller: strangerTo(life), path: { reference } })
+      await api.ask({ name, caller: providerOf(script), path: { reference } })
+      await api.ask({ name, caller: otherProvider(script), path: { reference } })
     }
   }
 
-  const reverse = async (life: Life, reference: string): Promise<void> => {
-    if (life.reversed === undefined) return
-    await until(life.at + life.reversed * 1000)
-    await api.operate('manage-debit', 'reverse', { reference, reason: `Life ${life.n}` })
+  const reverse = async (script: DebitScript, reference: string): Promise<void> => {
+    if (script.reversed === undefined) return
+    await until(script.at + script.reversed * 1000)
+    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.number}` })
   }
 
-  /** Asks for one more attempt at one of its first events. */
-  const redeliver = async (life: Life, reference: string): Promise<void> => {
-    if (life.redelivered === undefined) return
-    await until(life.at + life.redelivered * 1000)
-    const caller = providerOf(life)
+  /** Requests the redelivery of one of the first events. */
+  const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
+    if (script.redelivered === undefined) return
+    await until(script.at + script.redelivered * 1000)
+    const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
-    // The number of a delivery is that of the debit, and of the event.
-    const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + chance.below(3)
+    // A delivery id is the debit's number followed by the event's.
+    const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
     const name = 'redeliver-event' as const
     await api.ask({ name, caller, path: { id: String(id) } })
-    await api.ask({ name, caller: strangerTo(life), path: { id: String(id) } })
+    await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
   }
 
-  /** A bank's word about a debit, said until it is heard. */
-  const report = async (life: Life, uuid: string, n: number): Promise<void> => {
-    const said = life.reports[n]
-    if (!said) return
-    if (said.flaw === 'lost') return
-    const name = said.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+  /** Sends a bank's report until it is answered. */
+  const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
+    const scripted = script.reports[n]
+    if (!scripted) return
+    if (scripted.flaw === 'lost') return
+    const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
     const body = {
-      status: said.status,
-      ...(said.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
-      ...(said.status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
-      ...(said.fee ? { fee: said.fee } : {}),
+      status: scripted.status,
+      ...(scripted.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
+      ...(scripted.status === 'failed'
+        ? { error_message: 'Declined' }
+        : { approval_method: 'ussd' }),
+      ...(scripted.fee ? { fee: scripted.fee } : {}),
     }
-    await api.sleep(said.afterSeconds * 1000)
-    if (life.n % 7 === 0) {
-      const other = bankNames[(bankNames.indexOf(life.bank) + 1) % bankNames.length] ?? life.bank
+    await api.sleep(scripted.afterSeconds * 1000)
+    if (script.number % 7 === 0) {
+      const other =
+        bankNames[(bankNames.indexOf(script.bank) + 1) % bankNames.length] ?? script.bank
       await api.ask({ name, caller: { kind: 'bank', id: other }, path: { uuid }, body })
     }
-    await api.ask({ name, caller: { kind: 'bank', id: life.bank }, path: { uuid }, body })
+    await api.ask({ name, caller: { kind: 'bank', id: script.bank }, path: { uuid }, body })
   }
 
   return {
-    /** The life that a bank is told of. */
-    named: (narration: unknown): Life | undefined =>
-      byNumber.get(Number(String(narration).replace('Life ', ''))),
-    /** From the charge on. */
-    live: async (life: Life): Promise<void> => {
-      byNumber.set(life.n, life)
-      await until(life.at)
-      if (life.asks === 'wrongly') {
-        await charge(life, chance.pick(WRONG))
+    /** Returns the script named in a narration. */
+    named: (narration: unknown): DebitScript | undefined =>
+      byNumber.get(Number(String(narration).replace('Debit ', ''))),
+    start: async (script: DebitScript): Promise<void> => {
+      byNumber.set(script.number, script)
+      await until(script.at)
+      if (script.charge === 'invalid') {
+        await charge(script, random.pick(INVALID))
         return
       }
-      const charged = await charge(life)
+      const charged = await charge(script)
       const data = dataIn(charged)
-      if (life.asks === 'again') await charge(life)
-      if (life.asks === 'otherwise') await charge(life, { amount: '1.23' })
+      if (script.charge === 'twice') await charge(script)
+      if (script.charge === 'reused') await charge(script, { amount: '1.23' })
       if (!data?.reference) return
       await Promise.all([
-        poll(life, data.reference),
-        reverse(life, data.reference),
-        redeliver(life, data.reference),
+        poll(script, data.reference),
+        reverse(script, data.reference),
+        redeliver(script, data.reference),
       ])
     },
-    /** The outcome that a bank has by now, which it names when it is asked. */
-    outcomeOf: (uuid: string): Report | undefined => {
-      const taken = takenAt.get(uuid)
-      return taken?.life.reports
+    /** Returns the final report that is due by now. */
+    outcomeOf: (uuid: string): ScriptedReport | undefined => {
+      const accepted = acceptedAt.get(uuid)
+      return accepted?.script.reports
         .filter(({ status }) => status !== 'approved')
-        .filter(({ afterSeconds }) => taken.at + afterSeconds * 1000 <= clock.now())
+        .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
-    /** A bank took the debit: from now on it reports. */
-    taken: (life: Life, uuid: string): void => {
-      takenAt.set(uuid, { life, at: clock.now() })
-      for (const n of life.reports.keys()) void report(life, uuid, n)
+    /** Schedules the reports on an accepted debit. */
+    accepted: (script: DebitScript, uuid: string): void => {
+      acceptedAt.set(uuid, { script, at: clock.now() })
+      for (const n of script.reports.keys()) void report(script, uuid, n)
     },
   }
 }

@@ -11,11 +11,11 @@ import { noWrites } from '../../shared/store/settings.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import type { SceneProvider } from '../engine/observations.ts'
+import type { SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
 import { bankNames } from './scenario.ts'
 
-/** Who there is in a world: providers that differ in what can differ, banks, customers. */
+/** The providers, banks and customers of every run. */
 
 const pesewas = (amount: number) => amount as Pesewas
 
@@ -23,23 +23,23 @@ export const secretOf = (bank: string): string => `cs_simulated_${bank}`
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
-type Told = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
+type WebhookOptions = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
 
 type Row = {
   id: string
   dailyLimit?: number
   fees?: { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
-  told?: Told
+  webhook?: WebhookOptions
 }
 
 const rows: readonly Row[] = [
-  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, told: {} },
+  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, webhook: {} },
   {
     id: 'birch',
-    // So little that it binds.
+    // Low enough to reject charges.
     dailyLimit: 1_500_00,
     fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
-    told: {
+    webhook: {
       attemptsMax: 3,
       events: ['transaction.created', 'transaction.completed', 'transaction.failed'],
     },
@@ -49,21 +49,25 @@ const rows: readonly Row[] = [
     id: 'delta',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 10, minimum: 100 },
-    told: { attemptsMax: 2 },
+    webhook: { attemptsMax: 2 },
   },
   {
     id: 'ember',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 0, maximum: 300 },
-    told: { events: ['transaction.completed', 'settlement.completed'] },
+    webhook: { events: ['transaction.completed', 'settlement.completed'] },
   },
 ]
 
 const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
 
-export const sceneProviders: readonly SceneProvider[] = rows.map((row, n) => ({
+export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, n) => ({
   id: row.id,
-  webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
+  webhook: row.webhook && {
+    url: `https://${hostOf(row.id)}/hooks`,
+    secret: secretAt(n),
+    ...row.webhook,
+  },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
 }))
@@ -100,16 +104,16 @@ const accountOf = (phone: string): CustomerAccount => ({
   status: 'active',
 })
 
-const providersAmong = (wanted: readonly number[]) =>
-  rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
+const providersAmong = (selected: readonly number[]) =>
+  rows.map((row, n) => ({ row, n })).filter(({ n }) => selected.includes(n))
 
 const connectionOf = (name: string): ConnectorOptions =>
   name === 'SBX'
     ? {}
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
 
-/** Puts them into the table, before anything happens. */
-export const furnish = async (at: Date, providers: readonly number[]): Promise<void> => {
+/** Writes the fixtures to the table. */
+export const writeFixtures = async (at: Date, providers: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
@@ -141,11 +145,11 @@ export const furnish = async (at: Date, providers: readonly number[]): Promise<v
         [],
         real,
       ),
-      ...(row.told
+      ...(row.webhook
         ? [
             changeWebhook(
               row.id as ProviderId,
-              () => webhookAt(row, row.told as Told, n, at),
+              () => webhookAt(row, row.webhook as WebhookOptions, n, at),
               noWrites,
               real,
             ),
@@ -156,11 +160,11 @@ export const furnish = async (at: Date, providers: readonly number[]): Promise<v
   ])
 }
 
-const webhookAt = ({ id }: Row, told: Told, n: number, since: Date): Webhook => ({
+const webhookAt = ({ id }: Row, webhook: WebhookOptions, n: number, since: Date): Webhook => ({
   url: `https://${hostOf(id)}/hooks`,
   secret: secretAt(n),
   since,
   timeoutSeconds: 10,
   connectionTimeoutSeconds: 5,
-  ...told,
+  ...webhook,
 })

@@ -1,10 +1,10 @@
-import type { Death } from '../engine/effects.ts'
+import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName } from '../engine/faults.ts'
-import { type Chance, chanceOf, seedOf } from '../engine/random.ts'
+import { type Random, randomOf, seedOf } from '../engine/random.ts'
 
 /**
- * What is to happen in a world, before anything goes wrong: who there is, which debits are asked
- * for, and what their banks make of them. All of it plain values, so that a plan can be cut down.
+ * A scenario: its debits, what their banks report, and its faults. Plain values, so that it can be
+ * reduced.
  */
 
 const SECOND_MS = 1_000
@@ -12,33 +12,33 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What a bank says of a debit, and how long after it took it. */
-export type Report = {
+/** A bank's report, and the time after the submission. */
+export type ScriptedReport = {
   afterSeconds: number
   by: 'update' | 'callback'
   status: 'completed' | 'failed' | 'approved'
-  /** With two decimals; absent: the provider's schedule decides. */
+  /** With two decimals; by default the provider's schedule applies. */
   fee?: string
-  /** The bank sends a body that the service rejects, or never sends it. */
+  /** A report that the service rejects, or that never arrives. */
   flaw?: 'rejected' | 'lost'
 }
 
-export type Life = {
-  /** Names it, also in what its bank is told. */
-  n: number
-  /** When the charge is asked for. */
+export type DebitScript = {
+  /** Identifies the script; part of the narration. */
+  number: number
+  /** The time of the charge. */
   at: number
   provider: number
   bank: BankName
   /** With two decimals. */
   amount: string
   phone: string
-  /** What the bank makes of the submission. */
+  /** The bank's response to the submission. */
   verdict: 'accepted' | 'rejected'
-  reports: readonly Report[]
-  /** `again`: once more after its answer. `otherwise`: the same reference for something else. */
-  asks: 'once' | 'again' | 'otherwise' | 'wrongly'
-  /** Seconds after the charge. */
+  reports: readonly ScriptedReport[]
+  /** `twice`: an identical repeat. `reused`: the reference with another amount. */
+  charge: 'once' | 'twice' | 'reused' | 'invalid'
+  /** In seconds after the charge. */
   polls: readonly number[]
   redelivered: number | undefined
   reversed: number | undefined
@@ -46,32 +46,32 @@ export type Life = {
 
 export type Payment = 'paid' | 'underway' | 'rejected'
 
-export type Plan = {
+export type Scenario = {
   seed: number
   startAt: number
-  lives: readonly Life[]
+  scripts: readonly DebitScript[]
   faults: ReadonlySet<FaultName>
-  /** How many times as often as usual each of them strikes. */
+  /** Multiplies the probability of each fault. */
   intensity: number
   healAt: number
   endAt: number
-  /** Workers that are to be lost, beside those that chance takes. */
-  deaths: readonly Death[]
-  /** What the bank makes of the payments of batches, in turn. */
+  /** Crashes in addition to random ones. */
+  crashes: readonly Crash[]
+  /** The results of payouts, in turn. */
   payments: readonly Payment[]
-  /** What receivers answer first, before chance decides; 0: nothing. */
+  /** The statuses of the first webhook responses; 0 for none. */
   answers: readonly number[]
-  /** Who there is; fewer make shorter nights. */
+  /** Indexes of the providers; fewer shorten the nights. */
   providers: readonly number[]
 }
 
-/** `HBA` and `HBB` have endpoints of their own, `SBX` is the sandbox's. */
+/** `HBA` and `HBB` have HTTP endpoints, `SBX` is the sandbox bank. */
 export const bankNames = ['HBA', 'HBB', 'SBX'] as const
 export type BankName = (typeof bankNames)[number]
 
 export const PROVIDERS = 5
 
-/** Whom the sandbox's bank treats how. */
+/** The phone numbers that the sandbox bank distinguishes. */
 const PHONES = [
   '+233241234567',
   '+233241234567',
@@ -82,30 +82,30 @@ const PHONES = [
   '+233245555555',
 ]
 
-const drawAmount = (chance: Chance): string => {
-  // Odd whole cedis are ties of half-even rounding at 1.5 %.
-  if (chance.happens(0.4)) return `${2 * chance.below(300) + 1}.00`
-  const pesewas = 100 + chance.below(chance.happens(0.1) ? 999_901 : 60_000)
+const drawAmount = (random: Random): string => {
+  // At 1.5 %, odd whole cedis are ties of half-even rounding.
+  if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
+  const pesewas = 100 + random.below(random.happens(0.1) ? 999_901 : 60_000)
   return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 }
 
-const drawFee = (chance: Chance): Pick<Report, 'fee'> =>
-  chance.happens(0.25)
-    ? { fee: `${chance.below(2)}.${String(chance.below(100)).padStart(2, '0')}` }
+const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> =>
+  random.happens(0.25)
+    ? { fee: `${random.below(2)}.${String(random.below(100)).padStart(2, '0')}` }
     : {}
 
-/** Most banks say one thing, once and soon; these are all the others too. */
-const drawReports = (chance: Chance): Report[] => {
-  const by = () => chance.pick(['update', 'callback'] as const)
-  const end = (afterSeconds: number, status: Report['status']): Report => ({
+/** Most banks report once; the other cases cover repeats, races and silence. */
+const drawReports = (random: Random): ScriptedReport[] => {
+  const by = () => random.pick(['update', 'callback'] as const)
+  const end = (afterSeconds: number, status: ScriptedReport['status']): ScriptedReport => ({
     afterSeconds,
     by: by(),
     status,
-    ...(status === 'completed' ? drawFee(chance) : {}),
+    ...(status === 'completed' ? drawFee(random) : {}),
   })
-  const soon = chance.between(1, 90)
-  const outcome = chance.happens(0.8) ? 'completed' : 'failed'
-  switch (chance.below(14)) {
+  const soon = random.between(1, 90)
+  const outcome = random.happens(0.8) ? 'completed' : 'failed'
+  switch (random.below(14)) {
     case 0:
       return []
     case 1:
@@ -113,19 +113,19 @@ const drawReports = (chance: Chance): Report[] => {
     case 2:
       return [
         { afterSeconds: soon, by: 'callback', status: 'approved' },
-        end(chance.between(soon + 1, 650), outcome),
+        end(random.between(soon + 1, 650), outcome),
       ]
     case 3:
-      return [end(soon, 'completed'), end(soon + chance.between(0, 2), 'failed')]
+      return [end(soon, 'completed'), end(soon + random.between(0, 2), 'failed')]
     case 4:
-      return [end(soon, outcome), end(soon + chance.between(0, 200), outcome)]
-    // As the five-minute clock runs out, and as the ten-minute clock does.
+      return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
+    // Around the approval timeout and the processing timeout.
     case 5:
-      return [end(chance.between(290, 310), outcome)]
+      return [end(random.between(290, 310), outcome)]
     case 6:
-      return [end(chance.between(590, 610), outcome)]
+      return [end(random.between(590, 610), outcome)]
     case 7:
-      return [end(chance.between(700, 1_500), 'completed')]
+      return [end(random.between(700, 1_500), 'completed')]
     case 8:
       return [end(0, outcome)]
     case 9:
@@ -137,77 +137,76 @@ const drawReports = (chance: Chance): Report[] => {
   }
 }
 
-const drawReversal = (chance: Chance, at: number): number | undefined => {
-  if (!chance.happens(0.2)) return undefined
+const drawReversal = (random: Random, at: number): number | undefined => {
+  if (!random.happens(0.2)) return undefined
   const midnight = DAY_MS - (at % DAY_MS)
-  return chance.pick([
-    chance.between(60, 900),
-    // As the index may yet show it completed when the night's first run reads it.
-    (midnight - chance.between(0, 45 * SECOND_MS)) / SECOND_MS,
-    // While the night's runs are at work.
-    (midnight + chance.between(0, 90 * SECOND_MS)) / SECOND_MS,
-    (midnight + chance.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
-    (midnight + DAY_MS + chance.between(0, 90 * SECOND_MS)) / SECOND_MS,
+  return random.pick([
+    random.between(60, 900),
+    // Reversed while the index still shows it as completed.
+    (midnight - random.between(0, 45 * SECOND_MS)) / SECOND_MS,
+    // During the night's runs.
+    (midnight + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
+    (midnight + random.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
+    (midnight + DAY_MS + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
   ])
 }
 
-const drawLife = (n: number, at: number, chance: Chance): Life => ({
-  n,
+const drawScript = (number: number, at: number, random: Random): DebitScript => ({
+  number,
   at,
-  provider: n % PROVIDERS,
-  bank: chance.pick(bankNames),
-  amount: drawAmount(chance),
-  phone: chance.pick(PHONES),
-  verdict: chance.happens(0.9) ? 'accepted' : 'rejected',
-  reports: drawReports(chance),
-  asks: chance.happens(0.85) ? 'once' : chance.pick(['again', 'otherwise', 'wrongly'] as const),
-  polls: chance.happens(0.15) ? [chance.between(0, 5), chance.between(10, 700)] : [],
-  redelivered: chance.happens(0.05) ? chance.between(60, 2_000) : undefined,
-  reversed: drawReversal(chance, at),
+  provider: number % PROVIDERS,
+  bank: random.pick(bankNames),
+  amount: drawAmount(random),
+  phone: random.pick(PHONES),
+  verdict: random.happens(0.9) ? 'accepted' : 'rejected',
+  reports: drawReports(random),
+  charge: random.happens(0.85) ? 'once' : random.pick(['twice', 'reused', 'invalid'] as const),
+  polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
+  redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
+  reversed: drawReversal(random, at),
 })
 
-/** Most worlds are bad enough; a few are worse. */
 const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
-/** Of all worlds, those in which nothing goes wrong. */
+/** The share of scenarios without faults. */
 const HEALTHY_SHARE = 0.1
 
 const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
-/** When debits are asked for: in bursts, some of them as a day ends. */
-const drawBursts = (chance: Chance, startAt: number): number[] =>
-  Array.from({ length: 2 + chance.below(2) }, () =>
-    chance.happens(0.3)
-      ? midnightAfter(startAt) - chance.between(0, 40 * SECOND_MS)
-      : startAt + chance.between(0, 30 * HOUR_MS),
+/** Bursts of charges, some just before midnight. */
+const drawBursts = (random: Random, startAt: number): number[] =>
+  Array.from({ length: 2 + random.below(2) }, () =>
+    random.happens(0.3)
+      ? midnightAfter(startAt) - random.between(0, 40 * SECOND_MS)
+      : startAt + random.between(0, 30 * HOUR_MS),
   )
 
-/** The world of a seed, with so many debits. */
-export const drawPlan = (seed: number, lifecycles: number): Plan => {
-  const chance = chanceOf(seedOf(seed, 1))
-  const startAt = Date.UTC(2026, chance.below(12), 1 + chance.below(28), chance.below(24))
-  const bursts = drawBursts(chance, startAt)
-  const lives = Array.from({ length: lifecycles }, (_, n) => {
-    const own = chanceOf(seedOf(seed, 2, n))
-    return drawLife(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
+/** Returns the scenario of a seed. */
+export const drawScenario = (seed: number, lifecycles: number): Scenario => {
+  const random = randomOf(seedOf(seed, 1))
+  const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
+  const bursts = drawBursts(random, startAt)
+  const scripts = Array.from({ length: lifecycles }, (_, index) => {
+    const own = randomOf(seedOf(seed, 2, index))
+    return drawScript(index, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
-  const healAt = chance.happens(0.5)
-    ? last + chance.between(5 * MINUTE_MS, 60 * MINUTE_MS)
-    : midnightAfter(last) + DAY_MS + chance.between(0, 2 * HOUR_MS)
+  const healAt = random.happens(0.5)
+    ? last + random.between(5 * MINUTE_MS, 60 * MINUTE_MS)
+    : midnightAfter(last) + DAY_MS + random.between(0, 2 * HOUR_MS)
   return {
     seed,
     startAt,
-    lives,
-    faults: chance.happens(HEALTHY_SHARE) ? new Set() : drawFaults(chance),
-    intensity: chance.pick(INTENSITIES),
+    scripts,
+    faults: random.happens(HEALTHY_SHARE) ? new Set() : drawFaults(random),
+    intensity: random.pick(INTENSITIES),
     healAt,
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
-    deaths: [],
+    crashes: [],
     answers: [],
-    providers: Array.from({ length: PROVIDERS }, (_, n) => n),
+    providers: Array.from({ length: PROVIDERS }, (_, index) => index),
     payments: Array.from({ length: 8 }, () =>
-      chance.happens(0.75) ? 'paid' : chance.pick(['underway', 'rejected'] as const),
+      random.happens(0.75) ? 'paid' : random.pick(['underway', 'rejected'] as const),
     ),
   }
 }

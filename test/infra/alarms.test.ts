@@ -4,6 +4,7 @@ import { deadLetters } from '../../infra/definitions/queues.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
+import { rowsOf } from '../support/rows.ts'
 import { templatesOf } from '../support/templates.ts'
 
 const stage = stageNamed('production')
@@ -29,41 +30,37 @@ const deadLetterQueues = [
 
 /** Name, metric, threshold, consecutive periods, treatment of missing data. */
 const rows = [
-  ['server-errors', 'AWS/ApiGateway 5XXError', 'Sum of 300 s >= 5', 1, 'ok'],
-  ['charge-slow', 'AWS/ApiGateway Latency', 'p99 of 300 s >= 200', 3, 'ok'],
-  ['charge-throttled', 'AWS/Lambda Throttles', 'Sum of 300 s >= 1', 1, 'ok'],
-  ['stream-late', 'AWS/Lambda IteratorAge', 'Maximum of 300 s >= 60000', 1, 'ok'],
-  ['sweep-missing', 'service SweepRuns', 'Sum of 60 s < 1', 5, 'bad'],
-  ['webhook-failing', 'service WebhookFailingDays', 'Maximum of 300 s >= 3', 1, 'ok'],
-  ['late-completion', 'service LateCompletion', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['contradiction', 'service Contradiction', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['refused-report', 'service RefusedReport', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['refund-failed', 'service RefundFailed', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['bank-requests-limited', 'service BankRequestsLimited', 'Sum of 300 s >= 1', 1, 'ok'],
-  ['bank-credentials-refused', 'service BankCredentialsRefused', 'Sum of 300 s >= 5', 1, 'ok'],
-  ['bank-requests-refused', 'service BankRequestsRefused', 'Sum of 300 s >= 20', 1, 'ok'],
-  ['settlement-unfinished', 'service SettlementUnfinished', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['settlement-not-paid', 'service SettlementNotPaid', 'Maximum of 300 s >= 1', 1, 'ok'],
-  ['settlement-failed', 'service SettlementFailed', 'Maximum of 300 s >= 1', 1, 'ok'],
-  [
-    'reconciliation-differences',
-    'service ReconciliationDifferences',
-    'Maximum of 300 s >= 1',
-    1,
-    'ok',
-  ],
-  [
-    'reconciliation-missing',
-    'service ReconciliationDifferences',
-    'SampleCount of 3600 s < 1',
-    25,
-    'bad',
-  ],
+  ...rowsOf(`
+    server-errors               AWS/ApiGateway 5XXError            Sum of 300 s >= 5          1   ok
+    charge-slow                 AWS/ApiGateway Latency             p99 of 300 s >= 200        3   ok
+    charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
+    stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
+    sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
+    webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
+    late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok
+    contradiction               service Contradiction              Maximum of 300 s >= 1      1   ok
+    refused-report              service RefusedReport              Maximum of 300 s >= 1      1   ok
+    refund-failed               service RefundFailed               Maximum of 300 s >= 1      1   ok
+    bank-requests-limited       service BankRequestsLimited        Sum of 300 s >= 1          1   ok
+    bank-credentials-refused    service BankCredentialsRefused     Sum of 300 s >= 5          1   ok
+    bank-requests-refused       service BankRequestsRefused        Sum of 300 s >= 20         1   ok
+    settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
+    settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
+    settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
+    reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
+    reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
+  `),
   ...deadLetterQueues.flatMap((name) => [
-    [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', 1, 'ok'],
-    [`${name}-old`, 'AWS/SQS ApproximateAgeOfOldestMessage', 'Maximum of 300 s >= 604800', 1, 'ok'],
+    [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
+    [
+      `${name}-old`,
+      'AWS/SQS ApproximateAgeOfOldestMessage',
+      'Maximum of 300 s >= 604800',
+      '1',
+      'ok',
+    ],
   ]),
-] as [string, string, string, number, string][]
+] as [string, string, string, string, string][]
 
 const OPERATORS: Record<string, string> = {
   GreaterThanOrEqualToThreshold: '>=',
@@ -71,7 +68,7 @@ const OPERATORS: Record<string, string> = {
 }
 
 describe('alarms', () => {
-  test.each(rows)('%s fires on %s: %s in %i periods; missing data is %s', (name, ...expected) => {
+  test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, ...expected) => {
     const row = alarm(name)
     const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
     const operator = OPERATORS[String(row?.ComparisonOperator)]
@@ -79,7 +76,7 @@ describe('alarms', () => {
     expect([
       `${namespace} ${row?.MetricName}`,
       `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
-      row?.EvaluationPeriods,
+      String(row?.EvaluationPeriods),
       row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
     ]).toEqual(expected)
   })

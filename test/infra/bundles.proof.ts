@@ -31,7 +31,7 @@ const receiver = useReceiver()
 
 /** Rooms that speak to others, beside the functions: a sample does not take them everywhere. */
 const rooms = {
-  exchange: 'shared/banks/request.ts',
+  request: 'shared/banks/request.ts',
   bucket: 'shared/settlement/report/bucket.ts',
   schedule: 'shared/queues/schedule.ts',
 }
@@ -98,7 +98,7 @@ describe('what reaches others', () => {
   })
 
   test('a bank is asked, by the agent', async () => {
-    const { sendBankRequest } = await load('exchange')
+    const { sendBankRequest } = await load('request')
     const question = { method: 'POST', body: '{"a":1}', secret: 'x', timeoutSeconds: 5 }
     const answer = await sendBankRequest({
       ...question,

@@ -9,17 +9,13 @@ test('the committed class file equals the output of javac', () => {
   const folder = 'sandbox/java'
   const output = mkdtempSync(join(tmpdir(), 'wrapper-'))
   const classPath = javaArguments().at(-1) ?? ''
-  const options = [
-    '--release',
-    '17',
-    '-g:none',
-    '-proc:none',
+  const compile = ['--release', '17', '-g:none', '-proc:none', '-classpath', classPath]
+  const { status, stderr } = spawnSync('javac', [
+    ...compile,
     '-d',
     output,
-    '-classpath',
-    classPath,
-  ]
-  const { status, stderr } = spawnSync('javac', [...options, join(folder, 'LocalDynamoDb.java')])
+    join(folder, 'LocalDynamoDb.java'),
+  ])
   expect(status, String(stderr)).toBe(0)
   const compiled = (path: string) => readFileSync(join(path, 'LocalDynamoDb.class'))
   expect(compiled(output).equals(compiled(folder))).toBe(true)

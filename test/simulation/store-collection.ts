@@ -1,7 +1,7 @@
-import type { Chance } from './chance.ts'
-import { type Operation, TABLE } from './operation.ts'
+import type { Random } from './random.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 
-/** What else the store writes, and all that it reads: feeds, windows, deliveries, lists. */
+/** Generates the store's other writes, and its reads. */
 
 const TableName = TABLE
 const TIMES = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:01.000Z', '2026-11-22T00:00:00.000Z']
@@ -20,154 +20,154 @@ const query = (input: object): Operation => ({
   input: { TableName, ...input },
 })
 
-const feedKey = (chance: Chance) => ({ pk: 'FEED#p', sk: `000000000${chance.below(4)}` })
-const debitPk = (chance: Chance): string => `DEBIT#R${chance.below(3)}`
+const feedKey = (random: Random) => ({ pk: 'FEED#p', sk: `000000000${random.below(4)}` })
+const debitPk = (random: Random): string => `DEBIT#R${random.below(3)}`
 
-const deliveryItem = (chance: Chance) => ({
-  pk: debitPk(chance),
-  sk: `DELIVERY#0${chance.below(2)}`,
+const deliveryItem = (random: Random) => ({
+  pk: debitPk(random),
+  sk: `DELIVERY#0${random.below(2)}`,
   entity: 'delivery',
-  status: chance.pick(['pending', 'delivered']),
-  attemptCount: chance.below(3),
+  status: random.pick(['pending', 'delivered']),
+  attemptCount: random.below(3),
   attemptsMax: 3,
-  nextAttemptAt: chance.once(2) ? null : chance.pick(TIMES),
-  last: chance.once(2)
+  nextAttemptAt: random.once(2) ? null : random.pick(TIMES),
+  last: random.once(2)
     ? null
     : { number: 1, at: TIMES[0], outcome: { kind: 'answered', http: 200 } },
-  ...(chance.once(2) ? { byStatus: 'p#undelivered', byTime: `${chance.pick(TIMES)}#R1#1` } : {}),
-  ...(chance.once(2) ? { work: 'WATCH#0', due: chance.pick(TIMES) } : {}),
+  ...(random.once(2) ? { byStatus: 'p#undelivered', byTime: `${random.pick(TIMES)}#R1#1` } : {}),
+  ...(random.once(2) ? { work: 'WATCH#0', due: random.pick(TIMES) } : {}),
 })
 
-const asRead = (chance: Chance) => ({
+const asRead = (random: Random) => ({
   ConditionExpression:
     'attemptCount = :count AND #status = :status AND attemptsMax = :max' +
     ' AND nextAttemptAt = :next AND attemptsMax >= :attempts',
   ExpressionAttributeNames: { '#status': 'status' },
   ExpressionAttributeValues: {
-    ':count': chance.below(3),
+    ':count': random.below(3),
     ':status': 'pending',
     ':max': 3,
-    ':next': chance.once(2) ? null : chance.pick(TIMES),
-    ':attempts': chance.below(4),
+    ':next': random.once(2) ? null : random.pick(TIMES),
+    ':attempts': random.below(4),
   },
 })
 
-const again = (chance: Chance) => {
-  const isLater = chance.once(2)
+const again = (random: Random) => {
+  const isLater = random.once(2)
   return {
-    Key: { pk: debitPk(chance), sk: chance.pick(['DEBIT', 'DELIVERY#00']) },
+    Key: { pk: debitPk(random), sk: random.pick(['DEBIT', 'DELIVERY#00']) },
     UpdateExpression: isLater ? 'SET due = :next' : 'REMOVE #work, due',
     ConditionExpression: 'due = :due',
     ...(isLater ? {} : { ExpressionAttributeNames: { '#work': 'work' } }),
     ExpressionAttributeValues: {
-      ':due': chance.pick(TIMES),
-      ...(isLater ? { ':next': chance.pick(TIMES) } : {}),
+      ':due': random.pick(TIMES),
+      ...(isLater ? { ':next': random.pick(TIMES) } : {}),
     },
   }
 }
 
-const list = (chance: Chance) => {
-  const isBefore = chance.once(2)
+const list = (random: Random) => {
+  const isBefore = random.once(2)
   return {
     IndexName: 'by-status',
     KeyConditionExpression: isBefore ? '#pk = :pk AND byTime < :before' : '#pk = :pk',
     ExpressionAttributeNames: { '#pk': 'byStatus' },
     ExpressionAttributeValues: {
-      ':pk': chance.pick(['p#pending', 'p#completed', 'p#settlements', 'p#undelivered']),
-      ...(isBefore ? { ':before': chance.pick(TIMES) } : {}),
+      ':pk': random.pick(['p#pending', 'p#completed', 'p#settlements', 'p#undelivered']),
+      ...(isBefore ? { ':before': random.pick(TIMES) } : {}),
     },
     ScanIndexForward: false,
-    Limit: 1 + chance.below(3),
+    Limit: 1 + random.below(3),
   }
 }
 
-const due = (chance: Chance) => ({
+const due = (random: Random) => ({
   IndexName: 'work',
   KeyConditionExpression: '#work = :shard AND due <= :now',
   ExpressionAttributeNames: { '#work': 'work' },
   ExpressionAttributeValues: {
-    ':shard': chance.pick(['WATCH#0', 'WATCH#1', 'SETTLE#p', 'PAY']),
-    ':now': chance.pick(TIMES),
+    ':shard': random.pick(['WATCH#0', 'WATCH#1', 'SETTLE#p', 'PAY']),
+    ':now': random.pick(TIMES),
   },
-  Limit: 1 + chance.below(3),
+  Limit: 1 + random.below(3),
 })
 
-const KINDS: readonly ((chance: Chance) => Operation)[] = [
-  (chance) =>
+const KINDS: readonly ((random: Random) => Operation)[] = [
+  (random) =>
     update({
-      Key: { pk: `WINDOW#p#${chance.below(2)}`, sk: 'WINDOW' },
+      Key: { pk: `WINDOW#p#${random.below(2)}`, sk: 'WINDOW' },
       UpdateExpression: 'SET expiresAt = :expires ADD requests :one',
-      ExpressionAttributeValues: { ':one': 1, ':expires': 1_000 + chance.below(2) },
+      ExpressionAttributeValues: { ':one': 1, ':expires': 1_000 + random.below(2) },
       ReturnValues: 'UPDATED_NEW',
     }),
-  (chance) =>
+  (random) =>
     update({
-      Key: feedKey(chance),
+      Key: feedKey(random),
       UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
       ConditionExpression: 'size(entries) <= :room',
       ExpressionAttributeValues: {
-        ':entries': ['R1#1', 'R2#1'].slice(chance.below(2)),
+        ':entries': ['R1#1', 'R2#1'].slice(random.below(2)),
         ':room': 3,
-        ':at': chance.pick(TIMES),
+        ':at': random.pick(TIMES),
       },
     }),
-  (chance) => put({ Item: { ...feedKey(chance), entries: ['R0#1'], lastAt: TIMES[0] }, ...isNew }),
-  (chance) =>
+  (random) => put({ Item: { ...feedKey(random), entries: ['R0#1'], lastAt: TIMES[0] }, ...isNew }),
+  (random) =>
     update({
-      Key: feedKey(chance),
+      Key: feedKey(random),
       UpdateExpression: 'SET expiresAt = :expires',
       ExpressionAttributeValues: { ':expires': 1 },
     }),
-  (chance) =>
+  (random) =>
     query({
       KeyConditionExpression: 'pk = :pk AND sk >= :from',
       FilterExpression: 'lastAt >= :oldest',
       ExpressionAttributeValues: {
         ':pk': 'FEED#p',
-        ':from': feedKey(chance).sk,
-        ':oldest': chance.pick(TIMES),
+        ':from': feedKey(random).sk,
+        ':oldest': random.pick(TIMES),
       },
       ConsistentRead: true,
-      Limit: 1 + chance.below(4),
+      Limit: 1 + random.below(4),
     }),
-  (chance) =>
+  (random) =>
     query({
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': debitPk(chance), ':prefix': 'DELIVERY#' },
+      ExpressionAttributeValues: { ':pk': debitPk(random), ':prefix': 'DELIVERY#' },
       ConsistentRead: true,
-      ScanIndexForward: chance.once(2),
-      Limit: 1 + chance.below(3),
+      ScanIndexForward: random.once(2),
+      Limit: 1 + random.below(3),
     }),
-  (chance) => put({ Item: deliveryItem(chance), ...(chance.once(2) ? isNew : asRead(chance)) }),
-  (chance) => put({ Item: deliveryItem(chance) }),
-  (chance) => update(again(chance)),
-  (chance) => query(list(chance)),
-  (chance) => query(due(chance)),
-  (chance) => ({
+  (random) => put({ Item: deliveryItem(random), ...(random.once(2) ? isNew : asRead(random)) }),
+  (random) => put({ Item: deliveryItem(random) }),
+  (random) => update(again(random)),
+  (random) => query(list(random)),
+  (random) => query(due(random)),
+  (random) => ({
     command: 'DeleteCommand',
     input: {
       TableName,
-      Key: { pk: debitPk(chance), sk: chance.pick(['DEBIT', 'DELIVERY#00']) },
+      Key: { pk: debitPk(random), sk: random.pick(['DEBIT', 'DELIVERY#00']) },
       ConditionExpression: 'attribute_exists(pk)',
     },
   }),
-  (chance) =>
+  (random) =>
     update({
-      Key: { pk: debitPk(chance), sk: 'DELIVERY#01' },
+      Key: { pk: debitPk(random), sk: 'DELIVERY#01' },
       UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :at)',
       ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeValues: { ':at': chance.pick(TIMES) },
+      ExpressionAttributeValues: { ':at': random.pick(TIMES) },
     }),
-  (chance) => ({
+  (random) => ({
     command: 'GetCommand',
-    input: { TableName, Key: { pk: debitPk(chance), sk: 'DEBIT' }, ConsistentRead: true },
+    input: { TableName, Key: { pk: debitPk(random), sk: 'DEBIT' }, ConsistentRead: true },
   }),
-  (chance) => ({
+  (random) => ({
     command: 'BatchGetCommand',
     input: {
       RequestItems: {
         [TABLE]: {
-          Keys: chance
+          Keys: random
             .some(['R0', 'R1', 'R2'], 2)
             .map((one) => ({ pk: `DEBIT#${one}`, sk: 'DEBIT' })),
           ConsistentRead: true,
@@ -177,4 +177,4 @@ const KINDS: readonly ((chance: Chance) => Operation)[] = [
   }),
 ]
 
-export const collectionOperation = (chance: Chance): Operation => chance.pick(KINDS)(chance)
+export const collectionOperation = (random: Random): Operation => random.pick(KINDS)(random)

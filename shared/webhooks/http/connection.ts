@@ -113,7 +113,7 @@ const CAUSES: Record<string, ConnectionFailure['cause']> = {
 const causeOf = (error: unknown): ConnectionFailure['cause'] =>
   CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
 
-/** Returns an HTTP client on this socket. The client never opens another connection, which would be unchecked. */
+/** Returns an HTTP client that uses this socket only: another connection would be unchecked. */
 const clientOn = (socket: Socket, origin: string): Client =>
   new Client(origin, {
     allowH2: false,

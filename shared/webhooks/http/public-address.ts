@@ -46,7 +46,7 @@ const ipv4Special = listOf(IPV4_SPECIAL, 'ipv4')
 const ipv6Unicast = listOf(IPV6_UNICAST, 'ipv6')
 const ipv6Special = listOf(IPV6_SPECIAL, 'ipv6')
 
-/** Reports whether an IP address is public (docs/api.md#webhook-urls). Text with a zone, or other text, is not. */
+/** Reports whether a text is a public IP address without a zone (docs/api.md#webhook-urls). */
 export const isPublicAddress = (address: string): boolean => {
   const family = address.includes('%') ? 0 : isIP(address)
   if (family === 4) return !ipv4Special.check(address, 'ipv4')

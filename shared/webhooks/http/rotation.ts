@@ -1,7 +1,7 @@
 import type { Webhook } from '../../domain/webhooks/webhook.ts'
 
 /** A replacement of a webhook's secret, with an overlap (docs/api.md#signatures). */
-export type Rotation = {
+export type WebhookRotation = {
   /** The new secret, the same in each retry of the rotation. */
   secret: string
   at: Date
@@ -13,7 +13,10 @@ export type Rotation = {
  * Replaces the secret and drops an earlier previous one, so that two rotations end a leaked secret.
  * Returns the unchanged object for a repeated rotation.
  */
-export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: Rotation): Webhook => {
+export const rotated = (
+  webhook: Webhook,
+  { secret, at, graceSeconds }: WebhookRotation,
+): Webhook => {
   if (webhook.secret === secret || webhook.previous?.secret === secret) return webhook
   const { previous, ...rest } = webhook
   if (graceSeconds === 0) return { ...rest, secret }

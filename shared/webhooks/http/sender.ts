@@ -28,7 +28,7 @@ export type PostRequest = {
 }
 
 /** `address`: the connected IP address. */
-export type Sent = { outcome: Outcome; address: string | null }
+export type SendResult = { outcome: Outcome; address: string | null }
 
 /**
  * Returns a function that makes one attempt at checked addresses, with limits of time and size and
@@ -37,7 +37,7 @@ export type Sent = { outcome: Outcome; address: string | null }
  */
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
-  async (request: PostRequest, network: Network): Promise<Sent> => {
+  async (request: PostRequest, network: Network): Promise<SendResult> => {
     const { limit, connecting, end } = limitsOf(request)
     try {
       const target = await targetOf(request.url, { network, rules, signal: connecting })
@@ -74,14 +74,14 @@ const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequ
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,
   address: string | null,
-): Sent => ({
+): SendResult => ({
   outcome: { kind: 'unreached', cause },
   address,
 })
 
 type Sending = { request: PostRequest; url: URL; limit: AbortSignal; bodySeconds: number }
 
-const sendOn = async (connection: Connection, sending: Sending): Promise<Sent> => {
+const sendOn = async (connection: Connection, sending: Sending): Promise<SendResult> => {
   const { client, address } = connection
   try {
     const response = await client.request(undiciRequest(sending))
@@ -128,11 +128,9 @@ const retryAfter = (value: string | string[] | undefined): number | undefined =>
     ? Math.min(Number(value), RETRY_AFTER_MAX_SECONDS)
     : undefined
 
-type Body = Dispatcher.ResponseData['body']
-
 /** Reads the start of a body. The status has decided the outcome, so a slow or broken body is cut. */
 const readStart = async (
-  body: Body,
+  body: Dispatcher.ResponseData['body'],
   timeout: AbortSignal,
 ): Promise<{ text: string; isComplete: boolean }> => {
   const parts: Buffer[] = []

@@ -6,8 +6,8 @@ import { literalAddress, refuseUrl, webhookUrl } from './url.ts'
 /** A receiver: its URL and all addresses of its host, each checked. */
 export type Target = { url: URL; addresses: string[] }
 
-/** A rejected URL: the cause for the delivery record, the refusal for the operator who sets the URL. */
-export type Rejection = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
+/** The cause is for the delivery record, the refusal for the operator who sets the URL. */
+export type RejectedUrl = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
 
 /** Decides which URLs and addresses are allowed. */
 export type Rules = {
@@ -25,7 +25,7 @@ export const strict: Rules = { urlOf: webhookUrl, isAllowed: isPublicAddress }
 export const targetOf = async (
   text: string,
   { network, rules, signal }: { network: Network; rules: Rules; signal: AbortSignal },
-): Promise<Target | Rejection> => {
+): Promise<Target | RejectedUrl> => {
   const checked = rules.urlOf(text, network)
   if (checked instanceof Refusal) return { cause: 'address', refusal: checked }
   const url = new URL(checked)

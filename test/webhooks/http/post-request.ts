@@ -1,7 +1,6 @@
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import type { PostRequest } from '../../../shared/webhooks/http/sender.ts'
 
-/** A request, as a test needs it. */
 export const requestTo = (url: string, changes: Partial<PostRequest> = {}): PostRequest => ({
   url,
   headers: {},
@@ -11,7 +10,7 @@ export const requestTo = (url: string, changes: Partial<PostRequest> = {}): Post
   ...changes,
 })
 
-/** A network in which no name is known, but for those that a test adds. */
+/** Returns a network without any known host. */
 export const networkOf = (changes: Partial<Network> = {}): Network => ({
   resolve: async () => [],
   local: false,
@@ -19,12 +18,12 @@ export const networkOf = (changes: Partial<Network> = {}): Network => ({
   ...changes,
 })
 
-/** A name system that gives these answers, one after the other, and counts the questions. */
-export const answering = (...answers: string[][]) => {
-  const asked: string[] = []
+/** Returns a resolver that gives these answers in order and records the looked-up hosts. */
+export const fakeResolver = (...answers: string[][]) => {
+  const lookups: string[] = []
   const resolve = async (host: string): Promise<string[]> => {
-    asked.push(host)
-    return answers[asked.length - 1] ?? []
+    lookups.push(host)
+    return answers[lookups.length - 1] ?? []
   }
-  return { asked, resolve }
+  return { lookups, resolve }
 }

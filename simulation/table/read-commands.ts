@@ -1,0 +1,73 @@
+import type { Item } from '../engine/observations.ts'
+import { invalid, noSuchTable, unsupported } from './errors.ts'
+import { type Key, parseKey } from './keys.ts'
+import { type QueryInput, query, type Source } from './query.ts'
+import type { Storage, TableOptions } from './storage.ts'
+
+type ReadInput = {
+  TableName?: string | undefined
+  Key?: unknown
+  ConsistentRead?: boolean | undefined
+}
+
+type BatchGetInput = {
+  RequestItems?: Record<string, { Keys?: readonly unknown[]; ConsistentRead?: boolean }>
+}
+
+type Output = Record<string, unknown>
+
+const KEYS_MAX = 100
+
+export const readCommands = (storage: Storage, { definition, name, now }: TableOptions) => {
+  const check = (tableName: string | undefined, input: object): void => {
+    if (tableName !== name) throw noSuchTable()
+    if ('ConsistentRead' in input !== !('IndexName' in input)) {
+      throw unsupported('an eventually consistent read of the table')
+    }
+    if ('ProjectionExpression' in input && !('IndexName' in input)) {
+      throw unsupported('a projection of the table')
+    }
+  }
+
+  const get = (input: ReadInput): Output => {
+    check(input.TableName, input)
+    const Item = storage.find(parseKey(input.Key))
+    return Item ? { Item } : {}
+  }
+
+  const batchGet = ({ RequestItems = {} }: BatchGetInput): Output => {
+    const [[tableName, input] = [], second] = Object.entries(RequestItems)
+    if (!input || second) throw unsupported('a batch of several tables')
+    check(tableName, input)
+    const items = distinct((input.Keys ?? []).map(parseKey)).map(storage.find)
+    const found = items.filter((item): item is Item => item !== undefined)
+    return { Responses: { [name]: found }, UnprocessedKeys: {} }
+  }
+
+  const sourceOf = (input: QueryInput): Source => {
+    check(input.TableName, input)
+    if (input.IndexName === undefined) {
+      return { keys: definition, projected: undefined, rowsOf: storage.partition }
+    }
+    const view = storage.index(input.IndexName)
+    return {
+      keys: view.definition,
+      projected: view.definition.projected,
+      rowsOf: (value) => view.partition(value, now()),
+    }
+  }
+
+  return {
+    GetCommand: get,
+    BatchGetCommand: batchGet,
+    QueryCommand: (input: QueryInput): Output => query(input, sourceOf(input)),
+  }
+}
+
+const distinct = (keys: readonly Key[]): readonly Key[] => {
+  if (keys.length === 0 || keys.length > KEYS_MAX) throw invalid(`1 to ${KEYS_MAX} keys are read`)
+  if (new Set(keys.map(({ pk, sk }) => `${pk}\n${sk}`)).size < keys.length) {
+    throw invalid('Provided list of item keys contains duplicates')
+  }
+  return keys
+}

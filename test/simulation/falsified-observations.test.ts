@@ -1,0 +1,307 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { deserialize } from 'node:v8'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Change, Item, Observations } from '../../simulation/engine/observations.ts'
+import { invariants, violationsOf } from '../../simulation/invariants/all.ts'
+
+/** The invariants accept a correct run and reject each falsified copy of its observations. */
+
+// biome-ignore lint/suspicious/noExplicitAny: rows change members of every kind of observation
+type Any = any
+type Run = { [K in keyof Observations]: Any }
+
+let bytes: Buffer
+
+beforeAll(async () => {
+  const options = { encoding: 'buffer' as const, maxBuffer: 2 ** 26 }
+  const args = ['--no-warnings', 'test/simulation/observe-run.ts']
+  bytes = (await promisify(execFile)(process.execPath, args, options)).stdout
+}, 120_000)
+
+const itemsOf = ({ items }: Run, members: object): Any[] =>
+  items.filter((item: Any) =>
+    Object.entries(members).every(([name, value]) => item[name] === value),
+  )
+
+const itemOf = (run: Run, members: object): Any => required(itemsOf(run, members)[0])
+
+const required = (value: Any): Any => {
+  if (value === undefined) throw new Error('The run has no such observation')
+  return value
+}
+
+const DEBITS = { settled: 0, reversed: 5, failed: 10, expired: 15, next: 20 }
+
+const debit = (run: Run, name: keyof typeof DEBITS): Any =>
+  itemOf(run, { entity: 'debit', narration: `Debit ${DEBITS[name]}` })
+
+const batch = (run: Run): Any => itemOf(run, { entity: 'batch' })
+
+const line = (run: Run, name: keyof typeof DEBITS, type = 'debit'): Any =>
+  itemOf(run, { entity: 'line', reference: debit(run, name).reference, type })
+
+const call = ({ calls }: Run, test: (call: Any) => boolean): Any => required(calls.find(test))
+
+const changesOf = ({ changes }: Run, { pk, sk }: Item): Any[] =>
+  changes.filter(({ before, after }: Change) => {
+    const item = after ?? before
+    return item?.pk === pk && item.sk === sk
+  })
+
+const remove = (run: Run, removed: Item): void => {
+  run.items = run.items.filter((item: Item) => item !== removed)
+}
+
+/** Changes members of an item in its last image and in every recorded one. */
+const rewrite = (run: Run, item: Item, members: object): void => {
+  const images = changesOf(run, item).flatMap(({ before, after }) => [before, after])
+  for (const image of [item, ...images]) if (image) Object.assign(image, members)
+}
+
+/** Adds one write that changes members of an item. */
+const append = (run: Run, item: Item, members: object): void => {
+  const { sequence, transaction, at } = run.changes.at(-1)
+  const before = structuredClone(item)
+  Object.assign(item, members)
+  const by = { name: 'sweep', invocation: 0 }
+  const after = structuredClone(item)
+  const next = { sequence: sequence + 1, transaction: transaction + 1, at, before, after, by }
+  run.changes.push(next)
+}
+
+const entry = (run: Run, name: keyof typeof DEBITS, type: string): Any =>
+  required(debit(run, name).history.find((entry: Any) => entry.type === type))
+
+/** A post of the event `completed`. */
+const completedPost = (run: Run): Any =>
+  required(run.posts.find(({ raw }: Any) => raw.includes('"event":"transaction.completed"')))
+
+/** The record of the event whose first attempt failed, after that attempt. */
+const failedAttempt = ({ changes }: Run): Any =>
+  required(changes.find(({ after }: Any) => after?.nextAttemptAt && after.last)).after
+
+const charges = ({ calls }: Run): Any[] => calls.filter(({ name }: Any) => name === 'charge')
+
+const falsifications: readonly (readonly [number, string, (run: Run) => void])[] = [
+  [1, 'an accepted debit disappears', (run) => remove(run, debit(run, 'settled'))],
+  [
+    2,
+    'a claim has no debit',
+    (run) =>
+      run.items.push({ ...itemOf(run, { sk: 'PARTNER_REFERENCE' }), pk: 'PROVIDER#amber#x' }),
+  ],
+  [
+    3,
+    'a replay returns another debit',
+    (run) => {
+      charges(run)[1].reply.body.data.reference = debit(run, 'failed').reference
+    },
+  ],
+  [
+    4,
+    'a debit is pending at the end',
+    (run) => {
+      const item = debit(run, 'next')
+      rewrite(run, item, { status: 'pending', history: item.history.slice(0, 2) })
+    },
+  ],
+  [
+    5,
+    'a status has no entry',
+    (run) => Object.assign(debit(run, 'settled'), { status: 'reversed' }),
+  ],
+  [
+    6,
+    'a move keeps the version',
+    (run) => {
+      const changes = changesOf(run, debit(run, 'settled'))
+      changes.find(({ after }) => after.status === 'completed').after.version -= 1
+    },
+  ],
+  [
+    7,
+    'a repeated status is refused',
+    (run) => {
+      const { uuid } = debit(run, 'settled')
+      const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
+      Object.assign(reports.at(-1).reply, { status: 422, body: { error: { code: 3001 } } })
+    },
+  ],
+  [
+    8,
+    'a timeout has another message',
+    (run) => Object.assign(entry(run, 'expired', 'failed').set, { errorMessage: 'Timeout' }),
+  ],
+  [
+    9,
+    'two debits share a uuid',
+    (run) => rewrite(run, debit(run, 'next'), { uuid: debit(run, 'failed').uuid }),
+  ],
+  [
+    10,
+    'a debit has no claim',
+    (run) => {
+      const { reference } = debit(run, 'settled')
+      remove(run, itemOf(run, { sk: 'PARTNER_REFERENCE', reference }))
+    },
+  ],
+  [11, 'a bank acts twice', ({ bankPosts }) => bankPosts.push({ ...bankPosts[0] })],
+  [
+    12,
+    'a history is rewritten',
+    (run) => {
+      const item = debit(run, 'settled')
+      const [first, ...others] = item.history
+      append(run, item, { history: [{ ...first, by: 'operator:local:ama' }, ...others] })
+    },
+  ],
+  [
+    13,
+    'a post has another event id',
+    (run) => Object.assign(completedPost(run).headers, { 'x-svc-event-id': 'evt_1' }),
+  ],
+  [
+    14,
+    'the feed lacks an event',
+    (run) => {
+      const { reference } = debit(run, 'settled')
+      for (const page of itemsOf(run, { entity: 'feed-page' })) {
+        page.entries = page.entries.filter((key: string) => key !== `${reference}#3`)
+      }
+    },
+  ],
+  [
+    15,
+    'an event has no delivery',
+    (run) => {
+      const { reference } = debit(run, 'settled')
+      remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
+    },
+  ],
+  [
+    16,
+    'a retry is due one second after the attempt',
+    (run) => {
+      const after = failedAttempt(run)
+      after.nextAttemptAt = new Date(Date.parse(after.last.at) + 1_000).toISOString()
+    },
+  ],
+  [
+    17,
+    'a record names a response that no receiver sent',
+    (run) => Object.assign(failedAttempt(run).last, { responseCode: 599 }),
+  ],
+  [
+    18,
+    'the bytes differ from those that were signed',
+    (run) => {
+      completedPost(run).raw += ' '
+    },
+  ],
+  [
+    19,
+    'a post reaches the receiver of another provider',
+    (run) => Object.assign(completedPost(run), { url: run.setup.providers[1].webhook.url }),
+  ],
+  [
+    20,
+    'a day total is not the sum',
+    ({ items }) => {
+      Object.assign(
+        items.find(({ sk }: Item) => sk.startsWith('DAY#')),
+        { amountTotal: 1 },
+      )
+    },
+  ],
+  [
+    21,
+    'a charge within the limit is refused',
+    ({ setup }) => Object.assign(setup.providers[1], { dailyLimit: 2_000_00 }),
+  ],
+  [22, 'a completed debit has no line', (run) => remove(run, line(run, 'settled'))],
+  [
+    23,
+    'a line is written without its mark',
+    (run) => {
+      changesOf(run, line(run, 'settled'))[0].transaction += 10_000
+    },
+  ],
+  [
+    24,
+    'a batch is not the sum of its lines',
+    (run) => {
+      batch(run).totals.net += 1
+    },
+  ],
+  [
+    25,
+    'no bank paid a batch',
+    (run) => {
+      run.bankPosts = run.bankPosts.filter(({ path }: Any) => path !== '/settlements')
+    },
+  ],
+  [
+    26,
+    'the sums of a sealed batch change',
+    (run) => append(run, batch(run), { totals: { ...batch(run).totals, net: 0 } }),
+  ],
+  [
+    27,
+    'an adjustment has another fee',
+    (run) => {
+      line(run, 'reversed', 'adjustment').fee += 1
+    },
+  ],
+  [
+    28,
+    'a debit is settled on its own day',
+    (run) => rewrite(run, batch(run), { date: line(run, 'settled').completedAt.slice(0, 10) }),
+  ],
+  [
+    29,
+    'a fee is rounded up',
+    (run) => {
+      const item = line(run, 'settled')
+      Object.assign(item, { fee: item.fee + 1, net: item.net - 1 })
+    },
+  ],
+  [30, 'an amount has half a pesewa', (run) => rewrite(run, batch(run), { paid: 0.5 })],
+  [
+    31,
+    'a rejected report has no exception',
+    (run) => remove(run, itemOf(run, { entity: 'exception' })),
+  ],
+  [
+    32,
+    'a provider reads the debit of another',
+    (run) => {
+      const { reference } = debit(run, 'settled')
+      const isRead = ({ path, reply }: Any) => path.reference === reference && reply.status === 200
+      Object.assign(call(run, isRead), { caller: { kind: 'provider', id: 'birch' } })
+    },
+  ],
+  [
+    33,
+    'a move has no actor',
+    (run) => Object.assign(entry(run, 'settled', 'completed'), { by: '' }),
+  ],
+  [38, 'a bank is not queried before a timeout', (run) => Object.assign(run, { queries: [] })],
+  [39, 'a reversed debit has no refund', (run) => remove(run, itemOf(run, { entity: 'refund' }))],
+]
+
+describe('the invariants', () => {
+  test('accept a run of the real functions without faults', () => {
+    expect(violationsOf(deserialize(bytes))).toEqual([])
+  })
+
+  test.each(falsifications)('invariant %i reports that %s', (number, _, falsify) => {
+    const run = deserialize(bytes)
+    falsify(run)
+    expect(violationsOf(run).map(({ invariant }) => invariant)).toContain(number)
+  })
+
+  test('each have a falsification', () => {
+    expect(falsifications.map(([number]) => number)).toEqual(invariants.map(({ number }) => number))
+  })
+})
