@@ -15,7 +15,7 @@ import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
 import { NOON, pendingDebit, still } from '../support/examples.ts'
 
-/** What no emulator does: conflicts, throttles, and answers that are lost after the commit. */
+/** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
 
 const calls = mockClient(table)
 beforeEach(() => calls.reset())
@@ -68,7 +68,7 @@ const complete = (debit: Debit) =>
     runtime,
   )
 
-test('each reason for a cancelled charge, by its position, has one meaning', async () => {
+test('each cancellation reason of a charge maps to one result by its position', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   const other = pendingDebit()
   const meanings = [
@@ -89,7 +89,7 @@ test('each reason for a cancelled charge, by its position, has one meaning', asy
   }
 })
 
-test('a charge that meets another on the day total comes again, with the same token', async () => {
+test('a charge that conflicts on the day total is retried with the same token', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls
     .on(TransactWriteCommand)
@@ -105,7 +105,7 @@ test('a charge that meets another on the day total comes again, with the same to
   expect(tokens[0]?.length).toBeLessThanOrEqual(36)
 })
 
-test('a failed condition beside a conflict is no answer yet', async () => {
+test('a failed condition together with a conflict is retried', async () => {
   calls
     .on(TransactWriteCommand)
     .rejectsOnce(cancelled(NONE, CONFLICT, NONE, FAILED))
@@ -118,7 +118,7 @@ test('a failed condition beside a conflict is no answer yet', async () => {
   })
 })
 
-test('conflicts are given up after twelve seconds, with pauses that grow to a bound', async () => {
+test('conflicts are thrown after twelve seconds of growing, capped pauses', async () => {
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
   calls.on(GetCommand).resolves({})
   await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)
@@ -128,14 +128,14 @@ test('conflicts are given up after twelve seconds, with pauses that grow to a bo
   expect(total).toBeLessThan(12_600)
 })
 
-test('a limit is not told of what exists already, whichever condition was named', async () => {
+test('an existing debit is returned before the limit is checked', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, FAILED))
   calls.on(GetCommand).resolves(claimOf(debit))
   expect(await open(debit)).toMatchObject({ kind: 'opened' })
 })
 
-test('a lost answer to a charge: what the table says is the truth', async () => {
+test('after a lost response the table decides the result of a charge', async () => {
   const debit = pendingDebit()
   calls.on(TransactWriteCommand).rejects(lost())
   calls.on(GetCommand).resolves(claimOf(debit))
@@ -144,7 +144,7 @@ test('a lost answer to a charge: what the table says is the truth', async () => 
   await expect(open(debit)).rejects.toThrow('socket hang up')
 })
 
-test('a move that meets another write comes again', async () => {
+test('a transition that conflicts with another write is retried', async () => {
   const debit = pendingDebit()
   const Attributes = toDebitItem({ ...debit, status: 'completed' })
   calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({ Attributes })
@@ -152,7 +152,7 @@ test('a move that meets another write comes again', async () => {
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
 })
 
-test('a move whose first try was committed unheard is recognised as done', async () => {
+test('a transition that was committed before its retry succeeds', async () => {
   const debit = pendingDebit()
   const after = advance(debit, {
     to: 'completed',
@@ -167,7 +167,7 @@ test('a move whose first try was committed unheard is recognised as done', async
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
 })
 
-test('a move whose answer was lost for good is recognised as done', async () => {
+test('a transition whose response is lost succeeds if it was committed', async () => {
   const debit = pendingDebit()
   const after = advance(debit, {
     to: 'completed',
@@ -183,7 +183,7 @@ test('a move whose answer was lost for good is recognised as done', async () => 
   await expect(complete(debit)).rejects.toThrow('socket hang up')
 })
 
-test('a move that lost to another is judged again: 422/3001', async () => {
+test('a transition that loses a race is decided again: 422/3001', async () => {
   const debit = pendingDebit()
   const failed = advance(debit, {
     to: 'failed',

@@ -27,7 +27,7 @@ const row = (given: Partial<StatementRow> = {}): StatementRow => ({
   ...given,
 })
 
-describe('a statement', () => {
+describe('statements', () => {
   test.each([
     ['with its columns in this order', `${HEADER}\n${UUID},B-1,100.00,GHS,${AT}\n`],
     [
@@ -46,7 +46,7 @@ describe('a statement', () => {
     ],
     ['with empty lines at its end', `${HEADER}\n${UUID},B-1,100.00,GHS,${AT}\n\n\n`],
     ['with an upper-case uuid', `${HEADER}\n${UUID.toUpperCase()},B-1,100.00,GHS,${AT}\n`],
-  ])('is read %s', (_, text) => {
+  ])('a statement is parsed %s', (_, text) => {
     expect(read(text)).toEqual([row()])
   })
 
@@ -56,12 +56,12 @@ describe('a statement', () => {
     ['2026-11-21 10:01:00', AT],
     ['2026-11-21T12:01:00+02:00', AT],
     ['2026-11-22T00:30:00+01:00', '2026-11-21T23:30:00.000Z'],
-  ])('may write its times as %s, in UTC without an offset', (written, completed_at) => {
+  ])('a statement may write times as %s, in UTC without an offset', (written, completed_at) => {
     const text = `bank_reference,amount,currency,completed_at\nB-1,100.00,GHS,${written}\n`
     expect(read(text)).toEqual([row({ uuid: null, completed_at })])
   })
 
-  test('may hold commas, quotes and line breaks in a quoted field', () => {
+  test('a quoted field may contain commas, quotes and line breaks', () => {
     const text = `bank_reference,amount,currency,completed_at\n"B,""1""\n2",100.00,GHS,${AT}\nB-2,5.00,GHS,${AT}\n`
     expect(read(text)).toEqual([
       row({ uuid: null, bank_reference: 'B,"1"\n2' }),
@@ -115,19 +115,19 @@ describe('a statement', () => {
       `${HEADER}\n,,1.00,GHS,${AT}\n`,
       'line 2: a uuid or a bank_reference is required',
     ],
-  ])('that %s is refused with its line', (_, text, message) => {
+  ])('a statement that %s is refused with the line', (_, text, message) => {
     expect(() => read(text)).toThrow(MalformedStatement)
     expect(() => read(text)).toThrow(message)
   })
 
-  test('that is malformed names each line, and no content', () => {
+  test('the error of a malformed statement lists lines and no content', () => {
     const bad = Array.from({ length: 30 }, (_, n) => `${UUID},SECRET-${n},x,GHS,${AT}`).join('\n')
     const failing = () => read(`${HEADER}\n${UUID},B-1,1.00,GHS,${AT}\n\n${bad}\n`)
     expect(failing).toThrow(/^line 4: amount .*\nline 5: (?:.|\n)*\nand 10 more lines$/)
     expect(failing).toThrow(/^(?:(?!SECRET)[\s\S])*$/)
   })
 
-  test('that is not UTF-8 is refused', () => {
+  test('a statement that is not UTF-8 is refused', () => {
     expect(() => readStatement(Uint8Array.of(0x75, 0xff))).toThrow('the file is not UTF-8')
   })
 })
@@ -147,12 +147,12 @@ const NONE = { count: 0, sum: '0.00', examples: [] }
 const compared = (rows: StatementRow[], debits: StatementDebit[]) =>
   compareStatement(date, rows, debits)
 
-describe('a row', () => {
+describe('rows', () => {
   test.each([
     ['by its uuid', row({ bank_reference: null })],
     ['by its bank reference', row({ uuid: null })],
     ['by both', row()],
-  ])('matches a completed debit %s', (_, one) => {
+  ])('a row matches a completed debit %s', (_, one) => {
     expect(compared([one], [debit()])).toMatchObject({
       matched: {
         count: 1,
@@ -181,7 +181,7 @@ describe('a row', () => {
       debit({ amount: '90.00' }),
       row({ currency: 'USD' }),
     ],
-  ])('differs: %s', (reason, one, other) => {
+  ])('a row differs: %s', (reason, one, other) => {
     expect(compared([other], [one])).toMatchObject({
       matched: NONE,
       missing_here: NONE,
@@ -190,11 +190,11 @@ describe('a row', () => {
     })
   })
 
-  test('of a debit that was completed and reversed later matches', () => {
+  test('a row matches a debit that was reversed later', () => {
     expect(compared([row()], [debit({ status: 'reversed' })]).matched.count).toBe(1)
   })
 
-  test('that names no debit of the bank is missing here', () => {
+  test('a row without a debit is missing here', () => {
     const rows = [
       row({ uuid: OTHER as never }),
       row({ uuid: null, bank_reference: 'B-9', line: 3 }),
@@ -205,7 +205,7 @@ describe('a row', () => {
     })
   })
 
-  test('that names a debit again differs, by whichever column', () => {
+  test('a second row of a debit differs, by either column', () => {
     const rows = [row(), row({ line: 3 }), row({ line: 4, uuid: null })]
     expect(compared(rows, [debit()])).toMatchObject({
       matched: { count: 1 },
@@ -213,7 +213,7 @@ describe('a row', () => {
     })
   })
 
-  test('names by a bank reference that two debits share the one of its amount', () => {
+  test('a shared bank reference matches the debit with the same amount', () => {
     const debits = [
       debit(),
       debit({ uuid: OTHER, amount: '5.00', reference: 'DCS-20261121-XYZ789' }),
@@ -230,8 +230,8 @@ describe('a row', () => {
   })
 })
 
-describe('a debit', () => {
-  test('that was completed on the day and has no row is missing at the bank', () => {
+describe('debits', () => {
+  test('a completed debit without a row is missing at the bank', () => {
     expect(compared([], [debit()]).missing_at_bank).toEqual({
       count: 1,
       sum: '100.00',
@@ -239,7 +239,7 @@ describe('a debit', () => {
     })
   })
 
-  test('that failed, or was completed on another day, needs no row', () => {
+  test('a debit that failed or completed on another day needs no row', () => {
     const others = [
       debit({ status: 'failed', completed_at: null }),
       debit({ uuid: OTHER, completed_at: '2026-11-20T23:59:59.999Z' }),
@@ -248,7 +248,7 @@ describe('a debit', () => {
   })
 })
 
-test('each group has at most a hundred examples, and counts and sums them all', () => {
+test('each group counts and sums all rows and has at most a hundred examples', () => {
   const rows = Array.from({ length: 250 }, (_, n) =>
     row({ uuid: null, bank_reference: `B-${n}`, amount: 99_999_999_99 as never, line: n + 2 }),
   )

@@ -139,9 +139,12 @@ const examples: [keyof typeof bodies, Debit, number][] = [
   ['reversed', reversed, 4],
 ]
 
-test.each(examples)('the body of transaction.%s is published to the byte', (event, debit, n) => {
-  expect(webhookBody(debit, n)).toBe(bodies[event])
-})
+test.each(examples)(
+  'the body of transaction.%s is the published one, byte for byte',
+  (event, debit, n) => {
+    expect(webhookBody(debit, n)).toBe(bodies[event])
+  },
+)
 
 test('the body of an event stays the same bytes after later events', () => {
   const later: [Debit, Debit][] = [
@@ -156,7 +159,7 @@ test('the body of an event stays the same bytes after later events', () => {
   }
 })
 
-test('whatever a later event changes, the bodies of earlier events stay the same bytes', () => {
+test('later events never change the bodies of earlier ones', () => {
   const changes = fc.record(
     {
       bankReference: fc.string(),
@@ -175,7 +178,7 @@ test('whatever a later event changes, the bodies of earlier events stay the same
 })
 
 describe('variants', () => {
-  test('reduced: the same envelope, and data of six members', () => {
+  test('the reduced variant has the same envelope and six members of data', () => {
     expect(webhookBody(completed, 3, { payload: 'reduced' })).toBe(
       minified(`
         {"event":"transaction.completed","event_id":"evt_1988055307469803",
@@ -187,7 +190,7 @@ describe('variants', () => {
     )
   })
 
-  test.each(examples)('debit_request.%s differs in its name alone', (event, debit, n) => {
+  test.each(examples)('debit_request.%s differs only in its name', (event, debit, n) => {
     expect(webhookBody(debit, n, { eventNames: 'debit_request' })).toBe(
       bodies[event].replace(`transaction.${event}`, `debit_request.${event}`),
     )
@@ -195,7 +198,7 @@ describe('variants', () => {
     expect(sentType(event, {})).toBe(`transaction.${event}`)
   })
 
-  test('each body is the same however often it is told, and has no blank to spare', () => {
+  test('each body is the same each time and minified', () => {
     for (const payload of [undefined, 'reduced'] as const) {
       for (const eventNames of [undefined, 'debit_request'] as const) {
         const told = () =>
@@ -206,7 +209,7 @@ describe('variants', () => {
     }
   })
 
-  test('a ping is of no debit', () => {
+  test('a ping has no debit', () => {
     const at = new Date('2025-01-02T10:00:00.000Z')
     expect(pingBody({ eventId: 'evt_1', at })).toBe(
       '{"event":"ping","event_id":"evt_1","timestamp":"2025-01-02T10:00:00.000Z",' +
@@ -220,7 +223,7 @@ test('only transaction.failed carries error_details', () => {
   expect(carried.map(([event]) => event)).toEqual(['failed'])
 })
 
-test('a debit that fails before its bank has it has pending as its previous status', () => {
+test('a debit that fails before submission has pending as its previous status', () => {
   const instant = moved(opened, 'failed', '10:00:02.000', {
     errorMessage: 'Account is closed',
     errorCode: 'invalid_account',
@@ -230,7 +233,7 @@ test('a debit that fails before its bank has it has pending as its previous stat
   })
 })
 
-test('the event id is a function of the debit and the number of the event', () => {
+test('the event id depends on the debit and the number of the event only', () => {
   const ids = reversed.history.map((_, n) => eventId({ reference, n }))
   const before = completed.history.map((_, n) => eventId({ reference, n }))
   expect(ids).toEqual(before.concat(ids.slice(4)))
@@ -255,7 +258,7 @@ test('the event id carries the generation in which the event was written', () =>
   ])
 })
 
-test('an event keeps the id of its own generation, whatever is written after a restore', () => {
+test('an event keeps the id of its generation after a restore', () => {
   const restored = granted(
     advance(opened, {
       to: 'processing',
@@ -271,13 +274,13 @@ test('an event keeps the id of its own generation, whatever is written after a r
   expect(idOf(2)).toBe(eventId({ reference, n: 2, generation: 2 }))
 })
 
-test('mobile_api is shown to providers as mobile_app, and the others as they are', () => {
+test('providers see mobile_api as mobile_app and other methods unchanged', () => {
   const shown = (['ussd', 'mobile_api', 'web', 'direct', null] as const).map(approvalMethodView)
   expect(shown).toEqual(['ussd', 'mobile_app', 'web', 'direct', null])
 })
 
-describe('the events', () => {
-  test('have the published priorities and retries', () => {
+describe('event types', () => {
+  test('event types have the published priorities and retries', () => {
     const rows = rowsOf(`
       created     transaction.created     low     2
       pending     transaction.pending     low     2

@@ -34,10 +34,10 @@ const failing: WebhookHealth = { failingSince: FIRST }
 const exhausted: WebhookHealth = { failingSince: FIRST, exhaustedSince: SECOND }
 const disabled: WebhookHealth = { ...exhausted, disabledAt: FIVE_DAYS }
 const recovered: WebhookHealth = { recoveredAt: FIRST }
-/** It was set anew, and still owes what was abandoned. */
+/** It was changed and still has undelivered events. */
 const owing: WebhookHealth = { exhaustedSince: SECOND }
 
-describe('the state of a webhook', () => {
+describe('states', () => {
   test.each([
     ['healthy', healthy],
     ['healthy', recovered],
@@ -50,7 +50,7 @@ describe('the state of a webhook', () => {
     expect(healthState(health)).toBe(state)
   })
 
-  test('days of failing are counted from the first failure, to the millisecond', () => {
+  test('failing days count from the first failure, to the millisecond', () => {
     expect(failingDays(healthy, SECOND)).toBe(0)
     expect(failingDays(failing, FIRST)).toBe(0)
     expect(failingDays(failing, SECOND)).toBe(1)
@@ -59,7 +59,7 @@ describe('the state of a webhook', () => {
   })
 })
 
-describe('an attempt turns', () => {
+describe('changes by an attempt', () => {
   type Turn = [
     what: string,
     before: WebhookHealth,
@@ -93,7 +93,7 @@ describe('an attempt turns', () => {
   })
 })
 
-describe('the very same object says that nothing turned', () => {
+describe('unchanged health is the same object', () => {
   const still: [what: string, health: WebhookHealth, attempt: HealthObservation][] = [
     ['a success of the healthy', healthy, succeeds(SECOND)],
     ['a success of the recovered', recovered, succeeds(SECOND)],
@@ -110,18 +110,18 @@ describe('the very same object says that nothing turned', () => {
     expect(noteAttempt(health, attempt)).toBe(health)
   })
 
-  test('an answer that is slow already', () => {
+  test('a second slow attempt changes nothing', () => {
     const slow = { slowSince: FIRST }
     expect(noteSlow(slow, SECOND)).toBe(slow)
   })
 
-  test('a webhook set anew that had nothing', () => {
+  test('resetting a healthy webhook changes nothing', () => {
     expect(renewed(healthy)).toBe(healthy)
     expect(renewed(recovered)).toBe(recovered)
   })
 })
 
-test('a webhook is slow from when an attempt took long until one does not', () => {
+test('a webhook is slow from a slow attempt to the next fast one', () => {
   const slow = noteSlow(failing, SECOND)
   expect(slow).toEqual({ ...failing, slowSince: SECOND })
   const durations = rowsOf(`
@@ -137,7 +137,7 @@ test('a webhook is slow from when an attempt took long until one does not', () =
   expect(noteSlow(noteAttempt(slow, fails(SECOND)), FIVE_DAYS).slowSince).toEqual(FIVE_DAYS)
 })
 
-test('a webhook set anew is as good as new, but for what it still owes', () => {
+test('a changed webhook is healthy except for its undelivered events', () => {
   expect(renewed(failing)).toEqual({})
   expect(renewed({ ...recovered, slowSince: FIRST })).toEqual({})
   expect(renewed(exhausted)).toEqual(owing)

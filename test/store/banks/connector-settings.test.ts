@@ -1,11 +1,12 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { saveBank } from '../../../shared/banks/save-bank.ts'
+import { real } from '../../../shared/runtime.ts'
 import { allBanks } from '../../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
-import { gcb, NOON, still } from '../../support/examples.ts'
+import { gcb, NOON } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -23,10 +24,10 @@ const save = () =>
       change: () => bank,
       options: { 'connector-url': settings.url, 'connector-secret': settings.secret },
     },
-    still(),
+    real,
   )
 
-test('settings are read back with their secret, which is nowhere in the table', async () => {
+test('settings are read back with their secret, which the table has only sealed', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()
   await save()
   expect(await findConnectorSettings(gcb.identifier)).toEqual(settings)
@@ -37,7 +38,7 @@ test('settings are read back with their secret, which is nowhere in the table', 
   expect(JSON.stringify(Item)).not.toContain(settings.secret)
 })
 
-test('the list of banks knows nothing of them', async () => {
+test('the list of banks has no connector settings', async () => {
   await save()
   expect([...(await allBanks(NOON)).values()]).toEqual([bank])
 })

@@ -13,7 +13,7 @@ const AT_ONCE = Array.from({ length: 6 })
 const DAY = '2026-11-21'
 const AMOUNT = pesewas(100_00)
 
-test.each(ROUNDS)('round %d: never more than the limit, never less than fits', async (round) => {
+test.each(ROUNDS)('round %d accepts exactly the charges that fit the limit', async (round) => {
   const provider = providerId(`edge-${round}`)
   const charge = () =>
     createDebit(

@@ -56,14 +56,14 @@ const move = (debit: Debit, to: 'processing' | 'completed' | 'failed') =>
     runtime,
   )
 
-describe('opening a debit', () => {
-  test('what is written is read back, to the millisecond and the metadata', async () => {
+describe('new debits', () => {
+  test('a debit is read back with its milliseconds and metadata', async () => {
     const debit = pendingDebit({ metadata: { order: { lines: [1, 2.5, null] }, note: 'é' } })
     expect(await open(debit)).toEqual({ kind: 'opened', debit })
     expect(await findDebit(debit.facts.reference)).toEqual(debit)
   })
 
-  test('it is found by its provider and by its bank, and by nobody else', async () => {
+  test('only its provider and its bank find a debit', async () => {
     const debit = pendingDebit()
     const { reference, uuid, provider } = debit.facts
     await open(debit)
@@ -74,7 +74,7 @@ describe('opening a debit', () => {
     expect(await findBankDebitByUuid(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
   })
 
-  test('the same partner reference names the first debit, with the same request or another', async () => {
+  test('a used partner reference returns the first debit, for the same or another request', async () => {
     const first = pendingDebit()
     const { partnerReference, reference } = first.facts
     await open(first, { text: 'a' })
@@ -102,7 +102,7 @@ describe('opening a debit', () => {
     expect(await open(second)).toMatchObject({ kind: 'opened' })
   })
 
-  test('partner references that look alike in a key are different ones', async () => {
+  test('partner references that would look equal in a key stay distinct', async () => {
     const pairs = [
       ['a', 'b#c'],
       ['a#b', 'c'],
@@ -115,7 +115,7 @@ describe('opening a debit', () => {
     }
   })
 
-  test('a taken reference or uuid is a collision, and leaves nothing behind', async () => {
+  test('a taken reference or uuid is a collision that writes nothing', async () => {
     const first = pendingDebit()
     await open(first)
     const before = await countItems()
@@ -125,7 +125,7 @@ describe('opening a debit', () => {
     expect(await countItems()).toBe(before)
   })
 
-  test('twenty at once with one partner reference make one debit', async () => {
+  test('twenty concurrent charges with one partner reference create one debit', async () => {
     const { partnerReference } = pendingDebit().facts
     const all = await Promise.all(
       Array.from({ length: 20 }, () => open(pendingDebit({ partnerReference }))),
@@ -136,7 +136,7 @@ describe('opening a debit', () => {
   })
 })
 
-describe('the daily limit', () => {
+describe('daily limit', () => {
   const charge = (provider: string, amount: number, limit: number) =>
     open(
       pendingDebit({
@@ -147,7 +147,7 @@ describe('the daily limit', () => {
       { limit },
     )
 
-  test('counts what was charged, to the pesewa, and refuses what does not fit: 400/3005', async () => {
+  test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
     expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'opened' })
     expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
     expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'opened' })
@@ -155,12 +155,12 @@ describe('the daily limit', () => {
     expect(await dayTotal('edge')).toBe(1_000_00)
   })
 
-  test('an amount above the whole limit is refused on the first charge of a day', async () => {
+  test('the first charge of a day above the whole limit is refused', async () => {
     expect(await charge('small', 100_01, 100_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('small')).toBeUndefined()
   })
 
-  test('forty charges at once against room for fifteen: fifteen are accepted', async () => {
+  test('fifteen of forty concurrent charges are accepted if fifteen fit', async () => {
     const all = await Promise.all(
       Array.from({ length: 40 }, () => charge('busy', 100_00, 1_500_00)),
     )
@@ -168,14 +168,14 @@ describe('the daily limit', () => {
     expect(await dayTotal('busy')).toBe(1_500_00)
   })
 
-  test('a repeat is told of its debit though nothing is left of the limit', async () => {
+  test('a replayed charge returns its debit when the limit is used up', async () => {
     const debit = pendingDebit({ provider: providerId('full'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     const again = pendingDebit({ ...debit.facts, reference: pendingDebit().facts.reference })
     expect(await open(again, { limit: 100_00 })).toMatchObject({ kind: 'existing' })
   })
 
-  test('a lost day total keeps no debit from failing', async () => {
+  test('a debit fails also without its day total', async () => {
     const debit = pendingDebit({ provider: providerId('lost'), countedOn: '2026-11-21' })
     await open(debit)
     expect(await dayTotal('lost')).toBe(100_00)
@@ -184,7 +184,7 @@ describe('the daily limit', () => {
     expect(await dayTotal('lost')).toBeUndefined()
   })
 
-  test('a failed debit gives its amount back, once', async () => {
+  test('a failed debit returns its amount to the limit once', async () => {
     const debit = pendingDebit({ provider: providerId('back'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     await move(debit, 'failed')
@@ -194,8 +194,8 @@ describe('the daily limit', () => {
   })
 })
 
-describe('moving a debit', () => {
-  test('adds one event, and is seen by the next read', async () => {
+describe('transitions', () => {
+  test('a transition adds one event, which the next read returns', async () => {
     const debit = pendingDebit()
     await open(debit)
     const processing = await move(debit, 'processing')
@@ -210,7 +210,7 @@ describe('moving a debit', () => {
     ])
   })
 
-  test('the same status again writes nothing', async () => {
+  test('a transition to the current status writes nothing', async () => {
     const debit = pendingDebit()
     await open(debit)
     await move(debit, 'completed')
@@ -219,14 +219,14 @@ describe('moving a debit', () => {
     expect(await findDebit(debit.facts.reference)).toEqual(once)
   })
 
-  test('a move judged on an old read is judged again on the new one', async () => {
+  test('a decision on a stale read is repeated on the current debit', async () => {
     const stale = pendingDebit()
     await open(stale)
     await move(stale, 'completed')
     expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
   })
 
-  test('fifty completed and fifty failed at once: one wins, its like are told the same, the rest 3001', async () => {
+  test('one of fifty completions and fifty failures wins, and the opposite ones are 3001', async () => {
     const debit = pendingDebit({ provider: providerId('race'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
     const results = await Promise.all(
@@ -242,7 +242,7 @@ describe('moving a debit', () => {
   })
 })
 
-describe('moving a debit whose state is presumed', () => {
+describe('transitions from an assumed state', () => {
   const complete = (debit: Debit) =>
     transitionAssumed(
       debit,
@@ -264,7 +264,7 @@ describe('moving a debit whose state is presumed', () => {
     return { debit, presumed }
   }
 
-  test('gives the debit as it is: what was presumed shows nowhere', async () => {
+  test('the result is the stored debit, without assumed values', async () => {
     const { debit, presumed } = await opened({ order: 7 })
     await move(debit, 'processing')
     const completed = (await complete(presumed)) as Debit
@@ -278,7 +278,7 @@ describe('moving a debit whose state is presumed', () => {
     ])
   })
 
-  test('a debit that stands otherwise is judged as it stands', async () => {
+  test('the stored debit decides if the assumption is wrong', async () => {
     const pending = await opened()
     const done = (await complete(pending.presumed)) as Debit
     expect(done.history.map(({ type }) => type)).toEqual(['created', 'pending', 'completed'])
@@ -290,7 +290,7 @@ describe('moving a debit whose state is presumed', () => {
   })
 })
 
-test('a debit with ordinary texts stays under one kilobyte to its end', async () => {
+test('an ordinary debit stays below one kilobyte', async () => {
   const debit = pendingDebit({
     narration: 'Payment for order 4711, thank you for shopping',
     partnerReference: 'order-2026-11-21-000000004711',

@@ -24,7 +24,7 @@ import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/
 import { NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
-/** What a restore changes in the stores: generations, places of batches, pages of the feed. */
+/** Tests the effects of a restore on generations, batch ids and pages of the feed. */
 
 beforeEach(async () => {
   process.env.CACHE_SECONDS = '0'
@@ -41,8 +41,8 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
     real,
   )
 
-describe('the generation', () => {
-  test('is none before any restore, and that of the last one after', async () => {
+describe('generation', () => {
+  test('the generation is that of the last restore, and undefined before any', async () => {
     expect(await currentGeneration(NOON)).toBeUndefined()
     await restored(2)
     expect(await currentGeneration(NOON)).toBe(2)
@@ -51,7 +51,7 @@ describe('the generation', () => {
   })
 })
 
-test('a restore holds every provider until it or all are released', async () => {
+test('a restore holds every provider until an operator releases it or all', async () => {
   expect(await isHeld(demo)).toBe(false)
   await restored(2)
   expect([await isHeld(demo), await isHeld(other)]).toEqual([true, true])
@@ -62,11 +62,11 @@ test('a restore holds every provider until it or all are released', async () => 
   expect(isHeldBy(undefined, demo)).toBe(false)
 })
 
-describe('the feed', () => {
+describe('feed', () => {
   const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
   const after = { page: 1, count: 5 }
 
-  test('goes on in pages of the new generation, so that a cursor of the lost time skips nothing', async () => {
+  test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
     const provider = providerId('fed')
     await appendToFeed(provider, [event(0), event(1)], NOON)
     // A reader has read three more events, which the restore has undone.
@@ -85,7 +85,7 @@ describe('the feed', () => {
     expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
   })
 
-  test('is filled up page by page in every generation', async () => {
+  test('the feed fills its pages in every generation', async () => {
     const provider = providerId('filled')
     await restored(9)
     const many = Array.from({ length: 65 }, (_, n) => event(n))
@@ -96,7 +96,7 @@ describe('the feed', () => {
   })
 })
 
-describe('the place of a batch', () => {
+describe('batch ids', () => {
   const provider = providerId('settled')
   const date = '2026-11-22' as Day
   const place = async (): Promise<Batch> =>
@@ -107,7 +107,7 @@ describe('the place of a batch', () => {
     return batch
   }
 
-  test('has another id after a restore, so that it is never that of a lost batch', async () => {
+  test('a new batch never has the id of a batch that a restore lost', async () => {
     const before = await place()
     await restored(2)
     const second = await place()
@@ -118,7 +118,7 @@ describe('the place of a batch', () => {
     expect([before, second, third].map(({ n }) => n)).toEqual([1, 1, 1])
   })
 
-  test('is the batch of before the restore while that is open', async () => {
+  test('an open batch from before the restore stays in use', async () => {
     const open = await written(await place())
     await restored(2)
     expect(await findOpenBatch({ provider, date, feeSchedule: null }, still())).toEqual({
@@ -127,7 +127,7 @@ describe('the place of a batch', () => {
     })
   })
 
-  test('follows the batches of before the restore in its number', async () => {
+  test('a new batch is numbered after the batches from before the restore', async () => {
     const sealed = await written({ ...(await place()), sealedAt: NOON })
     await restored(2)
     const next = await written({ ...(await place()), sealedAt: NOON })
@@ -136,7 +136,7 @@ describe('the place of a batch', () => {
   })
 })
 
-test('a payout has the same uuid for the same attempt at the same batch', () => {
+test('a payout has the same uuid for the same attempt and batch', () => {
   const [one, another] = ['STL-20261122-ABC123', 'STL-20261122-ABC124'] as Batch['id'][]
   const uuids = [1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt))
   expect(uuids).toEqual([1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt)))
@@ -154,7 +154,7 @@ describe('reconciliation', () => {
     return { differences: found?.differences, held }
   }
 
-  test('names who is held, and takes a held debit and its late outcome for no difference', async () => {
+  test('reconciliation lists held providers and reports no difference for held debits', async () => {
     await putProviders()
     const { facts } = await charged()
     expect(await late()).toEqual({ differences: 1, held: [] })
@@ -175,7 +175,7 @@ describe('reconciliation', () => {
   })
 })
 
-test('the generation is read once in the time of the cache, also where there never was a restore', async () => {
+test('the generation is cached, also without any restore', async () => {
   process.env.CACHE_SECONDS = '30'
   let reads = 0
   table.middlewareStack.add(
@@ -186,7 +186,7 @@ test('the generation is read once in the time of the cache, also where there nev
       },
     { step: 'initialize', name: 'reads', override: true },
   )
-  // After all other tests, whose reads are remembered.
+  // Last, because the reads of other tests are cached.
   const later = (seconds: number) => new Date(NOON.getTime() + (86_400 + seconds) * 1000)
   for (const seconds of [0, 10, 29]) await currentGeneration(later(seconds))
   expect(reads).toBe(1)

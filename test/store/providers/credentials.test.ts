@@ -27,7 +27,7 @@ beforeAll(async () => {
   await changeBank(gcb.identifier, () => gcb, noWrites, real)
 })
 
-test('a token leads to its caller: a provider with its settings, or a bank', async () => {
+test('a token identifies its caller: a provider with its settings, or a bank', async () => {
   await putCredential('token-a', provider, [], real)
   const owner = v.parse(BankIdentifier, 'GCB')
   await putCredential('token-b', { kind: 'bank', owner, createdAt }, [], real)
@@ -48,7 +48,7 @@ test('a token leads to its caller: a provider with its settings, or a bank', asy
   expect(await findCaller('token-z', NOON)).toBeUndefined()
 })
 
-test('an override of a request limit is in effect after thirty seconds at most', async () => {
+test('an override of a request limit takes effect within thirty seconds', async () => {
   await putCredential('token-g', provider, [], real)
   const limits = async (at: Date) => (await findCaller('token-g', at))?.limits
   expect(await limits(NOON)).toEqual({})
@@ -62,12 +62,12 @@ test('an override of a request limit is in effect after thirty seconds at most',
   await changeProvider(demoProvider.id, () => demoProvider, noWrites, real)
 })
 
-test('a token is issued once', async () => {
+test('a token cannot be issued twice', async () => {
   expect(await putCredential('token-c', provider, [], real)).toBe(true)
   expect(await putCredential('token-c', provider, [], real)).toBe(false)
 })
 
-test('a revocation holds after thirty seconds at most', async () => {
+test('a revocation takes effect within thirty seconds', async () => {
   await putCredential('token-d', provider, [], real)
   expect(await findCaller('token-d', NOON)).toBeDefined()
   expect(await revokeCredential(credentialId('token-d'), NOON, [], real)).toBe(true)
@@ -76,14 +76,14 @@ test('a revocation holds after thirty seconds at most', async () => {
   expect(await revokeCredential(credentialId('token-e'), NOON, [], real)).toBe(false)
 })
 
-test('a token ends when it expires, remembered or not', async () => {
+test('a token ends when it expires, cached or not', async () => {
   await putCredential('token-f', { ...provider, expiresOn: later(60).toISOString() }, [], real)
   expect(await findCaller('token-f', later(50))).toBeDefined()
   expect(await findCaller('token-f', later(59))).toBeDefined()
   expect(await findCaller('token-f', later(60))).toBeUndefined()
 })
 
-test('an owner’s credentials are listed without their tokens, revoked ones too', async () => {
+test('an owner’s credentials are listed without tokens, including revoked ones', async () => {
   const owner = v.parse(BankIdentifier, 'ECO')
   const bank = { kind: 'bank', owner } as const
   await putCredential('token-first', { ...bank, createdAt }, [], real)

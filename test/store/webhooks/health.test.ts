@@ -26,11 +26,11 @@ const versionOf = async (provider: ReturnType<typeof providerId>): Promise<unkno
 const WRITERS = 20
 
 describe('the health of a webhook', () => {
-  test('is good where nothing was ever written', async () => {
+  test('the health is good without an item', async () => {
     expect(await findHealth(providerId('new'))).toEqual({})
   })
 
-  test('is read back as it was written, all of its times', async () => {
+  test('all times are read back', async () => {
     const provider = providerId('whole')
     const health = {
       failingSince: inSeconds(1),
@@ -45,7 +45,7 @@ describe('the health of a webhook', () => {
     expect(await findHealth(provider)).toEqual({})
   })
 
-  test('costs no write where nothing turns', async () => {
+  test('an unchanged health costs no write', async () => {
     const provider = providerId('same')
     await changeHealth(provider, noted(true, NOON))
     expect(await versionOf(provider)).toBeUndefined()
@@ -55,11 +55,11 @@ describe('the health of a webhook', () => {
   })
 })
 
-describe('twenty workers at once', () => {
+describe('twenty concurrent workers', () => {
   const all = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: WRITERS }, (_, n) => work(n)))
 
-  test('that see it fail write one beginning, and are all told it', async () => {
+  test('workers that observe a failure write one start, which all of them get', async () => {
     const provider = providerId('failing')
     const told = await all((n) => changeHealth(provider, noted(false, inSeconds(n))))
     const health = await findHealth(provider)
@@ -68,7 +68,7 @@ describe('twenty workers at once', () => {
     expect(await versionOf(provider)).toBe(1)
   })
 
-  test('that see it recover write that once', async () => {
+  test('workers that observe a recovery write it once', async () => {
     const provider = providerId('recovering')
     await changeHealth(provider, noted(false, NOON))
     const told = await all((n) => changeHealth(provider, noted(true, inSeconds(n))))
@@ -78,14 +78,14 @@ describe('twenty workers at once', () => {
     expect(await versionOf(provider)).toBe(2)
   })
 
-  test('that see it slow mark it once', async () => {
+  test('workers that observe a slow webhook mark it once', async () => {
     const provider = providerId('slow')
     await all((n) => changeHealth(provider, (health) => noteSlow(health, inSeconds(n))))
     expect(await findHealth(provider)).toEqual({ slowSince: expect.any(Date) })
     expect(await versionOf(provider)).toBe(1)
   })
 
-  test('that see different things leave a state that one of them wrote on what another wrote', async () => {
+  test('each of several different observations applies to the previous one', async () => {
     const provider = providerId('mixed')
     const told = await all((n) => changeHealth(provider, noted(n % 2 === 0, inSeconds(n))))
     expect(told).toHaveLength(WRITERS)
@@ -95,7 +95,7 @@ describe('twenty workers at once', () => {
     expect(failingSince ?? recoveredAt).toBeInstanceOf(Date)
   })
 
-  test('that each write something lose nothing of it', async () => {
+  test('no update of concurrent workers is lost', async () => {
     const provider = providerId('each')
     await all((n) =>
       changeHealth(provider, ({ recoveredAt = NOON }) => ({
@@ -107,7 +107,7 @@ describe('twenty workers at once', () => {
   })
 })
 
-test('whether its events wait apart is remembered for as long as memory lasts', async () => {
+test('the slow mark is cached', async () => {
   const provider = providerId('remembered')
   expect(await isSlow(provider, NOON)).toBe(false)
   await changeHealth(provider, (health) => noteSlow(health, NOON))

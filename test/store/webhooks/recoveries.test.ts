@@ -23,7 +23,7 @@ const itemOf = async (id: string) =>
   (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(provider, id) })))
     .Item
 
-test('a recovery is read back as it was written, page after page', async () => {
+test('a recovery is read back after each page', async () => {
   const asked = requestedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
   expect(await openRecovery(asked)).toBe(true)
   expect(await findRecovery(provider, 'asked')).toEqual(asked)
@@ -35,20 +35,20 @@ test('a recovery is read back as it was written, page after page', async () => {
   expect(await findRecovery(provider, 'asked')).toEqual(done)
 })
 
-test('there is none of another id, or of another provider', async () => {
+test('a recovery has one id and one provider', async () => {
   await openRecovery(automatic('own'))
   expect(await findRecovery(provider, 'other')).toBeUndefined()
   expect(await findRecovery(providerId('other'), 'own')).toBeUndefined()
 })
 
-test('twenty workers that see one webhook answer again open one recovery', async () => {
+test('twenty workers that observe one recovered webhook start one recovery', async () => {
   const opened = await Promise.all(
     Array.from({ length: 20 }, () => openRecovery(automatic('raced'))),
   )
   expect(opened.filter(Boolean)).toHaveLength(1)
 })
 
-test('opened again once it is done, it is begun anew: whoever was to tell its end may be lost', async () => {
+test('a recovery that is done can start again', async () => {
   const first = automatic('done')
   await openRecovery(first)
   await putPage(afterPage(first, page(true), NOON))
@@ -56,7 +56,7 @@ test('opened again once it is done, it is begun anew: whoever was to tell its en
   expect(await findRecovery(provider, 'done')).toEqual(first)
 })
 
-test('of twenty workers on one page, one writes it; a page is written after the one before', async () => {
+test('one of twenty workers writes a page, after the previous one', async () => {
   const first = automatic('pages')
   await openRecovery(first)
   const second = afterPage(first, page(), NOON)
@@ -67,7 +67,7 @@ test('of twenty workers on one page, one writes it; a page is written after the 
   expect((await findRecovery(provider, 'pages'))?.page).toBe(1)
 })
 
-test('the sweep looks after a page that is to come, until the last is done', async () => {
+test('the sweep checks every page until the last is done', async () => {
   const first = automatic('swept')
   await openRecovery(first)
   expect(await itemOf('swept')).toMatchObject({

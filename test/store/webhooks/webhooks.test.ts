@@ -34,7 +34,7 @@ const webhook: Webhook = {
 const itemOf = async (id = demo) =>
   (await table.send(new GetCommand({ TableName: tableName(), Key: keys.webhook(id) }))).Item
 
-test('a webhook is read back with its secrets, which are nowhere in the table', async () => {
+test('a webhook is read back with its secrets, which the table has only sealed', async () => {
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
   await changeWebhook(demo, () => rotating, noWrites, real)
   expect(await findWebhook(demo)).toEqual(rotating)
@@ -43,7 +43,7 @@ test('a webhook is read back with its secrets, which are nowhere in the table', 
   expect(await findWebhook(demo)).toEqual(webhook)
 })
 
-test('both secrets open for their owner alone', async () => {
+test('both secrets open only for their owner', async () => {
   await changeWebhook(
     demo,
     () => ({ ...webhook, previous: { secret: 'whsec_1', until: NOON } }),
@@ -57,14 +57,14 @@ test('both secrets open for their owner alone', async () => {
   }
 })
 
-test('a webhook that is removed is gone, and there is nothing to remove twice', async () => {
+test('a webhook is removed once', async () => {
   await changeWebhook(demo, () => webhook, noWrites, real)
   expect(await removeWebhook(demo, noWrites, real)).toBe(true)
   expect(await findWebhook(demo)).toBeUndefined()
   expect(await removeWebhook(demo, noWrites, real)).toBe(false)
 })
 
-test('a change that comes to nothing, or to the same, writes nothing', async () => {
+test('a change to undefined or to the same object writes nothing', async () => {
   expect(
     await changeWebhook(providerId('nobody'), (before) => before, noWrites, real),
   ).toBeUndefined()
@@ -75,10 +75,10 @@ test('a change that comes to nothing, or to the same, writes nothing', async () 
   expect(await itemOf()).toEqual(item)
 })
 
-describe('operators at once', () => {
+describe('concurrent operators', () => {
   const racers = Array.from({ length: 8 }, (_, n) => n)
 
-  test('first settings that race leave one secret, and every caller gets it', async () => {
+  test('concurrent first settings leave one secret, which every caller gets', async () => {
     const raced = providerId('raced')
     const set = (n: number) =>
       changeWebhook(
@@ -96,7 +96,7 @@ describe('operators at once', () => {
     expect(given.map((one) => one.secret)).toEqual(racers.map(() => secret))
   })
 
-  test('rotations that race follow one another: each is the previous one of the next', async () => {
+  test('concurrent rotations are applied in sequence', async () => {
     const rotating = providerId('rotating')
     await changeWebhook(rotating, () => webhook, noWrites, real)
     const rotation = (n: number) => ({ secret: `whsec_${n}`, at: NOON, graceSeconds: 60 })
@@ -111,7 +111,7 @@ describe('operators at once', () => {
     expect((await findWebhook(rotating))?.previous?.secret).toMatch(/^whsec_[0-7]$/)
   })
 
-  test('a rotation and a setting that race are both kept', async () => {
+  test('a concurrent rotation and change are both kept', async () => {
     const both = providerId('both')
     await changeWebhook(both, () => webhook, noWrites, real)
     const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
@@ -132,7 +132,7 @@ describe('operators at once', () => {
     })
   })
 
-  test('a rotation whose answer was lost is not done a second time', async () => {
+  test('a rotation whose response is lost happens once', async () => {
     const lost = providerId('lost')
     await changeWebhook(lost, () => webhook, noWrites, real)
     const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
@@ -156,7 +156,7 @@ describe('operators at once', () => {
   })
 })
 
-test('a sealed secret opens for its owner, under its key, and unchanged', async () => {
+test('a sealed secret opens only for its owner, with its key, and unchanged', async () => {
   const sealed = await seal('whsec_1', 'demo', real)
   expect(await unseal(sealed, 'demo')).toBe('whsec_1')
   expect(await seal('whsec_1', 'demo', real)).not.toBe(sealed)
@@ -169,7 +169,7 @@ test('a sealed secret opens for its owner, under its key, and unchanged', async 
   process.env.SEALING_KEY = 'a text for tests'
 })
 
-test('on AWS the key comes from Secrets Manager, once for many secrets', async () => {
+test('on AWS the key is read from Secrets Manager once', async () => {
   delete process.env.SEALING_KEY
   process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
   const calls = mockClient(SecretsManagerClient)
