@@ -4,8 +4,8 @@ import type { Reference } from '../domain/ids.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
 import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { changesWithin } from '../store/operator/changes.ts'
+import type { Span } from '../store/table.ts'
 import type { Case } from './entries.ts'
-import type { Span } from './entry.ts'
 
 /** After every stored time. */
 const ALWAYS = new Date('9999-01-01')

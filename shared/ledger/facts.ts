@@ -6,10 +6,11 @@ import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { linesOf, listAdjustments } from '../store/settlement/lines.ts'
+import type { Span } from '../store/table.ts'
 import { unsettledPages } from '../store/work-index.ts'
 import { casesSince } from './cases.ts'
 import { caseEntries, completionEntry, completionOf, feeEntries, payoutEntries } from './entries.ts'
-import { isWithin, type LedgerEntry, type Span } from './entry.ts'
+import { isWithin, type LedgerEntry } from './entry.ts'
 
 /** Clocks differ, so the time in the index may be earlier than in the history. */
 const SKEW_MS = 60_000

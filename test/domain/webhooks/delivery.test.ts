@@ -42,7 +42,7 @@ const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
 /** A quarter of a second, that began at noon. */
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: noon,
   milliseconds: 250,
@@ -61,7 +61,7 @@ const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
 const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
 
 const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
-  recordAttempt(delivery, outcome, made, 0)
+  recordAttempt(delivery, outcome, timing, 0)
 
 const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
 const RETRIABLE = [408, 429, 500, 502, 503, 504]
@@ -126,7 +126,7 @@ describe('records', () => {
     })
   })
 
-  const last = { number: 1, ...made, responseCode: 204, responseBody: 'thanks', cause: null }
+  const last = { number: 1, ...timing, responseCode: 204, responseBody: 'thanks', cause: null }
 
   test('a 2xx delivers the event at the time of the response', () => {
     expect(attempt(fresh, answered(204))).toEqual({
@@ -296,8 +296,8 @@ describe('attempts that end after a concurrent change', () => {
   const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
     appendAttempt(delivery, {
       outcome,
-      made: { ...made, id: 'dlv_1_b' },
-      draw: 0,
+      timing: { ...timing, id: 'dlv_1_b' },
+      random: 0,
       isRequested,
     })
   const last = { id: 'dlv_1_b', number: 2 }
@@ -383,9 +383,9 @@ test('a second request within a minute, before an attempt, has no effect', () =>
 })
 
 test('a ping has the number one', () => {
-  expect(pingAttempt(answered(302), made)).toEqual({
+  expect(pingAttempt(answered(302), timing)).toEqual({
     number: 1,
-    ...made,
+    ...timing,
     responseCode: 302,
     responseBody: 'thanks',
     cause: 'redirect',
@@ -427,7 +427,7 @@ describe('total attempts', () => {
 })
 
 describe('the delay before the next attempt', () => {
-  const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+  const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const attempts = fc.integer({ min: 1, max: 10 })
 
   test('the delays are the published ones: 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
@@ -437,8 +437,8 @@ describe('the delay before the next attempt', () => {
 
   test('the delay is 2^k plus up to ten percent in whole seconds, at most 300', () => {
     fc.assert(
-      fc.property(attempts, draws, (k, draw) => {
-        const delay = delaySeconds(k, draw)
+      fc.property(attempts, randoms, (k, random) => {
+        const delay = delaySeconds(k, random)
         expect(Number.isInteger(delay)).toBe(true)
         expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
         expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
@@ -457,11 +457,11 @@ describe('the delay before the next attempt', () => {
     fc.assert(
       fc.property(
         attempts,
-        draws,
+        randoms,
         fc.integer({ min: 0, max: 1_000_000_000 }),
-        (k, draw, wanted) => {
-          const delay = delaySeconds(k, draw, wanted)
-          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), wanted), 300))
+        (k, random, wanted) => {
+          const delay = delaySeconds(k, random, wanted)
+          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), wanted), 300))
         },
       ),
     )

@@ -59,7 +59,7 @@ const move = (debit: Debit, to: 'processing' | 'completed' | 'failed') =>
 describe('new debits', () => {
   test('a debit is read back with its milliseconds and metadata', async () => {
     const debit = pendingDebit({ metadata: { order: { lines: [1, 2.5, null] }, note: 'é' } })
-    expect(await open(debit)).toEqual({ kind: 'opened', debit })
+    expect(await open(debit)).toEqual({ kind: 'created', debit })
     expect(await findDebit(debit.facts.reference)).toEqual(debit)
   })
 
@@ -98,8 +98,8 @@ describe('new debits', () => {
       provider: providerId('other'),
       partnerReference: first.facts.partnerReference,
     })
-    expect(await open(first)).toMatchObject({ kind: 'opened' })
-    expect(await open(second)).toMatchObject({ kind: 'opened' })
+    expect(await open(first)).toMatchObject({ kind: 'created' })
+    expect(await open(second)).toMatchObject({ kind: 'created' })
   })
 
   test('partner references that would look equal in a key stay distinct', async () => {
@@ -111,7 +111,7 @@ describe('new debits', () => {
     ]
     for (const partnerReference of pairs.flat()) {
       const opened = await open(pendingDebit({ partnerReference }))
-      expect(opened, partnerReference).toMatchObject({ kind: 'opened' })
+      expect(opened, partnerReference).toMatchObject({ kind: 'created' })
     }
   })
 
@@ -131,7 +131,7 @@ describe('new debits', () => {
       Array.from({ length: 20 }, () => open(pendingDebit({ partnerReference }))),
     )
     const kinds = all.map((one) => (one instanceof Refusal ? one.code : one.kind))
-    expect(kinds.filter((kind) => kind === 'opened')).toHaveLength(1)
+    expect(kinds.filter((kind) => kind === 'created')).toHaveLength(1)
     expect(kinds.filter((kind) => kind === 'existing')).toHaveLength(19)
   })
 })
@@ -148,9 +148,9 @@ describe('daily limit', () => {
     )
 
   test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
-    expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
-    expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 1_00, 1_000_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('edge')).toBe(1_000_00)
   })
@@ -190,7 +190,7 @@ describe('daily limit', () => {
     await move(debit, 'failed')
     await move(debit, 'failed')
     expect(await dayTotal('back')).toBe(0)
-    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'created' })
   })
 })
 

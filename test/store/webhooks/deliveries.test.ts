@@ -39,7 +39,7 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
   }
 }
 
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: NOON,
   milliseconds: 12,
@@ -48,7 +48,7 @@ const made = {
 }
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
-  recordAttempt(delivery, outcome, { ...made, at }, 0)
+  recordAttempt(delivery, outcome, { ...timing, at }, 0)
 
 const refused = (delivery: Delivery, at = NOON) =>
   attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)
@@ -159,7 +159,7 @@ describe('optimistic locking', () => {
     const spent = refused(fresh({ attemptsMax: 1 }))
     await replaceDelivery(undefined, spent)
     const outcome = { kind: 'unreached', cause: 'refused' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    const rival = { outcome, timing, random: 0, isRequested: false } as const
     const after = appendAttempt(spent, rival)
     expect(await replaceDelivery(spent, after)).toBe(true)
     expect(await findDelivery(spent.reference, 0)).toEqual(after)
@@ -182,7 +182,7 @@ describe('attempt log', () => {
     const delivery = await walk(12)
     expect(await listAttempts(delivery, 100)).toEqual(
       Array.from({ length: 12 }, (_, n) => ({
-        ...made,
+        ...timing,
         number: n + 1,
         at: inSeconds(n + 1),
         responseCode: null,
@@ -266,7 +266,7 @@ describe('undelivered events', () => {
     const first = rejected(fresh({ provider }))
     await replaceDelivery(undefined, first)
     const outcome = { kind: 'answered', code: 200, body: '' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
+    const rival = { outcome, timing, random: 0, isRequested: false } as const
     expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
     expect(await listed(provider)).toEqual([])
   })
@@ -274,15 +274,15 @@ describe('undelivered events', () => {
   test("the list has one provider's events of a span, including both ends", async () => {
     const provider = providerId('span')
     const times = [-1, 0, 1, 3_599_999, 3_600_000, 3_600_001]
-    const made = times.map((ms) => {
+    const created = times.map((ms) => {
       const occurredAt = new Date(NOON.getTime() + ms)
       return refused(fresh({ provider, occurredAt }))
     })
-    for (const delivery of made) await replaceDelivery(undefined, delivery)
+    for (const delivery of created) await replaceDelivery(undefined, delivery)
     await replaceDelivery(undefined, refused(fresh({ provider: providerId('spa') })))
-    expect(await listed(provider)).toEqual(names(made.slice(1, 5)))
+    expect(await listed(provider)).toEqual(names(created.slice(1, 5)))
     expect(await countUndelivered(provider, span)).toBe(4)
-    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
+    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(created.slice(1, 2)))
   })
 
   test('pages list the oldest events first, without loss or repetition', async () => {
