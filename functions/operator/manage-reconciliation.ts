@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invalid } from '../../shared/domain/refusal.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { BookRequest, reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
+import { reconciliation, StatementRequest } from '../../shared/operator/nouns/reconciliation.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
@@ -31,7 +31,7 @@ export const manageReconciliation = operatorHandler(reconciliation, {
   /** Returns a page of the bank's debits; the command compares them with the file. */
   statement: async ({ bank, statement, date }) => {
     if (!(await findBank(bank))) return noSuch('bank')
-    const request = v.safeParse(BookRequest, parseJson(statement))
+    const request = v.safeParse(StatementRequest, parseJson(statement))
     if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
     if ('uuids' in request.output) {
       return { debits: await readByUuid(bank, request.output.uuids), next: null }

@@ -46,7 +46,7 @@ export const saveBank = async (
   { identifier, change, options, recordChange = () => [] }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
-  // Generated once, although a lost race repeats the change.
+  // Generated once: a lost race repeats the change.
   const newSecret = connectorSecret(runtime.randomBytes(32))
   let previous: ConnectorSettings | undefined
   let next: ConnectorSettings | undefined

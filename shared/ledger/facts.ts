@@ -55,7 +55,7 @@ async function* completions(
   }
 }
 
-/** Whether a batch may have lines completed in the span. Its lines are older than its day. */
+/** Reports whether a batch may have lines completed in the span. Its lines are older than its day. */
 export const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
@@ -78,7 +78,7 @@ const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEnt
   return entries.flat().filter(({ at }) => isWithin(at, span))
 }
 
-/** Debits that were completed in the span and reversed unsettled. */
+/** Yields the entries of debits that were completed in the span and reversed unsettled. */
 async function* reversedUnsettled(
   references: readonly Reference[],
   span: Span,

@@ -48,11 +48,11 @@ export const attemptDelivery = async (
   const { provider } = event
   const previous = await findDelivery(event.reference, event.n)
   const record = previous ?? (webhook && newDelivery(event, webhook))
-  // A repeated message, or another worker made the attempt.
+  // The message is repeated, or another worker made the attempt.
   if (!record || isSettled(record) || number !== record.attemptCount + 1) return { kind: 'done' }
   const reason = skipReason(request)
   if (!webhook || reason) {
-    // No record needed: nobody subscribed and nothing was sent.
+    // Without a subscription and an attempt, no record is needed.
     if (previous || reason === 4001) {
       await abandonDelivery(previous, record, reason ?? 4404, runtime)
     }

@@ -25,7 +25,7 @@ import { dueAttributes } from '../work-index.ts'
 
 const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
-/** The sweep sends a refund again until the bank has given its final reply. */
+/** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
   status === 'pending' || status === 'processing'
     ? dueAttributes(reference, processedAt ?? createdAt)

@@ -87,7 +87,7 @@ const standing = ({
   limits: requestLimits,
 })
 
-/** Enough to distinguish an owner's tokens, and useless for guessing one. */
+/** Distinguishes an owner's tokens without helping to guess one. */
 const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
@@ -128,7 +128,7 @@ export const listCredentials = async (
 ): Promise<ListedCredential[]> => {
   const entries = await queryAll(statusQuery(keys.credentials(owner)))
   const items = await readMany(entries.map(keyOf))
-  return items.map(listed).sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+  return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
 }
 
 const listed = (item: Item): ListedCredential => ({

@@ -25,7 +25,7 @@ import {
 const PAGE_MAX = 30
 
 /** The published 30 days and five more for slow readers. The newest page never expires. */
-const KEPT_SECONDS = 35 * DAY_SECONDS
+const RETENTION_SECONDS = 35 * DAY_SECONDS
 
 type FeedPage = { page: number; entries: readonly string[]; lastAt: string }
 
@@ -167,7 +167,7 @@ const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<
       TableName: tableName(),
       Key: keys.feedPage(provider, page),
       UpdateExpression: 'SET expiresAt = :expires',
-      ExpressionAttributeValues: { ':expires': expiresAt(at, KEPT_SECONDS) },
+      ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
     }),
   )
 }

@@ -44,7 +44,7 @@ describe('pages of a recovery', () => {
   const first = automaticRecovery(opening)
 
   test('the next page continues ten seconds later where the previous one ended', () => {
-    expect(afterPage(first, { cursor: 'c-1', taken: 40, isLast: false }, inSeconds(3))).toEqual({
+    expect(afterPage(first, { cursor: 'c-1', retried: 40, isLast: false }, inSeconds(3))).toEqual({
       ...first,
       page: 1,
       cursor: 'c-1',
@@ -54,8 +54,8 @@ describe('pages of a recovery', () => {
   })
 
   test('a recovery ends with the last page and keeps the position before an empty one', () => {
-    const second = afterPage(first, { cursor: 'c-1', taken: 50, isLast: false }, NOON)
-    expect(afterPage(second, { cursor: null, taken: 0, isLast: true }, NOON)).toMatchObject({
+    const second = afterPage(first, { cursor: 'c-1', retried: 50, isLast: false }, NOON)
+    expect(afterPage(second, { cursor: null, retried: 0, isLast: true }, NOON)).toMatchObject({
       status: 'done',
       page: 2,
       cursor: 'c-1',
@@ -70,7 +70,7 @@ describe('pages of a recovery', () => {
         const walk = (recovery: Recovery, count: number, n: number) =>
           afterPage(
             recovery,
-            { cursor: `c-${n}`, taken: count, isLast: n === taken.length - 1 },
+            { cursor: `c-${n}`, retried: count, isLast: n === taken.length - 1 },
             NOON,
           )
         const done = taken.reduce(walk, first)

@@ -17,7 +17,7 @@ const provider = providerId('demo')
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
-const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
+const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
 
 const itemOf = async (id: string) =>
   (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(provider, id) })))
