@@ -93,10 +93,8 @@ describe('simulate:kills', () => {
 describe('simulate:planted', () => {
   test('names the invariants that catch each mutant and removes its copies', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
-    const only = ['signature-in-capitals', 'history-written-over'].flatMap((name) => [
-      '--only',
-      name,
-    ])
+    const names = ['signature-in-capitals', 'history-written-over']
+    const only = names.flatMap((name) => ['--only', name])
     const options = { env: { ...process.env, TMPDIR } }
     const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '200', ...only)
     expect(out).toMatch(/^history-written-over +order +.*\b12\b/m)

@@ -126,37 +126,24 @@ describe('records', () => {
     })
   })
 
-  const last = { number: 1, ...timing, responseCode: 204, responseBody: 'thanks', cause: null }
+  const last = { number: 1, ...timing, responseBody: 'thanks' }
+  const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
 
-  test('a 2xx delivers the event at the time of the response', () => {
-    expect(attempt(fresh, answered(204))).toEqual({
+  test.each([
+    ['a 2xx delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
+    ['a retriable response fails the attempt', 503, 'status', due],
+    [
+      'a client error abandons',
+      410,
+      'status',
+      { status: 'abandoned', failedAt: end, reason: 4001 },
+    ],
+  ])('%s at the time of the response: %i', (_what, responseCode, cause, changes) => {
+    expect(attempt(fresh, answered(responseCode))).toEqual({
       ...fresh,
-      status: 'delivered',
+      ...changes,
       attemptCount: 1,
-      last,
-      deliveredAt: end,
-    })
-  })
-
-  test('a retriable response fails the attempt and schedules the next one', () => {
-    expect(attempt(fresh, answered(503))).toEqual({
-      ...fresh,
-      status: 'failed',
-      attemptCount: 1,
-      last: { ...last, responseCode: 503, cause: 'status' },
-      nextAttemptAt: at('12:00:02.250'),
-      reason: 4001,
-    })
-  })
-
-  test('a client error abandons the delivery immediately', () => {
-    expect(attempt(fresh, answered(410))).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      attemptCount: 1,
-      last: { ...last, responseCode: 410, cause: 'status' },
-      failedAt: end,
-      reason: 4001,
+      last: { ...last, responseCode, cause },
     })
   })
 
@@ -220,28 +207,21 @@ const abandoned = attempt(fresh, answered(410))
 describe('deliveries without an attempt', () => {
   // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
   test.each([4403, 4404, 4001] as FailureReason[])('a delivery is abandoned for %i', (reason) => {
-    expect(abandon(fresh, reason, later)).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      failedAt: later,
-      reason,
-    })
-    expect(abandon(failed, reason, later)).toEqual({
-      ...failed,
-      status: 'abandoned',
-      nextAttemptAt: null,
-      failedAt: later,
-      reason,
-    })
+    for (const delivery of [fresh, failed]) {
+      expect(abandon(delivery, reason, later)).toEqual({
+        ...delivery,
+        status: 'abandoned',
+        nextAttemptAt: null,
+        failedAt: later,
+        reason,
+      })
+    }
   })
 
   test('an event that was received once stays delivered', () => {
     const asked = redeliver(delivered, later)
-    expect(abandon(asked, 4404, later)).toMatchObject({
-      status: 'delivered',
-      deliveredAt: end,
-      failedAt: null,
-    })
+    const stays = { status: 'delivered', deliveredAt: end, failedAt: null }
+    expect(abandon(asked, 4404, later)).toMatchObject(stays)
   })
 })
 
@@ -321,18 +301,13 @@ describe('attempts that end after a concurrent change', () => {
 
   test('a late failure leaves a delivered record delivered and an abandoned one abandoned', () => {
     for (const outcome of [answered(503), answered(410), unreached('dns')]) {
-      expect(append(delivered, outcome)).toMatchObject({
-        status: 'delivered',
-        deliveredAt: end,
-        attemptCount: 2,
-        nextAttemptAt: null,
-        failedAt: null,
-      })
+      const late = { attemptCount: 2, last, nextAttemptAt: null }
+      const stays = { ...late, status: 'delivered', deliveredAt: end, failedAt: null }
+      expect(append(delivered, outcome)).toMatchObject(stays)
       expect(append(abandoned, outcome)).toMatchObject({
+        ...late,
         status: 'abandoned',
         failedAt: end,
-        nextAttemptAt: null,
-        last,
       })
     }
   })
@@ -454,16 +429,12 @@ describe('the delay before the next attempt', () => {
   })
 
   test('Retry-After applies between the schedule and 300 seconds', () => {
+    const retryAfter = fc.integer({ min: 0, max: 1_000_000_000 })
     fc.assert(
-      fc.property(
-        attempts,
-        randoms,
-        fc.integer({ min: 0, max: 1_000_000_000 }),
-        (k, random, wanted) => {
-          const delay = delaySeconds(k, random, wanted)
-          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), wanted), 300))
-        },
-      ),
+      fc.property(attempts, randoms, retryAfter, (k, random, seconds) => {
+        const delay = delaySeconds(k, random, seconds)
+        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
+      }),
     )
   })
 

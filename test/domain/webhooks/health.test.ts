@@ -60,22 +60,12 @@ describe('states', () => {
 })
 
 describe('changes by an attempt', () => {
-  type Turn = [
-    what: string,
-    before: WebhookHealth,
-    attempt: HealthObservation,
-    after: WebhookHealth,
-  ]
+  type Turn = [string, before: WebhookHealth, attempt: HealthObservation, after: WebhookHealth]
   const turns: Turn[] = [
     ['healthy to failing', healthy, fails(FIRST), failing],
     ['recovered to failing', recovered, fails(SECOND), { ...recovered, failingSince: SECOND }],
     ['failing to exhausted', failing, abandons(SECOND), exhausted],
-    [
-      'healthy to exhausted',
-      healthy,
-      abandons(FIRST),
-      { failingSince: FIRST, exhaustedSince: FIRST },
-    ],
+    ['healthy to exhausted', healthy, abandons(FIRST), { ...failing, exhaustedSince: FIRST }],
     ['owing to failing', owing, fails(FIVE_DAYS), { ...owing, failingSince: FIVE_DAYS }],
     ['exhausted to disabled', exhausted, abandons(FIVE_DAYS), disabled],
     ['failing to disabled', failing, fails(FIVE_DAYS), { ...failing, disabledAt: FIVE_DAYS }],
@@ -103,7 +93,7 @@ describe('unchanged health is the same object', () => {
     ['another delivery abandoned', exhausted, abandons(ALMOST)],
     ['another failure of the disabled', disabled, abandons(at('20T12:00:00.000'))],
     ['a slow success of the slow', { slowSince: FIRST }, succeeds(SECOND, 2_000)],
-    ['a slow success, as whoever waits marks it', healthy, succeeds(SECOND, 60_000)],
+    ['a slow success, which only noteSlow marks', healthy, succeeds(SECOND, 60_000)],
   ]
 
   test.each(still)('%s', (_what, health, attempt) => {
