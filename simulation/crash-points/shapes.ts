@@ -1,3 +1,4 @@
+import type { Losses } from '../engine/faults.ts'
 import type { DebitScript, Report, Scenario } from '../scenario/scenario.ts'
 
 /**
@@ -17,6 +18,7 @@ export type Shape = {
   script: Partial<DebitScript>
   answers?: readonly number[]
   payments?: Scenario['payments']
+  losses?: Losses
 }
 
 const completed = (afterSeconds = 5, more: Partial<Report> = {}): Report => ({
@@ -99,8 +101,8 @@ const receivers: readonly Shape[] = [
   },
   {
     name: 'a receiver that is given up, and answers again',
-    script: { provider: 3, reports: [completed()] },
-    answers: [500, 500, 500, 500],
+    script: { provider: 3, reports: [approved(), completed(400)] },
+    answers: [500, 500, 500, 500, 500, 500],
   },
   {
     name: 'redelivered after it was received',
@@ -181,12 +183,58 @@ const settlements: readonly Shape[] = [
   },
 ]
 
+/** Losses that the sweep alone repairs. */
+const losses: readonly Shape[] = [
+  {
+    name: 'messages about events are lost again and again',
+    script: { reports: [completed(20)] },
+    losses: { webhooks: 12 },
+  },
+  {
+    name: 'the stream is lost: completed',
+    script: { reports: [completed()] },
+    losses: { record: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'the stream is lost: failed',
+    script: { reports: [failed()] },
+    losses: { record: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'the stream is lost: silent',
+    script: { reports: [] },
+    losses: { record: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'every timer is lost',
+    script: { reports: [] },
+    losses: { timer: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'the first message to each queue is lost',
+    script: { reports: [completed()] },
+    losses: { submissions: 1, timeouts: 1, expiries: 1, 'webhooks-high': 1, 'webhooks-low': 1 },
+  },
+  {
+    name: 'the messages of a recovery are lost',
+    script: { provider: 3, reports: [approved(), completed(400)] },
+    answers: [500, 500, 500, 500, 500, 500],
+    losses: { recoveries: 2 },
+  },
+  {
+    name: 'an event is abandoned while the webhook recovers',
+    script: { provider: 3, reports: [completed()], reversed: 3_600 },
+    answers: [500, 500, 500, 500, 0],
+  },
+]
+
 export const shapes: readonly Shape[] = [
   ...paths,
   ...providers,
   ...receivers,
   ...reversals,
   ...settlements,
+  ...losses,
 ]
 
 /** Those in which every pair of effects is met: the ways that most debits go, and their rims. */
@@ -215,6 +263,7 @@ export const scenarioOf = ({
   script,
   answers = [],
   payments = ['paid'],
+  losses,
 }: Shape): Scenario => {
   const midnight = NOON + DAY_MS / 2
   const one: DebitScript = {
@@ -241,6 +290,7 @@ export const scenarioOf = ({
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
     endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
     crashes: [],
+    ...(losses ? { losses } : {}),
     payments,
     answers,
     providers: [one.provider],

@@ -112,11 +112,19 @@ export type Faults = ReturnType<typeof newFaults>
 /** However bad a world is, as much goes well in it. */
 const WELL_SHARE = 0.5
 
-/**
- * @param wanted the faults of this world
- * @param intensity how many times as often each of them strikes
- */
-export const newFaults = (random: Random, wanted: ReadonlySet<FaultName>, intensity: number) => {
+/** How many of these are lost first: messages by the prefix of their queue, stream records, timers. */
+export type Losses = Readonly<Record<string, number>>
+
+type Settings = {
+  /** The faults of this world. */
+  faults: ReadonlySet<FaultName>
+  /** How many times as often each of them strikes. */
+  intensity: number
+  losses?: Losses
+}
+
+export const newFaults = (random: Random, { faults: wanted, intensity, losses = {} }: Settings) => {
+  const remaining = new Map(Object.entries(losses))
   const probability = new Map(
     faultNames.map((name) => {
       const usual = faults[name].probability
@@ -138,6 +146,14 @@ export const newFaults = (random: Random, wanted: ReadonlySet<FaultName>, intens
       if (isOver || !wanted.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
+      return true
+    },
+    /** Whether the scenario loses this message, record or timer. */
+    loses: (name: string): boolean => {
+      const key = [...remaining.keys()].find((prefix) => name.startsWith(prefix))
+      const count = key === undefined ? 0 : (remaining.get(key) ?? 0)
+      if (isOver || key === undefined || count === 0) return false
+      remaining.set(key, count - 1)
       return true
     },
     /** From now on all goes well. */

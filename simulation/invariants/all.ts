@@ -22,6 +22,7 @@ import { allOf, type Invariant } from './invariant.ts'
 import { indexObservations } from './observation-index.ts'
 import { bankIsQueriedFirst, debitsEndInTime, timesMatchHistory } from './outcomes.ts'
 import { postsAreSigned, postsReachOwner } from './posts.ts'
+import { abandonedEventsAreRecovered } from './recoveries.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { sealedBatchesStay } from './sealed-batches.ts'
 import {
@@ -66,7 +67,11 @@ export const invariants: readonly Invariant[] = [
     says: 'events have no holes, and tell the state they led to',
     check: eventsMatchHistory,
   },
-  { number: 15, says: 'a wanted event is delivered or given up', check: wantedEventsEnd },
+  {
+    number: 15,
+    says: 'a wanted event is delivered or given up',
+    check: allOf(wantedEventsEnd, abandonedEventsAreRecovered),
+  },
   { number: 16, says: 'attempts are as far apart as they must be', check: attemptsAreSpaced },
   {
     number: 17,
