@@ -1,13 +1,13 @@
 import { jobNames, jobRow } from '../infra/definitions/jobs.ts'
 import { actor } from '../sandbox/authorizer.ts'
-import { type Invocation, invocations } from '../sandbox/function-host.ts'
+import { type InvocationEvent, invocations } from '../sandbox/function-host.ts'
 import { isTableCommand, isWrite, tapSends } from './sends.ts'
 import { sendMetered } from './units.ts'
 
-/** Counts what the functions call while some work is done, as AWS would bill it. */
+/** Counts the calls that functions make during some work, as AWS bills them. */
 
-export type Counted = {
-  /** Units of DynamoDB, those of indexes among them. */
+export type CallCounts = {
+  /** DynamoDB units, including indexes. */
   written: number
   read: number
   sqs: number
@@ -19,11 +19,11 @@ export type Counted = {
   logged: number
 }
 
-/** Of the sweep and the like, which come however few debits there are. */
-const RECURRING = new Set(['sweep'])
+/** Excluded: it runs at fixed intervals, however few debits there are. */
+const SWEEP = 'sweep'
 
-export const countCalls = async (work: () => Promise<void>): Promise<Counted> => {
-  const counted: Counted = {
+export const countCalls = async (work: () => Promise<void>): Promise<CallCounts> => {
+  const counts: CallCounts = {
     written: 0,
     read: 0,
     sqs: 0,
@@ -33,61 +33,59 @@ export const countCalls = async (work: () => Promise<void>): Promise<Counted> =>
     byFunction: new Map(),
     logged: 0,
   }
-  const stops = [countClients(counted), countInvocations(counted), countLog(counted)]
+  const stops = [countCommands(counts), countInvocations(counts), countLogs(counts)]
   try {
     await work()
-    return counted
+    return counts
   } finally {
     for (const stop of stops) stop()
   }
 }
 
-const countClients = (counted: Counted): (() => void) =>
-  tapSends(async (command, onwards) => {
+const countCommands = (counts: CallCounts): (() => void) =>
+  tapSends(async (command, proceed) => {
     const name = actor()
-    if (name === undefined || RECURRING.has(name)) return onwards()
+    if (name === undefined || name === SWEEP) return proceed()
     if (isTableCommand(command)) {
-      const { output, units, counting } = await sendMetered(command, onwards)
-      counted.milliseconds -= counting
-      counted[isWrite(command) ? 'written' : 'read'] += units
+      const { output, units, overhead } = await sendMetered(command, proceed)
+      counts.milliseconds -= overhead
+      counts[isWrite(command) ? 'written' : 'read'] += units
       return output
     }
-    const output = await onwards()
-    const call = command.constructor.name
+    const output = await proceed()
+    const { name: call } = command.constructor
     if (call.startsWith('SendMessage') || call === 'ChangeMessageVisibilityCommand') {
-      counted.sqs += 1
+      counts.sqs += 1
     }
-    if (call === 'CreateScheduleCommand') counted.schedules += 1
+    if (call === 'CreateScheduleCommand') counts.schedules += 1
     return output
   })
 
-const countInvocations = (counted: Counted): (() => void) => {
-  const heard = (message: unknown) => {
-    const { name, milliseconds } = message as Invocation
-    if (RECURRING.has(name)) return
-    counted.invoked += 1
-    counted.milliseconds += milliseconds
-    counted.byFunction.set(name, (counted.byFunction.get(name) ?? 0) + 1)
-    // Jobs are fed from queues, but for the one that reads the stream.
-    if (isFedByQueue(name)) counted.sqs += 2
+const queueJobs = new Set<string>(jobNames.filter((name) => 'queues' in jobRow(name).from))
+
+const countInvocations = (counts: CallCounts): (() => void) => {
+  const count = (message: unknown) => {
+    const { name, milliseconds } = message as InvocationEvent
+    if (name === SWEEP) return
+    counts.invoked += 1
+    counts.milliseconds += milliseconds
+    counts.byFunction.set(name, (counts.byFunction.get(name) ?? 0) + 1)
+    // Lambda receives and deletes a batch.
+    if (queueJobs.has(name)) counts.sqs += 2
   }
-  invocations.subscribe(heard)
+  invocations.subscribe(count)
   return () => {
-    invocations.unsubscribe(heard)
+    invocations.unsubscribe(count)
   }
 }
 
-const countLog = (counted: Counted): (() => void) => {
+const countLogs = (counts: CallCounts): (() => void) => {
   const { write } = process.stdout
   process.stdout.write = (text: string | Uint8Array) => {
-    counted.logged += Buffer.byteLength(text)
+    counts.logged += Buffer.byteLength(text)
     return true
   }
   return () => {
     process.stdout.write = write
   }
 }
-
-const queueFed = new Set<string>(jobNames.filter((name) => 'queues' in jobRow(name).from))
-
-const isFedByQueue = (name: string): boolean => queueFed.has(name)

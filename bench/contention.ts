@@ -1,12 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Call, callOf, tapWire, wireReply } from './wire.ts'
+import { type Call, tapWire, wireResponse } from './wire.ts'
 
-/**
- * What DynamoDB Local leaves out: transactions that take their time, and are cancelled when they touch
- * an item that another one in flight touches.
- */
+/** Adds to DynamoDB Local the latency of transactions on AWS, and their conflicts. */
 
-/** A transaction over four items takes some ten milliseconds on AWS; a conflict is told in half of it. */
+/** A transaction over four items takes about ten milliseconds on AWS; a conflict takes half of it. */
 const LATENCY_MS = 10
 
 type Write = Record<string, { Key?: object; Item?: { pk: object; sk: object } }>
@@ -19,7 +16,7 @@ const itemsOf = ({ input }: Call): string[] =>
   )
 
 const cancelled = (reasons: string[]) =>
-  wireReply(
+  wireResponse(
     {
       __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
       Message: 'Transaction cancelled, please refer cancellation reasons for specific reasons',
@@ -29,18 +26,17 @@ const cancelled = (reasons: string[]) =>
   )
 
 export type Contention = {
-  /** Whether transactions that meet are cancelled; they take their time in either case. */
+  /** Whether a transaction on an item of another one in flight is cancelled. */
   conflicts: boolean
-  /** Transactions that were asked for, the cancelled ones among them. */
+  /** All transactions sent, including cancelled ones. */
   transactions: number
-  end: () => void
+  stop: () => void
 }
 
 export const openContention = (): Contention => {
   const inFlight = new Set<string>()
-  const untap = tapWire(async (request, onwards) => {
-    const call = callOf(request)
-    if (call.operation !== 'TransactWriteItems') return onwards()
+  const stop = tapWire(async (call, proceed) => {
+    if (call.operation !== 'TransactWriteItems') return proceed()
     contention.transactions += 1
     const items = itemsOf(call)
     const reasons = items.map((item) => (inFlight.has(item) ? 'TransactionConflict' : 'None'))
@@ -51,9 +47,9 @@ export const openContention = (): Contention => {
     for (const item of items) inFlight.add(item)
     await pause(LATENCY_MS)
     for (const item of items) inFlight.delete(item)
-    // Not in flight for as long as DynamoDB Local takes, which is many times slower than AWS.
-    return onwards()
+    // No longer in flight: DynamoDB Local takes many times longer than AWS.
+    return proceed()
   })
-  const contention: Contention = { conflicts: true, transactions: 0, end: untap }
+  const contention: Contention = { conflicts: true, transactions: 0, stop }
   return contention
 }

@@ -1,43 +1,41 @@
-/**
- * An SQS standard queue that is fair, and the workers that Lambda sets on it: of what waits, that goes
- * next whose group has the fewest in work; of equals, the oldest.
- */
+/** Models an SQS fair queue and its Lambda workers: the group with the fewest messages in flight is next. */
 
-type Waiting = { group: string; body: string }
+type Message = { group: string; body: string }
 
 export type FairQueue = {
-  send: (message: Waiting) => void
-  /** Resolves when nothing waits and nothing is in work. */
+  send: (message: Message) => void
+  /** Resolves when no message waits or is in flight. */
   drained: () => Promise<void>
 }
 
-/** @param concurrency so many messages are in work at once, each alone */
+/** @param concurrency the number of messages in flight, in batches of one */
 export const openFairQueue = (
   concurrency: number,
   work: (body: string) => Promise<unknown>,
 ): FairQueue => {
-  const waiting: Waiting[] = []
-  const inWork = new Map<string, number>()
+  const waiting: Message[] = []
+  const inFlight = new Map<string, number>()
   let busy = 0
   let idle = Promise.withResolvers<void>()
-  const add = (group: string, by: number): void => {
-    inWork.set(group, (inWork.get(group) ?? 0) + by)
-    busy += by
+  const add = (group: string, count: number): void => {
+    inFlight.set(group, (inFlight.get(group) ?? 0) + count)
+    busy += count
   }
-  const next = (): Waiting | undefined => {
-    const loadOf = ({ group }: Waiting): number => inWork.get(group) ?? 0
+  /** Takes the oldest message of the groups with the least load. */
+  const takeNext = (): Message | undefined => {
+    const loadOf = ({ group }: Message): number => inFlight.get(group) ?? 0
     const least = Math.min(...waiting.map(loadOf))
-    const at = waiting.findIndex((message) => loadOf(message) === least)
-    return at < 0 ? undefined : waiting.splice(at, 1)[0]
+    const index = waiting.findIndex((message) => loadOf(message) === least)
+    return index < 0 ? undefined : waiting.splice(index, 1)[0]
   }
-  const feed = (): void => {
+  const dispatch = (): void => {
     while (busy < concurrency) {
-      const message = next()
+      const message = takeNext()
       if (!message) break
       add(message.group, 1)
       void work(message.body).finally(() => {
         add(message.group, -1)
-        feed()
+        dispatch()
       })
     }
     if (busy === 0) idle.resolve()
@@ -46,7 +44,7 @@ export const openFairQueue = (
     send: (message) => {
       if (busy === 0) idle = Promise.withResolvers()
       waiting.push(message)
-      feed()
+      dispatch()
     },
     drained: async () => {
       if (busy > 0) await idle.promise

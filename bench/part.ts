@@ -1,30 +1,20 @@
-import type { Figure } from './figures.ts'
+import type { Measured } from './figures.ts'
 
-/**
- * One measured thing: a file in `measured/`, which the command runs in a process of its own by way of
- * this one.
- */
+/** Runs one part, a file of `measured/`, in its own process. */
 
 export type Options = {
-  /** Each figure is the median of so many. */
+  /** A figure is the median of this many rounds. */
   rounds: number
-  /** Fewer requests are enough for a look. */
+  /** Sends fewer requests. */
   short: boolean
-  /** What takes longest is measured too. */
+  /** Includes the slowest measurements. */
   full: boolean
-}
-
-export type Measured = {
-  /** By the names of their rows. */
-  figures: Record<string, Figure>
-  /** What stands beneath the table: lines of Markdown. */
-  notes?: string[]
 }
 
 export type Measure = (options: Options) => Promise<Measured>
 
 if (import.meta.main && process.send) {
-  // Whoever ends the command ends the database too, which goes with this process's own end.
+  // The exit of this process also stops the database.
   for (const reason of ['SIGINT', 'SIGTERM', 'disconnect'])
     process.once(reason, () => process.exit(1))
   const [, , part, options = ''] = process.argv

@@ -4,70 +4,71 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 
-/** Receivers of webhooks, in a thread of their own: their time is not the sender's. */
+/** Webhook receivers in their own thread, so that their CPU time is not the sender's. */
 
-type Given = {
+type ReceiverOptions = {
   count: number
-  /** How long each takes to answer, in milliseconds. */
-  takes: number
+  /** Milliseconds until a receiver responds. */
+  latency: number
 }
 
 export type Receivers = {
   urls: string[]
-  /** From now on this one takes connections and never answers. */
-  kill: (n: number) => void
-  /** Ends what waits for its answer. */
-  drop: (n: number) => void
-  /** When each event was received first, in milliseconds since the epoch; and all is forgotten. */
+  /** Makes a receiver accept connections without responding. */
+  kill: (index: number) => void
+  /** Closes a receiver and its connections. */
+  close: (index: number) => void
+  /** Returns when each event first arrived, in milliseconds since the epoch, and resets the list. */
   received: () => Promise<Map<string, number>>
-  close: () => Promise<unknown>
+  stop: () => Promise<unknown>
 }
 
-export const openReceivers = async (given: Given): Promise<Receivers> => {
-  const worker = new Worker(new URL(import.meta.url), { workerData: given })
+type Command = { kill?: number; close?: number; report?: true }
+
+export const openReceivers = async (options: ReceiverOptions): Promise<Receivers> => {
+  const worker = new Worker(new URL(import.meta.url), { workerData: options })
   const [urls] = await once(worker, 'message')
+  const post = (command: Command) => worker.postMessage(command)
   return {
     urls,
-    kill: (n) => worker.postMessage({ kill: n }),
-    drop: (n) => worker.postMessage({ drop: n }),
+    kill: (kill) => post({ kill }),
+    close: (close) => post({ close }),
     received: async () => {
-      worker.postMessage({ tell: true })
+      post({ report: true })
       const [received] = await once(worker, 'message')
       return received
     },
-    close: () => worker.terminate(),
+    stop: () => worker.terminate(),
   }
 }
 
-type Asked = { kill?: number; drop?: number; tell?: true }
-
-const serve = async ({ count, takes }: Given): Promise<void> => {
+const serve = async ({ count, latency }: ReceiverOptions): Promise<void> => {
   let received = new Map<string, number>()
   const dead = new Set<number>()
   const servers: Server[] = []
-  const open = async (n: number): Promise<string> => {
+  const open = async (index: number): Promise<string> => {
     const server = createServer((request, response) => {
       request.resume().on('end', async () => {
-        if (dead.has(n)) return
-        if (takes > 0) await pause(takes)
+        if (dead.has(index)) return
+        if (latency > 0) await pause(latency)
         const id = String(request.headers['x-svc-event-id'])
         if (!received.has(id)) received.set(id, Date.now())
         response.writeHead(204).end()
       })
     })
-    servers[n] = server
+    servers[index] = server
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
   }
-  const urls = await Promise.all(Array.from({ length: count }, (_, n) => open(n)))
-  parentPort?.on('message', ({ kill, drop, tell }: Asked) => {
+  const urls = await Promise.all(Array.from({ length: count }, (_, index) => open(index)))
+  parentPort?.on('message', ({ kill, close, report }: Command) => {
     if (kill !== undefined) dead.add(kill)
-    if (drop !== undefined) {
-      servers[drop]?.close()
-      servers[drop]?.closeAllConnections()
+    if (close !== undefined) {
+      servers[close]?.close()
+      servers[close]?.closeAllConnections()
     }
-    if (!tell) return
+    if (!report) return
     parentPort?.postMessage(received)
     received = new Map()
   })

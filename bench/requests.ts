@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import { type Runtime, real } from '../shared/runtime.ts'
 
-/** Requests as API Gateway hands them over, and a clock under which any number of them is allowed. */
+/** Requests as API Gateway sends them, and a clock that permits any number of them. */
 
 export type Handler = (
   event: APIGatewayProxyEvent,
@@ -11,17 +11,17 @@ export type Handler = (
 
 export const context = { functionName: 'bench', getRemainingTimeInMillis: () => 28_000 } as Context
 
-/** A tenth of a minute's limit of any operation, and a sixth of a day's of a provider. */
+/** Far below every limit per minute and per day. */
 const REQUESTS_PER_MINUTE = 6
 
-/** Each reading is later: no limit of a minute or a day is met, however many requests there are. */
-export const hurriedClock = (begins = new Date()): Runtime => {
-  let read = 0
+/** Returns a runtime whose clock advances with each reading, so that no rate limit applies. */
+export const fastClock = (start = new Date()): Runtime => {
+  let readings = 0
   return {
     ...real,
     now: () => {
-      read += 1
-      return new Date(begins.getTime() + (read * 60_000) / REQUESTS_PER_MINUTE)
+      readings += 1
+      return new Date(start.getTime() + (readings * 60_000) / REQUESTS_PER_MINUTE)
     },
   }
 }
@@ -29,19 +29,25 @@ export const hurriedClock = (begins = new Date()): Runtime => {
 export const sampleEvent = async (name: string): Promise<APIGatewayProxyEvent> =>
   JSON.parse(await readFile(new URL(`../events/${name}.json`, import.meta.url), 'utf8'))
 
-/** The sample charge at the least amount, each time under a reference of its own. */
+/** Returns a builder of sample charges for 1.00, by partner reference. */
 export const chargeEvents = async () => {
   const sample = await sampleEvent('charge')
   const fields = JSON.parse(sample.body ?? '')
   return (partnerReference: string): APIGatewayProxyEvent => ({
     ...sample,
-    // The amount keeps its two decimals, which a number would lose.
+    // As text, because a number would lose its two decimals.
     body: JSON.stringify({ ...fields, partner_reference: partnerReference, amount: '1.00' }),
   })
 }
 
+/** Returns the event of a status read. */
+export const statusEvent = async ({ body }: APIGatewayProxyResult) => ({
+  ...(await sampleEvent('get-debit-request')),
+  pathParameters: { reference: JSON.parse(body).data.reference as string },
+})
+
 /** @throws Error when the reply has another status */
-export const asked = async (
+export const call = async (
   handler: Handler,
   event: APIGatewayProxyEvent,
   status: number,

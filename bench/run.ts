@@ -1,18 +1,30 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Figure } from './figures.ts'
-import type { Measured, Options } from './part.ts'
-import { remarks, section, tableText } from './report.ts'
-import { type PartName, partNames } from './rows.ts'
+import { type Measured, section } from './figures.ts'
+import type { Options } from './part.ts'
 
 /**
- * `npm run bench -- [--short | --full] [--only PART ...]`: measures each part beside its base in one
- * process, part after part, prints the table, and writes docs/benchmarks.md once all were measured.
+ * `npm run bench -- [--short | --full] [--only PART ...]`: measures the parts in turn and prints their
+ * figures. A run of all parts, without --short, updates docs/benchmarks.md.
  */
+
+const PARTS = [
+  'charge',
+  'status',
+  'own-time',
+  'cold-start',
+  'cost',
+  'webhooks',
+  'dead-receiver',
+  'settlement',
+  'conflicts',
+]
+const ROUNDS = 5
+const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
 
 const { values } = parseArgs({
   options: {
@@ -21,78 +33,55 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
   },
 })
+const { short, full, only } = values
+const options: Options = { rounds: short ? 1 : ROUNDS, short, full }
 
-const ROUNDS = 5
-const ROUNDS_SHORT = 1
-const PAGE = join(import.meta.dirname, '../docs/benchmarks.md')
-
-const options: Options = {
-  rounds: values.short ? ROUNDS_SHORT : ROUNDS,
-  short: values.short,
-  full: values.full,
-}
-
-const isPart = (name: string): name is PartName => partNames.some((part) => part === name)
-const strangers = (values.only ?? []).filter((name) => !isPart(name))
-if (strangers.length > 0) {
-  process.stderr.write(`No such part: ${strangers}. There are ${partNames.join(', ')}.\n`)
+const unknown = (only ?? []).filter((name) => !PARTS.includes(name))
+if (unknown.length > 0) {
+  process.stderr.write(`No such part: ${unknown}. There are ${PARTS.join(', ')}.\n`)
   process.exit(1)
 }
-const wanted = partNames.filter((part) => values.only?.includes(part) ?? true)
+const parts = PARTS.filter((part) => only?.includes(part) ?? true)
 
-/** In a process of its own: what one part has warmed or patched is not the next one's. */
-const measured = async (part: PartName): Promise<Measured> => {
+/** Measures a part in its own process, because a part warms and patches modules. */
+const measurePart = async (part: string): Promise<Measured> => {
   const child = fork(join(import.meta.dirname, 'part.ts'), [part, JSON.stringify(options)], {
     execArgv: ['--expose-gc', '--disable-warning=DEP0040'],
     serialization: 'advanced',
   })
   const exited = once(child, 'exit')
-  const told = once(child, 'message').then(([message]) => message as Measured)
-  const result = await Promise.race([told, exited.then(() => undefined)])
+  const sent = once(child, 'message').then(([message]) => message as Measured)
+  const result = await Promise.race([sent, exited.then(() => undefined)])
   if (!result) throw new Error(`${part} was not measured`)
   await exited
   return result
 }
 
-const text = (command: string, ...args: string[]): string =>
-  execFileSync(command, args, { encoding: 'utf8' }).trim()
+const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
-const commit = (): string => {
-  const changed = text(
-    'git',
-    'status',
-    '--porcelain',
-    '--',
-    'functions',
-    'shared',
-    'infra',
-    'bench',
-  )
-  return `${text('git', 'rev-parse', '--short', 'HEAD')}${changed ? ', and changes' : ''}`
+const isChanged = git('status', '--porcelain', '--', 'functions', 'shared', 'infra', 'bench') !== ''
+const environment = [
+  `${availableParallelism()} processors (${process.arch}), Node ${process.versions.node}`,
+  'DynamoDB Local on the same processors',
+  `commit ${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`,
+  new Date().toISOString().slice(0, 10),
+].join('; ')
+
+/** Replaces the section of a page that has the same heading. */
+const withSection = (page: string, text: string): string => {
+  const [heading] = text.split('\n', 1)
+  return page.replace(new RegExp(`^${heading}\n(?:.|\n)*?(?=^## )`, 'm'), () => `${text}\n`)
 }
 
-const head = (): string =>
-  [
-    `${availableParallelism()} processors (${process.arch}), Node ${process.versions.node}`,
-    'DynamoDB Local on the same processors',
-    `commit ${commit()}`,
-    new Date().toISOString().slice(0, 10),
-  ].join('; ')
-
-const INTRODUCTION = `What is measured stands beside its base, which is measured in the same process, in turns with it.
-A figure is the median of ${options.rounds} runs, each of which gives a ratio; their least and most are the spread.
-Ratios mean something elsewhere; milliseconds are this machine's. \`npm run bench\` writes this page anew.`
-
-const figures = new Map<string, Figure>()
+process.stdout.write(`${environment}\n`)
 const sections: string[] = []
-process.stdout.write(`${head()}\n`)
-for (const part of wanted) {
-  const { figures: found, notes = [] } = await measured(part)
-  for (const [name, figure] of Object.entries(found)) figures.set(name, figure)
-  const said = remarks(part, figures)
-  process.stdout.write(`\n${[tableText(part, figures), ...said].join('\n')}\n`)
-  sections.push(section(part, figures, notes))
+for (const part of parts) {
+  const text = section(await measurePart(part))
+  process.stdout.write(`\n${text}`)
+  sections.push(text)
 }
-if (wanted.length === partNames.length && !values.short) {
-  await writeFile(PAGE, ['# Benchmarks', '', head(), '', INTRODUCTION, '', ...sections].join('\n'))
+if (parts.length === PARTS.length && !short) {
+  const page = await readFile(PAGE, 'utf8')
+  const dated = page.replace(/^\d+ processors .*$/m, environment)
+  await writeFile(PAGE, sections.reduce(withSection, dated))
 }

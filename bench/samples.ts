@@ -1,104 +1,95 @@
-/** Taking samples: in turns, so that a slow second of the machine falls on what is measured and its base. */
+/** Takes samples of ours and of its base interleaved, so that a slow second affects both. */
 
-/** The middle of some figures and how far they lie apart. */
+/** The median of some values, and their extremes. */
 export type Spread = { median: number; least: number; most: number }
 
-export const percentile = (figures: readonly number[], share: number): number => {
-  const sorted = figures.toSorted((a, b) => a - b)
+export const percentile = (values: readonly number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-export const median = (figures: readonly number[]): number => {
-  const sorted = figures.toSorted((a, b) => a - b)
-  const [upper = Number.NaN, lower = upper] = [
-    sorted[Math.floor(sorted.length / 2)],
-    sorted[Math.ceil(sorted.length / 2) - 1],
-  ]
-  return (upper + lower) / 2
-}
+export const median = (values: readonly number[]): number => percentile(values, 0.5)
 
-export const spreadOf = (figures: readonly number[]): Spread => ({
-  median: median(figures),
-  least: Math.min(...figures),
-  most: Math.max(...figures),
+export const spreadOf = (values: readonly number[]): Spread => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
 })
 
-/** What came of some requests. */
 export type Sample = {
-  /** Milliseconds of each. */
+  /** Milliseconds per request. */
   latencies: number[]
-  /** Milliseconds in which they were all done. */
+  /** Milliseconds for all requests. */
   elapsed: number
-  /** Microseconds of this process's own processor time, for all of them. */
+  /** Microseconds of CPU of this process for all requests. */
   cpu: number
 }
 
-/** One request; the number tells it from all others. */
-export type Work = (n: number) => Promise<unknown>
+/** Sends one request; no two calls get the same index. */
+export type Work = (index: number) => Promise<unknown>
 
-/** Does `count` pieces of work, `together` at a time. */
-export const sample = async (work: Work, from: number, count: number, together: number) => {
+const sample = async (work: Work, from: number, count: number, concurrency: number) => {
   const latencies: number[] = []
   const end = from + count
   let next = from
   const caller = async (): Promise<void> => {
     while (next < end) {
-      const n = next
+      const index = next
       next += 1
-      const begun = performance.now()
-      await work(n)
-      latencies.push(performance.now() - begun)
+      const start = performance.now()
+      await work(index)
+      latencies.push(performance.now() - start)
     }
   }
   const usage = process.cpuUsage()
-  const begun = performance.now()
-  await Promise.all(Array.from({ length: together }, caller))
-  const elapsed = performance.now() - begun
+  const start = performance.now()
+  await Promise.all(Array.from({ length: concurrency }, caller))
+  const elapsed = performance.now() - start
   const { user, system } = process.cpuUsage(usage)
   return { latencies, elapsed, cpu: user + system } satisfies Sample
 }
 
-type Plan = {
-  /** So often is everything measured; each round gives one figure. */
+export type Load = {
   rounds: number
-  /** Requests of each kind in a round. */
+  /** Requests of each kind per round. */
   count: number
-  /** They come in chunks, those of one kind after those of another. */
+  /** Requests of one kind before those of the next. */
   chunk: number
-  together: number
+  concurrency: number
 }
 
-/** @returns for each kind of work a sample per round */
-export const inTurns = async <K extends string>(
+/** Returns one sample per round for each kind of work. */
+export const interleaved = async <K extends string>(
   works: Record<K, Work>,
-  { rounds, count, chunk, together }: Plan,
+  { rounds, count, chunk, concurrency }: Load,
 ): Promise<Record<K, Sample[]>> => {
   const kinds = Object.keys(works) as K[]
-  const taken = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Record<
-    K,
-    Sample[]
-  >
+  const lists = () =>
+    Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Record<K, Sample[]>
+  const samples = lists()
   for (let round = 0; round < rounds; round += 1) {
     globalThis.gc?.()
-    const chunks = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as typeof taken
+    const chunks = lists()
     for (let done = 0; done < count; done += chunk) {
       const size = Math.min(chunk, count - done)
       for (const kind of kinds) {
-        chunks[kind].push(await sample(works[kind], take(kind, size), size, together))
+        chunks[kind].push(await sample(works[kind], reserve(kind, size), size, concurrency))
       }
-      // Whoever goes first in a turn goes last in the next.
+      // The kind that is first now is last in the next chunk.
       kinds.push(...kinds.splice(0, 1))
     }
-    for (const kind of kinds) taken[kind].push(joined(chunks[kind]))
+    for (const kind of kinds) samples[kind].push(joined(chunks[kind]))
   }
-  return taken
+  return samples
 }
 
-const used = new Map<string, number>()
-const take = (kind: string, size: number): number => {
-  const from = used.get(kind) ?? 0
-  used.set(kind, from + size)
-  return from
+const nextIndex = new Map<string, number>()
+
+/** Reserves consecutive indexes and returns the first. */
+const reserve = (kind: string, size: number): number => {
+  const first = nextIndex.get(kind) ?? 0
+  nextIndex.set(kind, first + size)
+  return first
 }
 
 const joined = (samples: readonly Sample[]): Sample => ({
@@ -107,6 +98,6 @@ const joined = (samples: readonly Sample[]): Sample => ({
   cpu: samples.reduce((sum, { cpu }) => sum + cpu, 0),
 })
 
-export const at = (share: number) => (taken: Sample) => percentile(taken.latencies, share)
+export const latencyAt = (share: number) => (sample: Sample) => percentile(sample.latencies, share)
 export const perSecond = ({ latencies, elapsed }: Sample) => (latencies.length / elapsed) * 1_000
 export const cpuEach = ({ latencies, cpu }: Sample) => cpu / latencies.length

@@ -1,17 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BatchGetCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
 import { tableDefinition } from '../infra/definitions/table.ts'
-import type { Onwards, SentCommand } from './sends.ts'
+import type { Proceed, SentCommand } from './sends.ts'
 
 /**
- * Units of DynamoDB, as AWS bills them. DynamoDB Local says what a call consumed, and is right but for
- * transactions: there it rounds all items up as if they were one, and counts indexes twice. In those
- * each item and each of its index entries is measured here, by how it stood before and after, and
- * counted as it was seen to be counted on AWS (nubo-db/dynoxide, pull request 188).
+ * Counts DynamoDB units as AWS bills them. DynamoDB Local reports the units of a call correctly, except
+ * for transactions: it rounds all items up together and doubles index units. For transactions, this
+ * file counts each item and index entry from its images before and after (docs/benchmarks.md#units).
  */
 
 const UNIT_BYTES = 1_024
-/** Of items alone: an entry of an index costs what it costs without a transaction. */
+/** Applies to items, not to index entries. */
 const TRANSACTION_FACTOR = 2
 
 type Capacity = { CapacityUnits?: number }
@@ -19,93 +18,93 @@ type Item = Record<string, unknown>
 type Image = Item | undefined
 type Write = { Item?: Item; Key?: Item; TableName?: string | undefined }
 
-/** The sandbox holds each function's calls against its role; what is read here is nobody's. */
-const asNobody = AsyncLocalStorage.snapshot()
+/** Leaves the function's context, so that the sandbox does not check its role for our reads. */
+const withoutActor = AsyncLocalStorage.snapshot()
 
-/**
- * Sends a call to the table, and counts it.
- * @param onwards sends it, or another command, which is not counted
- * @returns with the answer its units, and the milliseconds that counting took
- */
-export const sendMetered = async (command: SentCommand, onwards: Onwards) => {
+/** Sends a command to the table. Returns the output, the units, and the milliseconds spent counting. */
+export const sendMetered = async (command: SentCommand, proceed: Proceed) => {
   if (command.constructor.name !== 'TransactWriteCommand') {
     command.input.ReturnConsumedCapacity = 'TOTAL'
-    const output = await onwards()
-    return { output, units: unitsTold(output.ConsumedCapacity), counting: 0 }
+    const output = await proceed()
+    return { output, units: consumedUnits(output.ConsumedCapacity), overhead: 0 }
   }
   const transaction = command.input.TransactItems as TransactWriteCommandInput['TransactItems']
   const writes = (transaction ?? []).map((write) => Object.values(write)[0] as Write)
-  const start = performance.now()
-  const before = await imagesOf(writes, onwards)
+  const startedAt = performance.now()
+  const previous = await readImages(writes, proceed)
   const sentAt = performance.now()
-  const output = await onwards()
-  const answeredAt = performance.now()
-  const after = await imagesOf(writes, onwards)
-  const units = writes.map((_, n) => unitsOfWrite(before[n], after[n]))
+  const output = await proceed()
+  const receivedAt = performance.now()
+  const next = await readImages(writes, proceed)
+  const units = writes.map((_, index) => unitsOfWrite(previous[index], next[index]))
   return {
     output,
-    units: units.reduce((sum, one) => sum + one, 0),
-    counting: sentAt - start + (performance.now() - answeredAt),
+    units: sum(units),
+    overhead: sentAt - startedAt + (performance.now() - receivedAt),
   }
 }
 
-const unitsTold = (consumed: Capacity | Capacity[] | undefined): number =>
-  [consumed ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** The items that a transaction writes, as they stand now, in its order. */
-const imagesOf = async (writes: readonly Write[], onwards: Onwards): Promise<Image[]> => {
+const consumedUnits = (consumed: Capacity | Capacity[] | undefined): number =>
+  sum([consumed ?? []].flat().map(({ CapacityUnits = 0 }) => CapacityUnits))
+
+/** Returns the stored items that a transaction writes, in its order. */
+const readImages = async (writes: readonly Write[], proceed: Proceed): Promise<Image[]> => {
   const [{ TableName = '' } = {}] = writes
   const Keys = writes.map(({ Item, Key }) => Key ?? { pk: Item?.pk, sk: Item?.sk })
   const command = new BatchGetCommand({
     RequestItems: { [TableName]: { Keys, ConsistentRead: true } },
   })
-  const { Responses } = await asNobody(() => onwards(command))
-  const found: Item[] = Responses?.[TableName] ?? []
-  return Keys.map(({ pk, sk }) => found.find((item) => item.pk === pk && item.sk === sk))
+  const { Responses } = await withoutActor(() => proceed(command))
+  const items: Item[] = Responses?.[TableName] ?? []
+  return Keys.map(({ pk, sk }) => items.find((item) => item.pk === pk && item.sk === sk))
 }
 
-/** Of an item that a transaction writes, or only holds to a condition. */
-export const unitsOfWrite = (before: Image, after: Image): number => {
-  const size = Math.max(sizeOf(before ?? {}), sizeOf(after ?? {}))
-  const entries = tableDefinition.indexes.map((index) => unitsOfEntry(before, after, index))
-  const inTable = TRANSACTION_FACTOR * Math.max(1, Math.ceil(size / UNIT_BYTES))
-  return inTable + entries.reduce((sum, one) => sum + one, 0)
+/** Returns the units of an item that a transaction writes or checks. */
+export const unitsOfWrite = (previous: Image, next: Image): number => {
+  const size = Math.max(sizeOf(previous ?? {}), sizeOf(next ?? {}))
+  const entries = tableDefinition.indexes.map((index) => unitsOfEntry(previous, next, index))
+  return TRANSACTION_FACTOR * Math.max(1, Math.ceil(size / UNIT_BYTES)) + sum(entries)
 }
 
 type Index = (typeof tableDefinition.indexes)[number]
 
-/** Other keys delete one entry and put another; other projected attributes update the entry. */
+/** A change of keys deletes one entry and puts another; a change of projected attributes updates one. */
 const unitsOfEntry = (
-  before: Image,
-  after: Image,
+  previous: Image,
+  next: Image,
   { partitionKey, sortKey, projected }: Index,
 ): number => {
-  const [gone, come] = [before, after].map((image) => {
-    const keys = [image?.[partitionKey], image?.[sortKey]]
-    return keys.includes(undefined) ? undefined : JSON.stringify(keys)
+  const [previousKeys, nextKeys] = [previous, next].map((image) => {
+    const values = [image?.[partitionKey], image?.[sortKey]]
+    return values.includes(undefined) ? undefined : JSON.stringify(values)
   })
-  if (gone !== come) return Number(gone !== undefined) + Number(come !== undefined)
-  return gone !== undefined && projected.some((name) => before?.[name] !== after?.[name]) ? 1 : 0
+  if (previousKeys !== nextKeys) {
+    return Number(previousKeys !== undefined) + Number(nextKeys !== undefined)
+  }
+  const isUpdated = projected.some((name) => previous?.[name] !== next?.[name])
+  return previousKeys !== undefined && isUpdated ? 1 : 0
 }
 
-/** Bytes that an item counts for: the documented sizes of names and values. */
+/** Returns the size of an item in bytes, by the documented sizes of names and values. */
 export const sizeOf = (item: Item): number =>
-  Object.entries(item)
-    .filter(([, value]) => value !== undefined)
-    .reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOfValue(value), 0)
+  sum(
+    Object.entries(item)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => Buffer.byteLength(name) + sizeOfValue(value)),
+  )
 
 const CONTAINER_BYTES = 3
 
 const sizeOfValue = (value: unknown): number => {
   if (typeof value === 'string') return Buffer.byteLength(value)
-  // One byte for two digits, and one.
+  // One byte per two digits, and one more.
   if (typeof value === 'number') return Math.ceil(String(Math.abs(value)).length / 2) + 1
   if (typeof value !== 'object' || value === null) return 1
-  const members = Array.isArray(value)
-    ? value.map((one) => ['', one] as const)
-    : Object.entries(value)
-  const inner = members
-    .filter(([, member]) => member !== undefined)
-    .map(([name, member]) => 1 + Buffer.byteLength(name) + sizeOfValue(member))
-  return CONTAINER_BYTES + inner.reduce((sum, one) => sum + one, 0)
+  if (Array.isArray(value)) {
+    return CONTAINER_BYTES + sum(value.map((member) => 1 + sizeOfValue(member)))
+  }
+  const members = Object.values(value).filter((member) => member !== undefined)
+  return CONTAINER_BYTES + members.length + sizeOf(value as Item)
 }

@@ -1,34 +1,42 @@
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { table } from '../shared/store/table.ts'
+import { TIMEOUT_MS } from './fixture.ts'
 
-/** The last step of the product's DynamoDB client, behind which is the network. */
+/** Records the requests that the product's DynamoDB client sends, and sends them by a bare client. */
 
-export type WireRequest = { headers: Record<string, string>; body: Uint8Array }
-type Handled = { response: unknown }
-type Handle = (request: WireRequest, options?: unknown) => Promise<Handled>
+type WireRequest = { headers: Record<string, string>; body: Uint8Array }
+type WireResponse = { response: unknown }
+type Handle = (request: WireRequest, options?: unknown) => Promise<WireResponse>
 
-/** A call as it goes over the wire: `UpdateItem`, and its input with marked-up values. */
+/** A request on the wire: the operation, as in `UpdateItem`, and its input with typed values. */
 // biome-ignore lint/suspicious/noExplicitAny: the input of any operation
 export type Call = { operation: string; input: any }
 
-export const callOf = ({ headers, body }: WireRequest): Call => ({
+const callOf = ({ headers, body }: WireRequest): Call => ({
   operation: headers['x-amz-target']?.split('.').at(-1) ?? '',
   input: JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()),
 })
 
-/** Puts something between the client and the network. @returns a function that takes it out again */
+/** Intercepts requests between the client and the network. Returns a function that stops it. */
 export const tapWire = (
-  tap: (request: WireRequest, onwards: () => Promise<Handled>) => Promise<Handled>,
+  tap: (call: Call, proceed: () => Promise<WireResponse>) => Promise<WireResponse>,
 ): (() => void) => {
-  const end = table.config.requestHandler as unknown as { handle: Handle }
-  const { handle } = end
-  end.handle = (request, options) => tap(request, () => handle.call(end, request, options))
+  const requestHandler = table.config.requestHandler as unknown as { handle: Handle }
+  const { handle } = requestHandler
+  requestHandler.handle = (request, options) =>
+    tap(callOf(request), () => handle.call(requestHandler, request, options))
   return () => {
-    end.handle = handle
+    requestHandler.handle = handle
   }
 }
 
-/** A reply of DynamoDB's. */
-export const wireReply = (body: object, statusCode = 200): Handled => ({
+/** Builds a response of DynamoDB. */
+export const wireResponse = (body: object, statusCode = 200): WireResponse => ({
   response: {
     statusCode,
     headers: { 'content-type': 'application/x-amz-json-1.0' },
@@ -36,17 +44,19 @@ export const wireReply = (body: object, statusCode = 200): Handled => ({
   },
 })
 
-/** What is called while some work is done. */
-export const recordCalls = async (work: () => Promise<unknown>): Promise<Call[]> => {
-  const calls: Call[] = []
-  const untap = tapWire((request, onwards) => {
-    calls.push(callOf(request))
-    return onwards()
-  })
-  try {
-    await work()
-    return calls
-  } finally {
-    untap()
+/** The base of a comparison: a client of the AWS SDK, with as many attempts as the product's. */
+export const bareClient = (): DynamoDBClient =>
+  new DynamoDBClient({ maxAttempts: 2, requestHandler: { requestTimeout: TIMEOUT_MS } })
+
+export const sendBare = (client: DynamoDBClient, { operation, input }: Call): Promise<unknown> => {
+  switch (operation) {
+    case 'GetItem':
+      return client.send(new GetItemCommand(input))
+    case 'UpdateItem':
+      return client.send(new UpdateItemCommand(input))
+    case 'TransactWriteItems':
+      return client.send(new TransactWriteItemsCommand(input))
+    default:
+      throw new Error(`No bare command for ${operation}`)
   }
 }

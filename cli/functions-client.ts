@@ -2,8 +2,8 @@ import { userInfo } from 'node:os'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../infra/definitions/function-name.ts'
 
-/** Invokes functions through the Lambda API: of a stage on AWS, or of the sandbox on this machine. */
-export type Target = { port: number } | { stage: string }
+/** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
+export type FunctionTarget = { port: number } | { stage: string }
 
 const LOCAL = {
   region: 'eu-west-1',
@@ -12,39 +12,39 @@ const LOCAL = {
 
 export class InvocationFailure extends Error {}
 
-type Failure = Error & { code?: string }
+type SdkError = Error & { code?: string }
 
-/** What the SDK's errors mean to whoever typed the command, by their names and codes. */
-const meanings: Record<string, (wanted: string) => string> = {
+/** Explains errors of the SDK by their names and codes. */
+const explanations: Record<string, (name: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ExpiredTokenException: () => 'The AWS credentials have expired',
-  UnrecognizedClientException: () => 'AWS does not know these credentials',
-  AccessDeniedException: (wanted) => `These AWS credentials may not invoke ${wanted}`,
-  ResourceNotFoundException: (wanted) =>
-    `There is no function ${wanted}: is this stage deployed in this region and account?`,
-  ENOTFOUND: () => 'AWS cannot be reached: its name does not resolve',
+  UnrecognizedClientException: () => 'AWS does not recognise these credentials',
+  AccessDeniedException: (name) => `These AWS credentials do not allow invoking ${name}`,
+  ResourceNotFoundException: (name) =>
+    `Function ${name} does not exist: is this stage deployed in this region and account?`,
+  ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
 
-const explain = (error: Failure, target: Target, wanted: string): string => {
+const explain = (error: SdkError, target: FunctionTarget, name: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return `No sandbox answers at port ${target.port}: start it with npm run sandbox`
   }
-  // Errors of the Lambda API have such names; others come of replies that the SDK cannot read.
+  // Names of Lambda API errors end in Exception; other errors are unreadable replies.
   if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
-  const meaning = meanings[error.name] ?? meanings[error.code ?? '']
-  return meaning?.(wanted) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
+  const explanation = explanations[error.name] ?? explanations[error.code ?? '']
+  return explanation?.(name) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
 }
 
-const notLambda = (target: Target): string =>
+const notLambda = (target: FunctionTarget): string =>
   'port' in target
-    ? `Port ${target.port} is answered by something else than the sandbox`
-    : 'The endpoint of AWS Lambda is answered by something else'
+    ? `Another program than the sandbox answers at port ${target.port}`
+    : 'Another program answers at the endpoint of AWS Lambda'
 
-/** undefined: no JSON */
-const parsed = (payload: Uint8Array | undefined): unknown => {
+/** Returns undefined if the payload is not JSON. */
+const parseJson = (payload: Uint8Array | undefined): unknown => {
   try {
     return JSON.parse(Buffer.from(payload ?? []).toString('utf8'))
   } catch {
@@ -53,12 +53,12 @@ const parsed = (payload: Uint8Array | undefined): unknown => {
 }
 
 /**
- * @returns the function's reply, an object or another value of JSON
- * @throws InvocationFailure in one line, for a target that does not answer and for a function that
- *   does not exist or ended in a fault
+ * Returns the function's reply, any JSON value.
+ * @throws InvocationFailure with one line if the target does not answer, or the function does not
+ *   exist or fails
  */
 export const invokeFunction = async (
-  target: Target,
+  target: FunctionTarget,
   name: string,
   event: unknown,
 ): Promise<unknown> => {
@@ -69,11 +69,11 @@ export const invokeFunction = async (
   const FunctionName = local ? name : functionName(name, target.stage)
   const { Payload, FunctionError, ExecutedVersion } = await client
     .send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }))
-    .catch((error: Failure) => {
+    .catch((error: SdkError) => {
       throw new InvocationFailure(explain(error, target, FunctionName))
     })
-  const reply = parsed(Payload)
-  // The sandbox and Lambda always name the version that ran.
+  const reply = parseJson(Payload)
+  // The sandbox and Lambda always return the executed version.
   if (reply === undefined || (local && ExecutedVersion === undefined)) {
     throw new InvocationFailure(notLambda(target))
   }
@@ -85,22 +85,15 @@ export const invokeFunction = async (
 }
 
 /**
- * Returns who calls, for the record of changes: the ARN of the AWS credentials, or the local user.
+ * Returns the caller for the record of changes: the ARN of the AWS credentials, or the local user.
  * In a sandbox OPERATOR_NAME replaces the user, so that one person can act as two operators.
- * Without an answer of STS the caller is unknown here; CloudTrail records it, and Lambda's reply
- * says what is wrong with the credentials.
+ * If STS does not answer, the caller is `unknown`; Lambda's reply names the problem.
  */
-export const actorOf = async (target: Target): Promise<string> => {
+export const actorOf = async (target: FunctionTarget): Promise<string> => {
   if ('port' in target) return `local:${process.env.OPERATOR_NAME || userInfo().username}`
-  // Loaded for a deployed stage alone: a sandbox has no STS.
+  // Loaded for deployed stages only: a sandbox has no STS.
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts')
   const identity = new STSClient({}).send(new GetCallerIdentityCommand())
   const { Arn } = await identity.catch((): { Arn?: string } => ({}))
   return Arn ?? 'unknown'
-}
-
-/** Prints one line on standard error and ends with 1. */
-export const fail = (line: string): never => {
-  process.stderr.write(`${line}\n`)
-  process.exit(1)
 }

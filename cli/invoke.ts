@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { functionRows } from '../infra/definitions/functions.ts'
-import { fail, InvocationFailure, invokeFunction } from './functions-client.ts'
+import { fail } from './fail.ts'
+import { InvocationFailure, invokeFunction } from './functions-client.ts'
 
 /** `npm run -s invoke -- FUNCTION [EVENT.json] [--port 3000]`: prints the function's reply. */
 
@@ -19,10 +20,9 @@ const readArguments = () => {
       allowPositionals: true,
     })
     const [name = '', file = `events/${name}.json`, ...others] = positionals
-    const isRight = names.includes(name) && others.length === 0 && /^[0-9]{1,5}$/.test(values.port)
-    return isRight ? { name, file, port: Number(values.port) } : usage()
+    const isValid = names.includes(name) && others.length === 0 && /^[0-9]{1,5}$/.test(values.port)
+    return isValid ? { name, file, port: Number(values.port) } : usage()
   } catch {
-    // An option that there is not, or without its value.
     return usage()
   }
 }

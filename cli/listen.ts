@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
+import { fail } from './fail.ts'
 import { readEvent } from './listener/event.ts'
-import { line } from './listener/line.ts'
+import { formatLine } from './listener/line.ts'
 import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 
 /**
- * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: a receiver on this
- * machine that prints each webhook as it arrives.
+ * `npm run -s listen -- [--port 4242] [--secret S] [--fail 500 [--times 2]]`: runs a local receiver
+ * that prints each webhook.
  */
 
 const USAGE =
@@ -22,15 +23,10 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 
-const fail = (text: string): never => {
-  process.stderr.write(`${text}\n`)
-  process.exit(1)
-}
-
-/** A whole number of the option, or the usage. */
-const numberOf = (given: string, { min, max }: { min: number; max: number }): number =>
-  /^[0-9]{1,6}$/.test(given) && Number(given) >= min && Number(given) <= max
-    ? Number(given)
+/** Parses a whole number or prints the usage. */
+const parseNumber = (text: string, { min, max }: { min: number; max: number }): number =>
+  /^[0-9]{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max
+    ? Number(text)
     : fail(USAGE)
 
 const parse = () => {
@@ -52,48 +48,48 @@ const readArguments = () => {
   const { port, secret, fail: status, times } = parse()
   if (secret === '' || (times !== undefined && status === undefined)) fail(USAGE)
   return {
-    port: numberOf(port, { min: 0, max: 65_535 }),
+    port: parseNumber(port, { min: 0, max: 65_535 }),
     secret,
-    failure: status === undefined ? 0 : numberOf(status, { min: 300, max: 599 }),
-    failures: status === undefined ? 0 : numberOf(times ?? '1', { min: 1, max: 999_999 }),
+    failureStatus: status === undefined ? 0 : parseNumber(status, { min: 300, max: 599 }),
+    failureCount: status === undefined ? 0 : parseNumber(times ?? '1', { min: 1, max: 999_999 }),
   }
 }
 
-/** What is too long is read to its end all the same, so that it can be answered. */
-const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  const parts: Buffer[] = []
+/** Reads the body to its end, also above the limit, so that the sender gets a response. */
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
   let length = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length
-    if (length <= BODY_MAX_BYTES) parts.push(part)
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length <= BODY_MAX_BYTES) chunks.push(chunk)
   }
-  return length <= BODY_MAX_BYTES ? Buffer.concat(parts) : undefined
+  return length <= BODY_MAX_BYTES ? Buffer.concat(chunks) : undefined
 }
 
-const { port, secret, failure, failures } = readArguments()
-const journal = newSequenceTracker()
-let failuresLeft = failures
+const { port, secret, failureStatus, failureCount } = readArguments()
+const track = newSequenceTracker()
+let remainingFailures = failureCount
 
-/** Prints what came, and says what to answer. */
+/** Prints a request and returns the status of the response. */
 const receive = async (request: IncomingMessage): Promise<number> => {
-  const raw = await bodyOf(request)
+  const body = await readBody(request)
   if (request.method !== 'POST') return 405
-  if (!raw) return 413
+  if (!body) return 413
   const now = new Date()
-  const arrival = { headers: request.headers, raw }
-  const event = readEvent(arrival)
-  const forgery = secret === undefined ? undefined : verify(arrival, secret, now)
-  // A forger's words are not remembered.
-  const known = event && !forgery ? journal(event) : { notes: [] }
-  const answer = failuresLeft-- > 0 ? failure : forgery ? 401 : 204
-  print(line(event, now, { forgery, isChecked: secret !== undefined, answer, ...known }))
-  return answer
+  const event = readEvent(body)
+  const problem =
+    secret === undefined ? undefined : verify({ headers: request.headers, body }, secret, now)
+  // Forged events must not change the tracked sequences.
+  const tracked = event && !problem ? track(event) : { notes: [] }
+  const status = remainingFailures-- > 0 ? failureStatus : problem ? 401 : 204
+  print(formatLine(event, now, { problem, isVerified: secret !== undefined, status, ...tracked }))
+  return status
 }
 
 const server = createServer((request, response) => {
   receive(request).then(
     (status) => response.writeHead(status).end(),
-    // The sender broke off: there is nobody to answer.
+    // The sender has disconnected.
     () => response.destroy(),
   )
 })

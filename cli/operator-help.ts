@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
 
-/** What the operator command says of itself, from the definitions that it judges by. */
+/** Prints the help of the operator command from the definitions of its nouns. */
 
 export const COMMAND = 'npm run -s operator --'
 
-const WHERE = '[--port N | --stage NAME]'
+const TARGET = '[--port N | --stage NAME]'
 
 const table = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -14,19 +14,20 @@ const table = (rows: readonly (readonly [string, string])[]): string => {
 }
 
 const targets = table([
-  ['--port N', 'the sandbox on this machine that listens there; 3000 otherwise'],
-  ['--stage NAME', 'a stage on AWS, with the credentials and the region of the AWS SDK'],
+  ['--port N', 'port of a sandbox on this machine (default 3000)'],
+  ['--stage NAME', 'stage on AWS, with the credentials and region of the AWS SDK'],
 ])
 
-/** @param words what stands for a noun and its verb */
-export const helpOfAll = (words: Record<string, readonly [string, string]>): string =>
-  `usage: ${COMMAND} NOUN VERB [--option value ...] ${WHERE}\n\n${table([
+export const helpOfAll = (shortForms: Record<string, readonly [string, string]>): string =>
+  `usage: ${COMMAND} NOUN VERB [--option value ...] ${TARGET}\n\n${table([
     ...Object.entries(nouns).map(([name, { summary }]) => [name, summary] as const),
-    ...Object.entries(words).map(([word, verb]) => [word, `short for ${verb.join(' ')}`] as const),
-  ])}\n${targets}\n--help after a noun or a verb tells what it takes.\n`
+    ...Object.entries(shortForms).map(
+      ([word, call]) => [word, `short for ${call.join(' ')}`] as const,
+    ),
+  ])}\n${targets}\n--help after a noun or a verb prints its options.\n`
 
 export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
-  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${WHERE}\n\n${table(
+  `${name}: ${summary}\n\nusage: ${COMMAND} ${name} VERB [--option value ...] ${TARGET}\n\n${table(
     Object.entries(verbs).map(([verb, { summary }]) => [verb, summary]),
   )}`
 
@@ -35,16 +36,16 @@ export const helpOfVerb = (
   name: string,
   { summary, options, approval }: Verb,
 ): string => {
-  const taken = Object.entries(options.entries).map(([option, schema]) =>
-    taking(option, schema as v.GenericSchema),
+  const described = Object.entries(options.entries).map(([option, schema]) =>
+    describeOption(option, schema as v.GenericSchema),
   )
-  const required = taken.filter(({ isRequired }) => isRequired).map(({ written }) => ` ${written}`)
-  const rest = taken.length > required.length ? ' [--option value ...]' : ''
-  const rows = taken.map(
-    ({ written, meaning, isRequired }) =>
-      [written, `${isRequired ? '(required) ' : ''}${meaning}`] as const,
+  const required = described.filter(({ isRequired }) => isRequired).map(({ form }) => ` ${form}`)
+  const rest = described.length > required.length ? ' [--option value ...]' : ''
+  const rows = described.map(
+    ({ form, description, isRequired }) =>
+      [form, `${isRequired ? '(required) ' : ''}${description}`] as const,
   )
-  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${WHERE}\n${
+  return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
   }${approval ? `\n${approvalLine(approval)}\n` : ''}`
 }
@@ -52,14 +53,14 @@ export const helpOfVerb = (
 const approvalLine = (approval: NonNullable<Verb['approval']>): string => {
   const options = approval === 'always' ? [] : approval.map((name) => `--${name}`)
   const when = options.length > 0 ? ` a call with ${options.join(', ')}` : ' it'
-  return `Where the stage has approvals, a second operator must approve${when}.`
+  return `On a stage with approvals, a second operator must approve${when}.`
 }
 
-const taking = (option: string, schema: v.GenericSchema) => {
-  const judged = requiredForm(schema)
+const describeOption = (option: string, schema: v.GenericSchema) => {
+  const required = requiredForm(schema)
   return {
-    written: `--${option} ${v.getTitle(judged)}`,
-    meaning: v.getDescription(judged) ?? '',
+    form: `--${option} ${v.getTitle(required)}`,
+    description: v.getDescription(required) ?? '',
     isRequired: schema.type !== 'optional',
   }
 }

@@ -1,76 +1,74 @@
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import type { Day } from '../shared/domain/settlement/batch.ts'
+import type { Day } from '../shared/domain/time.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { parseCall, secretsOf } from '../shared/operator/verbs.ts'
+import { fail } from './fail.ts'
 import {
   actorOf,
-  fail,
+  type FunctionTarget,
   InvocationFailure,
   invokeFunction,
-  type Target,
 } from './functions-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb } from './operator-help.ts'
-import type { Ask } from './statement.ts'
+import type { LoadDebits } from './statement.ts'
 
 /**
- * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: one JSON
- * document on standard output, or one line on standard error and exit 1. Some words stand for a
- * noun and its verb.
+ * `npm run -s operator -- NOUN VERB [--option value ...] [--port N | --stage NAME]`: prints one JSON
+ * document on standard output, or one line on standard error and exits 1.
  */
 
-/** Words of their own, and the noun and the verb that each stands for. */
-const words: Record<string, [noun: string, verb: string]> = {
+const shortForms: Record<string, [noun: string, verb: string]> = {
   reconcile: ['reconciliation', 'run'],
   ledger: ['ledger', 'show'],
 }
 
-/** With this option, `reconcile` compares a bank's statement. */
-const isOfBank = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
+/** `reconcile` compares a bank's statement if one of these options is given. */
+const isStatementOption = (word: string): boolean => /^--(?:bank|statement)(?:=|$)/.test(word)
 
 const HELP = /^(?:--help|-h)$/
 
-const named = <T>(rows: Record<string, T>, name: string, kind: string): T =>
+const lookUp = <T>(rows: Record<string, T>, name: string, kind: string): T =>
   (Object.hasOwn(rows, name) ? rows[name] : undefined) ??
-  fail(`unknown ${kind} ${name}; there are: ${Object.keys(rows).join(', ')}`)
+  fail(`unknown ${kind} ${name}; known: ${Object.keys(rows).join(', ')}`)
 
-/** Each option once, as `--option value` or `--option=value`. */
-const readOptions = (given: readonly string[]): Record<string, string> => {
+/** Parses options as `--option value` or `--option=value`; rejects repeated ones. */
+const readOptions = (words: readonly string[]): Record<string, string> => {
   const options: Record<string, string> = {}
-  const rest = [...given]
-  while (rest.length > 0) {
-    const word = rest.shift() ?? ''
+  const remaining = [...words]
+  while (remaining.length > 0) {
+    const word = remaining.shift() ?? ''
     const [, name, attached] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? []
     if (!name) return fail(`expected --option value at: ${word}`)
     if (Object.hasOwn(options, name)) return fail(`--${name}: is given twice`)
-    const value = attached ?? (rest[0]?.startsWith('--') ? undefined : rest.shift())
+    const value = attached ?? (remaining[0]?.startsWith('--') ? undefined : remaining.shift())
     if (value === undefined) return fail(`--${name}: has no value`)
     options[name] = value
   }
   return options
 }
 
-const readTarget = (port: string | undefined, stage: string | undefined): Target => {
+const readTarget = (port: string | undefined, stage: string | undefined): FunctionTarget => {
   if (stage === undefined) {
     const isPort = /^[1-9][0-9]{0,4}$/.test(port ?? '3000') && Number(port ?? 0) <= 65_535
     return isPort ? { port: Number(port ?? 3000) } : fail('--port: must be a port')
   }
-  if (port !== undefined) fail('--port, --stage: one of them, not both')
+  if (port !== undefined) fail('--port, --stage: only one of them is allowed')
   return /^[a-z][a-z0-9-]{0,19}$/.test(stage) ? { stage } : fail('--stage: must be a stage’s name')
 }
 
-/** Secrets come from standard input: arguments are seen by other users, and kept by the shell. */
+/** Reads secrets from standard input: other users and the shell's history see arguments. */
 const readSecrets = async (
   options: Record<string, string>,
   secrets: readonly string[],
 ): Promise<Record<string, string>> => {
-  const given = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
-  for (const name of given) {
-    if (options[name] !== '-') fail(`--${name}: give - here and the secret on standard input`)
+  const names = secrets.filter((name) => options[name] !== undefined && options[name] !== 'none')
+  for (const name of names) {
+    if (options[name] !== '-') fail(`--${name}: must be -, with the secret on standard input`)
   }
-  const [first] = given
-  if (first === undefined) return options
-  return { ...options, [first]: (await text(process.stdin)).replace(/\r?\n$/, '') }
+  const [name] = names
+  if (name === undefined) return options
+  return { ...options, [name]: (await text(process.stdin)).replace(/\r?\n$/, '') }
 }
 
 const print = (text: string): never => {
@@ -78,44 +76,44 @@ const print = (text: string): never => {
   process.exit(0)
 }
 
-/** A result that is too large for a reply is downloaded from an address that the function signs. */
+/** A result that is too large for a reply has a presigned URL for download. */
 const isDownload = (result: unknown): result is { download: string } =>
   typeof result === 'object' && result !== null && 'download' in result
 
-const printFile = async (address: string): Promise<void> => {
-  const { ok, status, body } = await fetch(address).catch(() =>
-    fail('The file cannot be downloaded: its address does not answer'),
+const printFile = async (url: string): Promise<void> => {
+  const { ok, status, body } = await fetch(url).catch(() =>
+    fail('The file cannot be downloaded: its URL does not answer'),
   )
   if (!ok || !body) return fail(`The file cannot be downloaded: S3 answers ${status}`)
   await pipeline(body, process.stdout, { end: false })
 }
 
 const [first = '', ...others] = process.argv.slice(2)
-// A word may be a noun as well: a verb after it says so.
+// A short form may also be a noun; a verb after it decides.
 const isNoun = others[0] !== undefined && Object.hasOwn(nouns[first]?.verbs ?? {}, others[0])
-const word = Object.hasOwn(words, first) && !isNoun ? words[first] : undefined
-const isStatement = first === 'reconcile' && others.some(isOfBank)
-const short = isStatement ? ['reconciliation', 'statement'] : word
-const [noun = '', verb = '', ...given] = [...(short ?? [first]), ...others]
-if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help tells more`)
-if (HELP.test(noun)) print(helpOfAll(words))
-const known = named(nouns, noun, 'noun')
-if (HELP.test(verb)) print(helpOfNoun(noun, known))
-if (verb === '') fail(`${noun}: name a verb: ${Object.keys(known.verbs).join(', ')}`)
-const wanted = named(known.verbs, verb, `verb of ${noun}`)
-if (given.some((word) => HELP.test(word))) {
-  const { statement } = known.verbs
-  const more = first === 'reconcile' && !isStatement && statement
-  const second = more ? `\n${helpOfVerb(noun, 'statement', statement)}` : ''
-  print(`${helpOfVerb(noun, verb, wanted)}${second}`)
+const shortForm = Object.hasOwn(shortForms, first) && !isNoun ? shortForms[first] : undefined
+const isStatement = first === 'reconcile' && others.some(isStatementOption)
+const expanded = isStatement ? ['reconciliation', 'statement'] : (shortForm ?? [first])
+const [noun = '', verb = '', ...optionWords] = [...expanded, ...others]
+if (noun === '') fail(`usage: ${COMMAND} NOUN VERB [--option value ...]; --help prints more`)
+if (HELP.test(noun)) print(helpOfAll(shortForms))
+const nounRow = lookUp(nouns, noun, 'noun')
+if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
+if (verb === '') fail(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
+const verbRow = lookUp(nounRow.verbs, verb, `verb of ${noun}`)
+if (optionWords.some((word) => HELP.test(word))) {
+  const { statement } = nounRow.verbs
+  const isAmbiguous = first === 'reconcile' && !isStatement && statement
+  const statementHelp = isAmbiguous ? `\n${helpOfVerb(noun, 'statement', statement)}` : ''
+  print(`${helpOfVerb(noun, verb, verbRow)}${statementHelp}`)
 }
 
-const { port, stage, ...written } = readOptions(given)
+const { port, stage, ...callOptions } = readOptions(optionWords)
 const target = readTarget(port, stage)
-const options = await readSecrets(written, secretsOf(wanted))
-// As the function will judge it, and sooner.
-const judged = parseCall(known, { verb, options })
-if ('error' in judged) fail(judged.error)
+const options = await readSecrets(callOptions, secretsOf(verbRow))
+// The function checks the call as well; this check is faster.
+const call = parseCall(nounRow, { verb, options })
+if ('error' in call) fail(call.error)
 
 const invoke = async (options: Record<string, string>, actor: string): Promise<unknown> => {
   const reply = await invokeFunction(target, `manage-${noun}`, { verb, options, actor })
@@ -123,14 +121,14 @@ const invoke = async (options: Record<string, string>, actor: string): Promise<u
   return error === undefined ? result : fail(error)
 }
 
-/** The file stays on this machine: the function is asked for the books. */
-const compareWithBooks = async (actor: string): Promise<unknown> => {
+/** Compares a local file with the debits that the function returns. */
+const compareWithStatement = async (actor: string): Promise<unknown> => {
   const { compareFile, MalformedStatement } = await import('./statement.ts')
   const { statement: file = '', date } = options
-  const ask: Ask = (request) =>
-    invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<Ask>
+  const loadDebits: LoadDebits = (request) =>
+    invoke({ ...options, statement: JSON.stringify(request) }, actor) as ReturnType<LoadDebits>
   try {
-    const { report, ignored } = await compareFile({ file, date: date as Day }, ask)
+    const { report, ignored } = await compareFile({ file, date: date as Day }, loadDebits)
     if (ignored > 0) process.stderr.write(`ignored: ${ignored} rows of other days\n`)
     return report
   } catch (error) {
@@ -145,10 +143,10 @@ const compareWithBooks = async (actor: string): Promise<unknown> => {
 
 try {
   const actor = await actorOf(target)
-  const isCompared = noun === 'reconciliation' && verb === 'statement'
-  const result = await (isCompared ? compareWithBooks(actor) : invoke(options, actor))
+  const isComparison = noun === 'reconciliation' && verb === 'statement'
+  const result = await (isComparison ? compareWithStatement(actor) : invoke(options, actor))
   if (isDownload(result)) await printFile(result.download)
-  // A file, as it stands, or a document.
+  // The result is a file or a JSON document.
   else
     process.stdout.write(
       typeof result === 'string' ? result : `${JSON.stringify(result, null, 2)}\n`,

@@ -1,15 +1,12 @@
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { type OperationName, operationNames, operations } from '../shared/api/operations.ts'
 
-/**
- * The sample events of the API's functions, as API Gateway would hand them over: from the rows of
- * operations.ts, and what a caller would fill in.
- */
+/** Builds sample events of API Gateway for the API's functions, from the rows of operations.ts. */
 
-type Sample = {
+type SampleRequest = {
   path?: Record<string, string>
   query?: Record<string, string>
-  /** The text of the body: an amount keeps its two decimals. */
+  /** Text, so that an amount keeps its two decimals. */
   body?: string
 }
 
@@ -18,7 +15,7 @@ const transaction = { uuid: '3f0c9a52-7d1e-4c7b-9a53-1f2d3c4b5a69' }
 const batch = { id: 'STL-20261122-ABC123' }
 const phone = { phone_number: '+233241234567' }
 
-const samples: Record<OperationName, Sample> = {
+const samples: Record<OperationName, SampleRequest> = {
   charge: {
     body:
       '{"phone_number":"+233241234567","bank_identifier":"GCB","amount":100.00,' +
@@ -48,13 +45,13 @@ const samples: Record<OperationName, Sample> = {
   },
 }
 
-/** Who calls in the sandbox. */
+/** Sandbox callers. */
 const credentials = { provider: 'sk_sandbox_demo', bank: 'bt_sandbox_gcb' }
 
-const lists = (all: Record<string, string>) =>
-  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]]))
+const multiValued = (values: Record<string, string>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]))
 
-/** As they stand in the path: API Gateway does not decode them. The greedy one holds slashes. */
+/** Path parameters as sent: API Gateway does not decode them. The greedy one contains slashes. */
 const rawParameters = (path: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(path).map(([name, value]) => [
@@ -63,28 +60,32 @@ const rawParameters = (path: Record<string, string>): Record<string, string> =>
     ]),
   )
 
-type Request = Sample & { method: string; resource: string; headers: Record<string, string> }
+type EventInput = SampleRequest & {
+  method: string
+  resource: string
+  headers: Record<string, string>
+}
 
-const eventOf = ({ method, resource, headers, path, query, body }: Request) => {
+const eventOf = ({ method, resource, headers, path, query, body }: EventInput) => {
   const parameters = path ? rawParameters(path) : null
-  const asked = Object.entries(parameters ?? {}).reduce(
+  const pathname = Object.entries(parameters ?? {}).reduce(
     (text, [name, value]) => text.replace(`{${name}}`, value).replace(`{${name}+}`, value),
     resource,
   )
   return {
     resource,
-    path: asked,
+    path: pathname,
     httpMethod: method,
     headers,
-    multiValueHeaders: lists(headers),
+    multiValueHeaders: multiValued(headers),
     queryStringParameters: query ?? null,
-    multiValueQueryStringParameters: query ? lists(query) : null,
+    multiValueQueryStringParameters: query ? multiValued(query) : null,
     pathParameters: parameters,
     stageVariables: null,
     requestContext: {
       resourcePath: resource,
       httpMethod: method,
-      path: asked,
+      path: pathname,
       stage: 'sandbox',
       requestId: '5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1',
       identity: { sourceIp: '127.0.0.1' },
@@ -100,7 +101,7 @@ const eventFor = (name: OperationName) => {
   const headers = {
     Accept: 'application/json',
     Authorization: `Bearer ${credentials[caller]}`,
-    ...(sample.body ? { 'Content-Type': 'application/json' } : {}),
+    ...(sample.body && { 'Content-Type': 'application/json' }),
   }
   return eventOf({ ...sample, method, resource, headers })
 }
@@ -112,10 +113,11 @@ const unmatched = eventOf({
   path: { proxy: 'api/v1/nothing-here' },
 })
 
-/** Each by its function's name, as the text of its file. A list of one stays in its line. */
+/** Returns the text of each sample file by function name. */
 export const sampleFiles = (): Record<string, string> => {
   const events = [...operationNames.map((name) => [name, eventFor(name)]), [UNMATCHED, unmatched]]
-  const written = (event: unknown) =>
+  const textOf = (event: unknown) =>
+    // Keeps lists of one element on one line.
     `${JSON.stringify(event, null, 2).replaceAll(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`
-  return Object.fromEntries(events.map(([name, event]) => [name, written(event)]))
+  return Object.fromEntries(events.map(([name, event]) => [name, textOf(event)]))
 }

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildBesideSdk } from '../infra/bundles/compare-with-sdk.ts'
-import { importTimes } from '../infra/bundles/import-time.ts'
+import { importTimes } from '../infra/bundles/cold-start.ts'
+import { buildComparisons } from '../infra/bundles/compare-with-sdk.ts'
 
 /**
- * `npm run size -- [--rounds 7] [FUNCTION ...]`: each function's bundle and its import, beside what
- * it holds of the AWS SDK bundled alone: as the SDK comes, and with all that is cut from ours cut too.
+ * `npm run size -- [--rounds 7] [FUNCTION ...]`: compares the size and import time of each bundle with
+ * its AWS SDK clients bundled alone, unpruned and pruned.
  */
 
 const { values, positionals } = parseArgs({
@@ -14,9 +14,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-const trios = await buildBesideSdk(join(import.meta.dirname, '../dist/size'), positionals)
+const comparisons = await buildComparisons(join(import.meta.dirname, '../dist/size'), positionals)
 const times = await importTimes(
-  [...new Set(trios.flatMap(({ ours, sdk, cut }) => [ours, sdk, cut]))],
+  [...new Set(comparisons.flatMap(({ ours, sdk, pruned }) => [ours, sdk, pruned]))],
   Number(values.rounds),
 )
 
@@ -24,11 +24,11 @@ const row = (cells: string[]): string =>
   `${cells.map((cell, n) => (n === 0 ? cell.padEnd(26) : cell.padStart(9))).join(' ')}\n`
 
 process.stdout.write(
-  row(['', 'kB', 'SDK', 'of it', 'SDK cut', 'of it', 'ms', 'SDK', 'of it', 'SDK cut', 'of it']),
+  row(['', 'kB', 'SDK', 'ratio', 'pruned', 'ratio', 'ms', 'SDK', 'ratio', 'pruned', 'ratio']),
 )
-for (const { name, ours, sdk, cut } of trios) {
+for (const { name, ours, sdk, pruned } of comparisons) {
   const cells = async (figure: (file: string) => number | Promise<number>, digits: number) => {
-    const [own, base, least] = await Promise.all([figure(ours), figure(sdk), figure(cut)])
+    const [own, base, least] = await Promise.all([figure(ours), figure(sdk), figure(pruned)])
     return [
       own.toFixed(digits),
       base.toFixed(digits),

@@ -2,21 +2,21 @@ import type { OperationName } from '../shared/api/operations.ts'
 import { aboveDailyLimit, aboveMaximum } from '../shared/domain/debits/charge.ts'
 import { pesewas } from '../shared/domain/money.ts'
 import { invalid, Refusal } from '../shared/domain/refusal.ts'
-import { type Description, listDescriptions, phone, wrongPage } from './list-descriptions.ts'
+import { type Description, invalidPage, listDescriptions, phone } from './list-descriptions.ts'
 
-/** What the rows of operations.ts do not say: words for people, and refusals of one operation. */
+/** Describes each operation: texts, examples and its own refusals. */
 
 const reference = { example: 'DCS-20261121-ABC123' }
 const uuid = { example: '3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59' }
 
-const wrongMove = new Refusal(3001, {
+const refusedTransition = new Refusal(3001, {
   http: 422,
   details: { status: ['cannot transition from failed to completed'] },
 })
-const noMessage = invalid({ error_message: ['is required when status is failed'] })
+const missingMessage = invalid({ error_message: ['is required when status is failed'] })
 
 const webhookDisabled = new Refusal(1409, {
-  details: 'the webhook is disabled: nothing was received for days',
+  details: 'the webhook is disabled: no delivery succeeded for days',
 })
 
 const charge = {
@@ -60,77 +60,77 @@ export const descriptions = {
   'get-debit-request': {
     tag: 'Debit requests',
     summary: 'Read the status of a debit',
-    description: 'The transaction as it stands. The rate limit is counted for each reference.',
-    parameters: { reference: { ...reference, description: 'As the charge answered it' } },
+    description: 'Returns the current transaction. The rate limit counts per reference.',
+    parameters: { reference: { ...reference, description: 'Reference from the charge reply' } },
   },
   'list-banks': {
     tag: 'Banks',
     summary: 'List banks',
-    description: 'Every live bank by name; in pages when `page` or `per_page` is given.',
+    description: 'Returns all live banks by name; in pages if `page` or `per_page` is given.',
     parameters: {
       page: { example: 1 },
-      per_page: { description: 'Members of a page', example: 20 },
+      per_page: { description: 'Banks per page', example: 20 },
     },
-    refusals: [wrongPage],
+    refusals: [invalidPage],
   },
   'get-bank': {
     tag: 'Banks',
     summary: 'Read a bank',
-    description: 'A live bank, and how its customers approve.',
+    description: 'Returns a live bank and how its customers approve debits.',
     parameters: { identifier: { example: 'GCB' } },
   },
   'lookup-customer-banks': {
     tag: 'Banks',
     summary: "Look up a customer's banks",
-    description: 'The live banks at which a phone number has an active account, and whose it is.',
+    description:
+      'Returns the live banks at which a phone number has an active account, with the account holder.',
     parameters: { phone_number: phone },
   },
   'list-deliveries': {
     tag: 'Events',
     summary: "List the deliveries of a debit's events",
     description:
-      'The delivery record of each event that was tried to be delivered, with its 20 newest ' +
-      'attempts. Bodies of receivers are cut at 4 KiB and escaped; attempts that others followed ' +
-      'are kept for 30 days.',
-    parameters: { reference: { ...reference, description: 'As the charge answered it' } },
+      'Returns the delivery record of each attempted event with its 20 newest attempts. Response ' +
+      'bodies are cut at 4 KiB and escaped. Attempts before the last one are kept for 30 days.',
+    parameters: { reference: { ...reference, description: 'Reference from the charge reply' } },
   },
   'redeliver-event': {
     tag: 'Events',
     summary: 'Deliver an event again',
     description:
-      'Requests one more attempt, in place of the automatic one that may be due. A request within ' +
-      'a minute of another, before an attempt is recorded, is the same one and gets the same record.',
+      'Requests one attempt, which replaces a scheduled one. Repeated requests within a minute, ' +
+      'before an attempt is recorded, count as one and return the same record.',
     parameters: {
-      id: { description: 'Of the delivery record', example: '2137880302063503' },
+      id: { description: 'Id of the delivery record', example: '2137880302063503' },
     },
     refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
   },
   'test-webhook': {
     tag: 'Events',
-    summary: 'Try the webhook out',
+    summary: 'Send a test event',
     description:
-      'Sends a signed `ping` to the webhook at once, for up to 15 seconds, and answers with what ' +
-      'the receiver made of it. One that is received enables a webhook that was disabled.',
+      'Sends a signed `ping` to the webhook immediately and returns the result of the attempt after ' +
+      'at most 15 seconds. A successful ping re-enables a disabled webhook.',
     refusals: [new Refusal(4404)],
   },
   'get-settlement': {
     tag: 'Settlements',
     summary: 'Read a settlement batch',
     description:
-      'Built on the day after its debits were completed, paid a day later: `net` = `gross` - `fee` ' +
-      '+ `adjustments`; an adjustment takes back a debit that was reversed after its settlement.',
-    parameters: { id: { description: 'Of the batch', example: 'STL-20261122-ABC123' } },
+      'Returns a batch, which is built on the day after its debits completed and paid a day later. ' +
+      '`net` = `gross` - `fee` + `adjustments`. An adjustment offsets a debit that was reversed ' +
+      'after its settlement.',
+    parameters: { id: { description: 'Id of the batch', example: 'STL-20261122-ABC123' } },
   },
   'get-settlement-report': {
     tag: 'Settlements',
     summary: 'Read the report of a settlement batch',
     description:
-      'Each line of the batch, and the sums of the lines. As JSON, or as a CSV file whose last row ' +
-      'holds the sums. A report of more than 4 MB is answered with 303 and an address that is ' +
-      'good for 15 minutes.',
+      'Returns the lines of the batch and their sums, as JSON or as a CSV file whose last row has ' +
+      'the sums. For a report over 4 MB the reply is 303 with a URL that is valid for 15 minutes.',
     parameters: {
-      id: { description: 'Of the batch', example: 'STL-20261122-ABC123' },
-      format: { description: 'json unless told', example: 'json' },
+      id: { description: 'Id of the batch', example: 'STL-20261122-ABC123' },
+      format: { description: 'Format of the report (default json)', example: 'json' },
     },
     refusals: [
       new Refusal(5001, { details: 'the batch is being built' }),
@@ -141,8 +141,8 @@ export const descriptions = {
     tag: 'Bank reports',
     summary: 'Report the outcome of a transaction',
     description:
-      'Completed or failed, from pending or processing. The status that it has already changes ' +
-      'nothing, and is answered with the transaction as it stands.',
+      'Completes or fails a pending or processing transaction. A repeated status changes nothing ' +
+      'and returns the current transaction.',
     parameters: { uuid },
     bodies: {
       completed: {
@@ -157,17 +157,17 @@ export const descriptions = {
         error_message: 'Insufficient funds',
       },
     },
-    refusals: [noMessage, wrongMove],
+    refusals: [missingMessage, refusedTransition],
   },
   'debit-callback': {
     tag: 'Bank reports',
-    summary: 'Call back about a transaction',
+    summary: 'Send a callback about a transaction',
     description:
-      'What the update takes, and `approved` besides: the customer approved, and the five ' +
-      'minutes for it no longer run.',
+      'Accepts the same body as the update, and `approved`: the customer approved, so the ' +
+      'five-minute timeout stops.',
     parameters: { uuid },
     bodies: { approved: { status: 'approved', bank_reference: 'GCB-0001' } },
-    refusals: [noMessage, wrongMove],
+    refusals: [missingMessage, refusedTransition],
   },
 } as const satisfies Record<OperationName, Description>
 

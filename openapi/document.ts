@@ -1,45 +1,47 @@
 import { operationNames, operations } from '../shared/api/operations.ts'
-import { Payload, PingPayload, SettlementPayload } from '../shared/views/webhook-payload.ts'
+import {
+  pingWebhookSchema,
+  settlementWebhookSchema,
+  webhookSchema,
+} from '../shared/views/webhook-payload.ts'
 import { bodyComponent, operationOf, parameterComponents } from './operation.ts'
 import { exampleComponents, headerComponents } from './responses.ts'
 import { type Json, schemaComponents, schemaOf } from './schemas.ts'
 import { webhooks } from './webhooks.ts'
 
-/** The API as an OpenAPI 3.1 document, from the rows and schemas that the service runs on. */
+/** Builds the OpenAPI 3.1 document from the operations and schemas of the service. */
 
 const DESCRIPTION = `
 Collects debits from bank accounts in Ghana for payment providers.
 
 Every reply is an envelope: \`success\`, \`data\` or \`error\`, and \`meta\`. An error has a published
-code; the messages of refused fields stand in \`details\` and in \`error.details\`. A path that is none
-of these is answered with 404 and code 1404, another method with 405 and code 1405, both without a
-look at the credential. HEAD is answered as GET is, without the body.
+code; \`details\` and \`error.details\` contain the messages of refused fields. Unknown paths get 404
+with code 1404 and unknown methods 405 with code 1405, before the credential is checked. HEAD returns
+the headers of GET.
 
 \`Authorization\` is \`Bearer\` or \`Token\`, in any case, and the credential. \`details\` of a 401 name the
-problem: no header, more than one, another scheme, a malformed token, or a credential that is
+problem: a missing or repeated header, another scheme, a malformed token, or a credential that is
 unknown, expired or of another kind of caller.
 
 \`x-rate-limit\` of an operation is the published number of requests a minute, with the code of the 429
 above it. \`per\` is its scope: \`caller\` (all credentials of a provider), \`token\` (one token of a bank)
 or \`reference\` (one transaction reference of a provider; \`perCaller\` is the total over all of its
-references). The operator can set another limit for a provider or a bank; the \`X-RateLimit-*\` headers
-and the \`details\` of a 429 show the limit in effect. Failed credentials (30 a minute) and requests that
-no operation matches (60 a minute, sandbox 30) are limited per address with code 1453, and rejections of
-a known key per key and address.
+references). Operators can override limits; the \`X-RateLimit-*\` headers and the \`details\` of a 429
+show the limit in effect. Failed credentials (30 a minute) and requests without an operation (60 a
+minute, sandbox 30) are limited per address with code 1453, rejections of a known key per key and
+address.
 
-A provider may ask that its requests be signed. Then \`X-Timestamp\` is the time in epoch seconds, and
+A provider can require signed requests. Then \`X-Timestamp\` is the time in epoch seconds, and
 \`X-Signature\` the lowercase hex of the HMAC-SHA256 over method, path with query, timestamp and body.
 `.trim()
 
 const paths = (): Json => {
-  const templates = [...new Set(operationNames.map((name) => operations[name].path))]
+  const byPath = Object.groupBy(operationNames, (name) => operations[name].path)
   return Object.fromEntries(
-    templates.map((path) => [
+    Object.entries(byPath).map(([path, names]) => [
       path,
       Object.fromEntries(
-        operationNames
-          .filter((name) => operations[name].path === path)
-          .map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
+        names.map((name) => [operations[name].method.toLowerCase(), operationOf(name)]),
       ),
     ]),
   )
@@ -55,30 +57,30 @@ export const openApi = (): Json => ({
     description: DESCRIPTION,
     license: { name: 'MIT', identifier: 'MIT' },
   },
-  servers: [{ url: '/', description: 'The service that this document comes from' }],
+  servers: [{ url: '/', description: 'This service' }],
   tags: [
-    { name: 'Debit requests', description: 'Of payment providers: charges and what came of them' },
+    { name: 'Debit requests', description: 'Charges and their outcomes, for payment providers' },
     {
       name: 'Events',
-      description: 'Of payment providers: what their webhooks received, and all that happened',
+      description: 'Events and webhook deliveries, for payment providers',
     },
-    { name: 'Settlements', description: 'Of payment providers: what completed debits came to' },
-    { name: 'Banks', description: 'Of payment providers: banks that can be charged' },
-    { name: 'Bank reports', description: 'Of banks: their transactions and their outcomes' },
+    { name: 'Settlements', description: 'Settlement batches and reports, for payment providers' },
+    { name: 'Banks', description: 'Banks and customer accounts, for payment providers' },
+    { name: 'Bank reports', description: 'Transactions and their outcomes, for banks' },
   ],
   paths: paths(),
   webhooks,
   components: {
     securitySchemes: {
-      provider: bearer('The API key of a payment provider'),
-      bank: bearer('The token of a bank'),
+      provider: bearer('API key of a payment provider'),
+      bank: bearer('Token of a bank'),
     },
     schemas: {
       ...schemaComponents,
       ...Object.fromEntries(operationNames.flatMap(bodyComponent)),
-      Webhook: schemaOf(Payload),
-      SettlementWebhook: schemaOf(SettlementPayload),
-      Ping: schemaOf(PingPayload),
+      Webhook: schemaOf(webhookSchema()),
+      SettlementWebhook: schemaOf(settlementWebhookSchema()),
+      Ping: schemaOf(pingWebhookSchema()),
     },
     parameters: parameterComponents,
     headers: headerComponents,
@@ -86,5 +88,5 @@ export const openApi = (): Json => ({
   },
 })
 
-/** The text of docs/openapi.json. */
+/** Returns the text of docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApi(), null, 2)}\n`

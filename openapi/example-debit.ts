@@ -2,13 +2,7 @@ import * as v from 'valibot'
 import type { Success } from '../shared/api/envelope.ts'
 import type { OperationName } from '../shared/api/operations.ts'
 import { cursorFor, listHash } from '../shared/api/pagination.ts'
-import {
-  Bank,
-  BankIdentifier,
-  bankDetailView,
-  bankView,
-  CustomerAccount,
-} from '../shared/domain/banks/bank.ts'
+import { Bank, BankIdentifier, CustomerAccount } from '../shared/domain/banks/bank.ts'
 import { advance, type Changes, type Debit, openDebit } from '../shared/domain/debits/debit.ts'
 import type { Status } from '../shared/domain/debits/lifecycle.ts'
 import { Reference, Uuid } from '../shared/domain/ids.ts'
@@ -19,23 +13,28 @@ import { Refusal } from '../shared/domain/refusal.ts'
 import {
   addLine,
   BatchId,
-  Day,
   noTotals,
   openBatch,
-  startOf,
   withTotals,
 } from '../shared/domain/settlement/batch.ts'
 import { debitLine } from '../shared/domain/settlement/line.ts'
 import { endPayment } from '../shared/domain/settlement/payment.ts'
+import { Day, startOf } from '../shared/domain/time.ts'
 import { ATTEMPT_ID_BYTES, attemptId, pingAttempt } from '../shared/domain/webhooks/attempt.ts'
 import { newDelivery, recordAttempt, redeliver } from '../shared/domain/webhooks/delivery.ts'
-import { webhookPayload } from '../shared/domain/webhooks/event.ts'
-import { bankItemView, bankListView, bankUpdateView, callbackView } from '../shared/views/bank.ts'
+import { bankDetailView, bankView } from '../shared/views/bank.ts'
+import {
+  bankItemView,
+  bankListView,
+  bankUpdateView,
+  callbackView,
+} from '../shared/views/bank-debit.ts'
 import { batchView, lineView, totalsView } from '../shared/views/batch.ts'
 import { chargeView, debitView, statusView } from '../shared/views/debit.ts'
 import { deliveryView, deliveryWithAttempts, pingView } from '../shared/views/delivery.ts'
+import { webhookPayload } from '../shared/views/webhook-payload.ts'
 
-/** One debit and its life, shown by the views that show any other: examples that cannot be wrong. */
+/** Builds the examples from one debit with the views of the service. */
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
@@ -77,34 +76,34 @@ const pending = openDebit(
   { at: NOON, by: 'provider:demo', requestId: 'example' },
 )
 
-const moved = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
+const transitioned = (debit: Debit, to: Status, seconds: number, changes: Changes): Debit => {
   const cause = { at: secondsLater(seconds), by: 'bank:GCB', requestId: 'example' }
-  const after = advance(debit, { ...cause, to, changes })
-  if (after instanceof Refusal) throw new Error(`The example cannot become ${to}`)
-  return after
+  const next = advance(debit, { ...cause, to, changes })
+  if (next instanceof Refusal) throw new Error(`The example cannot become ${to}`)
+  return next
 }
 
-const processing = moved(pending, 'processing', 1, {
+const processing = transitioned(pending, 'processing', 1, {
   bankReference: 'GCB-0001',
   customerName: account.customerName,
   accountNumber: account.accountNumber,
 })
 
-const completed = moved(processing, 'completed', 30, {
+const completed = transitioned(processing, 'completed', 30, {
   approvalMethod: 'ussd',
   fee: pesewas(1_50),
 })
 
-const failed = moved(processing, 'failed', 30, {
+const failed = transitioned(processing, 'failed', 30, {
   errorMessage: 'Insufficient funds',
   errorCode: 'insufficient_funds',
 })
 
-const reversed = moved(completed, 'reversed', 86_400, {
+const reversed = transitioned(completed, 'reversed', 86_400, {
   metadata: { reversal_reason: 'Goods returned' },
 })
 
-/** A debit that has an event of each name, and the number of the event. */
+/** A debit with the event, and the number of the event. */
 export const exampleEvents = {
   created: [completed, 0],
   pending: [completed, 1],
@@ -115,9 +114,9 @@ export const exampleEvents = {
 } as const
 
 const at = secondsLater(31)
-const answered = { kind: 'answered', code: 204, body: '' } as const
+const response = { kind: 'answered', code: 204, body: '' } as const
 const { reference } = completed.facts
-const made = {
+const attempt = {
   id: attemptId({ reference, n: 3 }, Buffer.alloc(ATTEMPT_ID_BYTES, 159)),
   at,
   milliseconds: 48,
@@ -125,15 +124,15 @@ const made = {
   sentAs: 'transaction.completed',
 }
 
-const untried = newDelivery(
+const newRecord = newDelivery(
   { reference, n: 3, provider: demo, type: 'completed', at: secondsLater(30) },
   {},
 )
-const delivered = recordAttempt(untried, answered, made, 0)
+const delivered = recordAttempt(newRecord, response, attempt, 0)
 
 const lines = [debitLine(completed, undefined)]
 
-/** The batch that it is settled in, paid a day later. */
+/** The batch of the debit, paid a day later. */
 export const exampleBatch = endPayment(
   withTotals(
     {
@@ -173,7 +172,7 @@ export const exampleCursors = {
 const lastPage = { next_cursor: null, has_more: false }
 const oneOfOne = { current_page: 1, total_pages: 1 }
 
-/** What each operation answers about it. */
+/** The reply of each operation. */
 export const exampleReplies: Record<OperationName, Success> = {
   charge: { data: chargeView(pending) },
   'get-debit-request': { data: statusView(completed, undefined) },
@@ -197,7 +196,7 @@ export const exampleReplies: Record<OperationName, Success> = {
   'list-banks': { data: [bankView(gcb)] },
   'get-bank': { data: bankDetailView(gcb) },
   'lookup-customer-banks': {
-    beside: { phone_number: phone, customer: account.customerName },
+    topLevel: { phone_number: phone, customer: account.customerName },
     data: [bankView(gcb)],
   },
   'list-deliveries': {
@@ -226,6 +225,6 @@ export const exampleReplies: Record<OperationName, Success> = {
     },
   },
   'test-webhook': {
-    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(answered, made)),
+    data: pingView('5f2b7a0e-6d0e-4b0e-9c39-0d0a52a4f6c1', pingAttempt(response, attempt)),
   },
 }

@@ -1,22 +1,22 @@
-import { type ObjectEntries, object } from 'valibot'
+import { object } from 'valibot'
 import { successReply } from '../shared/api/envelope.ts'
 import { type Operation, type OperationName, operations } from '../shared/api/operations.ts'
-import { replies } from '../shared/views/replies.ts'
 import { descriptionOf } from './descriptions.ts'
 import { exampleReplies, NOON } from './example-debit.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
+import { type Reply, replies } from './replies.ts'
 import { headersOf, refusalResponses } from './responses.ts'
 import { componentRef, envelopeOf, type Json, schemaOf, withNumbers } from './schemas.ts'
 
-/** One row of operations.ts as an operation of the description. */
+/** Converts a row of operations.ts to an OpenAPI operation. */
 
-/** `update-debit-transaction` to `UpdateDebitTransaction`. */
+/** Converts `update-debit-transaction` to `UpdateDebitTransaction`. */
 const pascal = (name: string): string =>
   name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const bodyName = (name: OperationName): string => `${pascal(name)}Request`
 
-/** The body of a request by its name, where there is one. */
+/** Returns the schema of a request body with its name. */
 export const bodyComponent = (name: OperationName): [string, Json][] => {
   const { body, decimals }: Operation = operations[name]
   return body ? [[bodyName(name), withNumbers(schemaOf(body), decimals)]] : []
@@ -26,9 +26,11 @@ const requestBody = (name: OperationName): Json => {
   const { body, wrapper }: Operation = operations[name]
   if (!body) return {}
   const flat = { $ref: componentRef('schemas', bodyName(name)) }
-  const wrapped = wrapper
-    ? { type: 'object', required: [wrapper], properties: { [wrapper]: flat } }
-    : undefined
+  const wrapped = wrapper && {
+    type: 'object',
+    required: [wrapper],
+    properties: { [wrapper]: flat },
+  }
   const examples = Object.entries(descriptionOf(name).bodies ?? {})
   return {
     requestBody: {
@@ -45,7 +47,7 @@ const requestBody = (name: OperationName): Json => {
 
 const pathParameters = (name: OperationName): Json[] =>
   [...operations[name].path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => ({
-    ...described(name, parameter),
+    ...describeParameter(name, parameter),
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -54,13 +56,13 @@ const pathParameters = (name: OperationName): Json[] =>
 const queryParameters = (name: OperationName): Json[] => {
   const { query, queryNames = {} }: Operation = operations[name]
   if (!query) return []
-  const published = new Map(Object.entries(queryNames).map(([sent, judged]) => [judged, sent]))
+  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
   const { properties, required } = schemaOf(query) as {
     properties: Record<string, Json>
     required: string[]
   }
   return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
-    ...described(name, published.get(key) ?? key),
+    ...describeParameter(name, publishedNames.get(key) ?? key),
     in: 'query',
     required: required.includes(key),
     schema,
@@ -68,8 +70,8 @@ const queryParameters = (name: OperationName): Json[] => {
 }
 
 const SIGNATURE_HEADERS = {
-  'X-Signature': 'Of a provider whose requests are signed: lowercase hex of the HMAC-SHA256',
-  'X-Timestamp': 'Of a provider whose requests are signed: epoch seconds, not five minutes off',
+  'X-Signature': 'Lowercase hex of the HMAC-SHA256; required if the provider signs requests',
+  'X-Timestamp': 'Epoch seconds, at most five minutes off; required if the provider signs requests',
 }
 
 const signatureParameters: Json[] = Object.keys(SIGNATURE_HEADERS).map((name) => ({
@@ -83,25 +85,17 @@ export const parameterComponents: Json = Object.fromEntries(
   ]),
 )
 
-const described = (name: OperationName, parameter: string): Json => {
+const describeParameter = (name: OperationName, parameter: string): Json => {
   const { description = fieldDescriptions[parameter], ...rest } =
     descriptionOf(name).parameters?.[parameter] ?? {}
   return { name: parameter, description, ...rest }
 }
 
-type Reply = { data: Parameters<typeof schemaOf>[0] } & Partial<{
-  beside: ObjectEntries
-  page: ObjectEntries
-  headers: Record<string, string>
-  file: string
-  elsewhere: Reply['data']
-}>
-
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
 const success = (name: OperationName): Json => {
   const { status } = operations[name]
-  const { data, beside, page, headers = {}, file, elsewhere }: Reply = replies[name]
+  const { data, topLevel, page, headers = {}, file, redirect } = replies[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
   const example = successReply(exampleReplies[name], status, {
     requestId: '9db9e9b9-67ad-4de7-8cce-b9c59ac027e5',
@@ -113,24 +107,24 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...(file ? { [file]: { schema: { type: 'string' } } } : {}),
+        ...(file && { [file]: { schema: { type: 'string' } } }),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
-            beside && schemaOf(object(beside)),
+            topLevel && schemaOf(object(topLevel)),
             page && schemaOf(object(page)),
           ),
           example: JSON.parse(example.body),
         },
       },
     },
-    ...(elsewhere ? { 303: redirection(elsewhere) } : {}),
+    ...(redirect ? { 303: redirection(redirect) } : {}),
   }
 }
 
 const redirection = (data: Reply['data']): Json => ({
-  description: 'Too large for a reply: to be fetched from another address',
-  headers: { ...headersOf(303), Location: text('The address, as in the body') },
+  description: 'Report too large for a reply; fetch it from the given URL',
+  headers: { ...headersOf(303), Location: text('URL of the report, as in the body') },
   content: { 'application/json': { schema: envelopeOf(schemaOf(data)) } },
 })
 
@@ -149,7 +143,7 @@ export const operationOf = (name: OperationName): Json => {
     description,
     security: [{ [caller]: [] }],
     'x-rate-limit': limit,
-    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(parameters.length > 0 && { parameters }),
     ...requestBody(name),
     responses: { ...success(name), ...refusalResponses(name) },
   }

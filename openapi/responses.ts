@@ -12,14 +12,14 @@ import { descriptionOf } from './descriptions.ts'
 import { NOON } from './example-debit.ts'
 import { componentRef, type Json } from './schemas.ts'
 
-/** Every refusal an operation can answer with, by HTTP status, with the bodies as they are sent. */
+/** Lists the refusals of each operation by HTTP status, with their bodies. */
 
 const LIMIT = { limit: 60, period: 'minute', retry_after: 21 }
 
 const overLimit = (code: ErrorCode): Refusal => new Refusal(code, { details: LIMIT })
 
-/** The gateway may give these before any function; the last ones come of faults and outages. */
-const anywhere = [
+/** Refusals of all operations: by the gateway, and after faults and outages. */
+const commonRefusals = [
   new Refusal(1400),
   ...Object.values(authorizationProblems).map((details) => new Refusal(1401, { details })),
   new Refusal(1403),
@@ -31,8 +31,8 @@ const anywhere = [
   new Refusal(2408),
 ]
 
-/** Of providers alone: lists of addresses, signed requests. */
-const ofProviders = [
+/** Refusals of providers only: allow-lists and signed requests. */
+const providerRefusals = [
   new Refusal(1400, { message: 'Invalid timestamp format' }),
   ...[
     'HMAC signature required',
@@ -46,7 +46,7 @@ const ofProviders = [
 
 const { REQUEST_TOO_LARGE } = gatewayResponses
 
-const ofBodies = [
+const bodyRefusals = [
   new Refusal(1400, { details: ['body must be JSON'] }),
   new Refusal(REQUEST_TOO_LARGE.code, {
     http: REQUEST_TOO_LARGE.status,
@@ -57,9 +57,9 @@ const ofBodies = [
 export const refusalsOf = (name: OperationName): Refusal[] => {
   const operation: Operation = operations[name]
   return [
-    ...anywhere,
-    ...(operation.caller === 'provider' ? ofProviders : []),
-    ...(operation.body ? ofBodies : []),
+    ...commonRefusals,
+    ...(operation.caller === 'provider' ? providerRefusals : []),
+    ...(operation.body ? bodyRefusals : []),
     overLimit(operation.limit.code),
     ...(operation.path.includes('{') ? [notFound(name)] : []),
     ...(descriptionOf(name).refusals ?? []),
@@ -90,7 +90,7 @@ const exampleOf = (refusal: Refusal): Json => ({
   ),
 })
 
-/** The bodies of all refusals, each once. */
+/** Returns the bodies of all refusals without duplicates. */
 export const exampleComponents = (names: readonly OperationName[]): Json =>
   Object.fromEntries(
     names
@@ -102,43 +102,44 @@ export const exampleComponents = (names: readonly OperationName[]): Json =>
 const header = (name: string): Json => ({ $ref: componentRef('headers', name) })
 
 const RATE_HEADERS = Object.fromEntries(
-  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((n) => [n, header(n)]),
+  ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
+    name,
+    header(name),
+  ]),
 )
 
-/** The headers of every reply, and those of its status. */
+/** Returns the headers of every reply and those of a status. */
 export const headersOf = (status: number): Json => ({
   'X-Request-ID': header('X-Request-ID'),
-  // What is larger than the gateway takes never comes to be counted.
-  ...(status === REQUEST_TOO_LARGE.status ? {} : RATE_HEADERS),
-  ...(status === 429 || status === 503 ? { 'Retry-After': header('Retry-After') } : {}),
-  ...(status === 401 ? { 'WWW-Authenticate': header('WWW-Authenticate') } : {}),
-  ...(status === 405 ? { Allow: header('Allow') } : {}),
+  // The gateway refuses large bodies before any count.
+  ...(status !== REQUEST_TOO_LARGE.status && RATE_HEADERS),
+  ...((status === 429 || status === 503) && { 'Retry-After': header('Retry-After') }),
+  ...(status === 401 && { 'WWW-Authenticate': header('WWW-Authenticate') }),
+  ...(status === 405 && { Allow: header('Allow') }),
 })
 
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
-const whole = (description: string): Json => ({ description, schema: { type: 'integer' } })
+const integer = (description: string): Json => ({ description, schema: { type: 'integer' } })
 
 export const headerComponents: Json = {
-  'X-Request-ID': { ...text('Equal to meta.request_id'), required: true },
-  'X-RateLimit-Limit': whole('Requests per minute: the limit in effect'),
-  'X-RateLimit-Remaining': whole('Requests that remain in this minute'),
-  'X-RateLimit-Reset': whole('Epoch seconds at which the minute ends'),
-  'Retry-After': whole('Seconds until the next request may be made'),
-  Allow: text('The methods that the path has'),
-  'WWW-Authenticate': text('Bearer; API Gateway names it X-Amzn-Remapped-WWW-Authenticate'),
+  'X-Request-ID': { ...text('Same as meta.request_id'), required: true },
+  'X-RateLimit-Limit': integer('Limit in effect, in requests per minute'),
+  'X-RateLimit-Remaining': integer('Remaining requests of this minute'),
+  'X-RateLimit-Reset': integer('Epoch seconds at which the minute ends'),
+  'Retry-After': integer('Seconds until the next request is allowed'),
+  Allow: text('Allowed methods of the path'),
+  'WWW-Authenticate': text(
+    'Bearer; API Gateway renames the header to X-Amzn-Remapped-WWW-Authenticate',
+  ),
 }
 
-/** The error responses of an operation. */
+/** Returns the error responses of an operation. */
 export const refusalResponses = (name: OperationName): Json => {
-  const all = refusalsOf(name)
-  const statuses = [...new Set(all.map(({ http }) => http))].sort((a, b) => a - b)
+  const byStatus = Object.groupBy(refusalsOf(name), ({ http }) => http)
   return Object.fromEntries(
-    statuses.map((status) => [
+    Object.entries(byStatus).map(([status, refusals = []]) => [
       status,
-      responseOf(
-        status,
-        all.filter(({ http }) => http === status),
-      ),
+      responseOf(Number(status), refusals),
     ]),
   )
 }

@@ -1,38 +1,40 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { errors } from '../shared/domain/refusal.ts'
-import { BankShape } from '../shared/views/transaction-shape.ts'
+import { BankSchema } from '../shared/views/bank.ts'
 import { fieldDescriptions } from './field-descriptions.ts'
 
-/** JSON Schemas of what goes over the wire, from the schemas that judge it. */
+/** Converts the valibot schemas of requests and replies to JSON Schema. */
 
 export type Json = Record<string, unknown>
 
-/** Rules that JSON Schema has no word for; where one has a counterpart, metadata stands beside it. */
-const UNTOLD = new Set(['brand', 'check', 'partial_check', 'transform'])
+/** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
+const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
 
-/** Shapes that stand in so many places that they have a name. */
-const named = { Bank: BankShape }
+/** Schemas that become named components. */
+const definitions = { Bank: BankSchema }
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
-  // What a caller writes, before anything is made of it.
+  // Describes the input of a schema, before transformations.
   typeMode: 'input',
-  definitions: named,
+  definitions,
   overrideRef: ({ referenceId }) => componentRef('schemas', referenceId),
   overrideAction: ({ valibotAction, jsonSchema }) => {
-    if (UNTOLD.has(valibotAction.type)) return jsonSchema
-    // Of two patterns the later one is the narrower.
+    if (INEXPRESSIBLE.has(valibotAction.type)) return jsonSchema
+    // The last of several patterns is the narrowest.
     if (valibotAction.type === 'regex' && jsonSchema.pattern) {
       return { ...jsonSchema, pattern: (valibotAction as unknown as Patterned).requirement.source }
     }
     return undefined
   },
   overrideSchema: ({ valibotSchema, jsonSchema }) => {
-    // Its shape is in the metadata that follows.
+    // Metadata contains the shape of a custom schema.
     if (valibotSchema.type === 'custom') return {}
     const { properties } = jsonSchema
-    return properties ? { ...jsonSchema, properties: explained(properties as Json) } : undefined
+    return properties
+      ? { ...jsonSchema, properties: withDescriptions(properties as Json) }
+      : undefined
   },
 }
 
@@ -40,7 +42,7 @@ type Patterned = { requirement: RegExp }
 
 export const componentRef = (kind: string, name: string): string => `#/components/${kind}/${name}`
 
-const explained = (properties: Json): Json =>
+const withDescriptions = (properties: Json): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = fieldDescriptions[name]
@@ -48,19 +50,19 @@ const explained = (properties: Json): Json =>
     }),
   )
 
-const written = (schema: GenericSchema, converting: ConversionConfig): Json => {
-  const { $schema, $defs, ...rest } = toJsonSchema(schema, converting)
-  // As it is written: what was set to undefined along the way is gone.
+const convert = (schema: GenericSchema, conversion: ConversionConfig): Json => {
+  const { $schema, $defs, ...rest } = toJsonSchema(schema, conversion)
+  // Drops members that are undefined.
   return JSON.parse(JSON.stringify(rest)) as Json
 }
 
-export const schemaOf = (schema: GenericSchema): Json => written(schema, config)
+export const schemaOf = (schema: GenericSchema): Json => convert(schema, config)
 
-/** Fields that may be written as a number as well, as the text of it is what is judged. */
+/** Allows numbers in decimal fields, because the service validates their source text. */
 export const withNumbers = (schema: Json, decimals: readonly string[] = []): Json => {
   const properties = schema.properties as Record<string, Json>
-  const widened = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(widened) } }
+  const decimalFields = decimals.map((name) => [name, withNumber(properties[name] ?? {})])
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(decimalFields) } }
 }
 
 const withNumber = (schema: Json): Json => {
@@ -72,7 +74,7 @@ const withNumber = (schema: Json): Json => {
 const meta = {
   type: 'object',
   required: ['timestamp', 'request_id', 'api_version'],
-  properties: explained({
+  properties: withDescriptions({
     timestamp: { type: 'string', format: 'date-time' },
     request_id: { type: 'string' },
     api_version: { const: 'v1' },
@@ -83,8 +85,8 @@ const messages = { type: 'array', items: { type: 'string' } }
 
 const details = { $ref: componentRef('schemas', 'Details') }
 
-const detailForms = {
-  description: 'The messages of each refused field, or what else there is to tell',
+const detailsSchema = {
+  description: 'Messages of each refused field, or other details',
   anyOf: [
     { type: 'object', additionalProperties: { anyOf: [{ type: ['string', 'number'] }, messages] } },
     messages,
@@ -103,7 +105,7 @@ const error = {
       type: 'object',
       required: ['code', 'message', 'category', 'severity'],
       properties: {
-        code: { type: 'integer', description: 'The published code of the error' },
+        code: { type: 'integer', description: 'Published code of the error' },
         message: { type: 'string' },
         category: { enum: categories },
         severity: { enum: ['low', 'medium', 'high', 'critical'] },
@@ -116,16 +118,16 @@ const error = {
 }
 
 export const schemaComponents: Json = {
-  Bank: written(BankShape, { ...config, definitions: {} }),
+  Bank: convert(BankSchema, { ...config, definitions: {} }),
   Meta: meta,
-  Details: detailForms,
+  Details: detailsSchema,
   Error: error,
 }
 
-/** The envelope of a success: `data`, what stands beside it, and `meta` with where a list stands. */
-export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
-  const besides = (beside?.properties ?? {}) as Json
-  const pages = page
+/** Returns the schema of a success envelope: `data`, its sibling members, and `meta` with pagination. */
+export const envelopeOf = (data: Json, siblings?: Json, page?: Json): Json => {
+  const siblingProperties = (siblings?.properties ?? {}) as Json
+  const metaSchema = page
     ? {
         ...meta,
         required: [...meta.required, ...((page.required ?? []) as string[])],
@@ -134,7 +136,7 @@ export const envelopeOf = (data: Json, beside?: Json, page?: Json): Json => {
     : { $ref: componentRef('schemas', 'Meta') }
   return {
     type: 'object',
-    required: ['success', ...Object.keys(besides), 'data', 'meta'],
-    properties: { success: { const: true }, ...besides, data, meta: pages },
+    required: ['success', ...Object.keys(siblingProperties), 'data', 'meta'],
+    properties: { success: { const: true }, ...siblingProperties, data, meta: metaSchema },
   }
 }

@@ -1,13 +1,13 @@
 import { channel } from 'node:diagnostics_channel'
-import type { FunctionName } from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 
-/** A call of a function that was held against its role, for whoever listens. */
+/** Diagnostics event for one permission check of a function's AWS call. */
 export type AuthorizationEvent = {
   name: FunctionName
-  /** An action on a resource: what the call needs of the role. */
-  needed: string
-  /** The permission of the role that covers it, spelled alike; undefined: it was refused. */
+  /** Permission that the call requires. */
+  required: string
+  /** Permission of the role that allows the call; undefined when the call is denied. */
   allowedBy: string | undefined
 }
 
-export const authorizationEvents = channel('debit-collection.judgements')
+export const authorizationEvents = channel('debit-collection.authorizations')

@@ -1,94 +1,93 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import type { FunctionName } from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import {
-  calledBy,
+  codeStatements,
   formatPermission,
   type Permission,
   permissionsIn,
 } from '../infra/definitions/iam-statements.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
-import { requiredPermissions } from './required-permissions.ts'
+import { requiredPermissions, type SdkCommand } from './required-permissions.ts'
 
 /**
- * Holds every AWS call of a function against its row in permissions.ts, as IAM does by its role.
- * All functions run in one process here, so each call is told by whose work it belongs to.
+ * Checks every AWS call of a function against the function's permissions, as IAM does. All functions
+ * run in one process, so an AsyncLocalStorage identifies the calling function.
  */
 
-const acting = new AsyncLocalStorage<FunctionName>()
+const callingFunction = new AsyncLocalStorage<FunctionName>()
 
-/** Does some work as a function would: with what its role allows, and no more. */
-export const actingAs = <T>(name: FunctionName, work: () => T): T => acting.run(name, work)
+/** Runs `work` with the permissions of a function. */
+export const actingAs = <T>(name: FunctionName, work: () => T): T => callingFunction.run(name, work)
 
-/** The function whose work this is; undefined: what feeds them, or nobody's. */
-export const actor = (): FunctionName | undefined => acting.getStore()
+/** Returns the function that runs; undefined outside functions. */
+export const actor = (): FunctionName | undefined => callingFunction.getStore()
 
 const patterns = new Map<string, RegExp>()
 
-/** As IAM's StringLike. */
+/** Matches as IAM's StringLike. */
 const isLike = (text: string, pattern: string): boolean => {
-  const known =
+  const regExp =
     patterns.get(pattern) ??
     new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 's')
-  patterns.set(pattern, known)
-  return known.test(text)
+  patterns.set(pattern, regExp)
+  return regExp.test(text)
 }
 
-const allows = (allowed: Permission, needed: Permission): boolean =>
-  allowed.action === needed.action &&
-  isLike(needed.resource, allowed.resource) &&
-  (allowed.key === undefined || (needed.key !== undefined && isLike(needed.key, allowed.key)))
+const allows = (allowed: Permission, required: Permission): boolean =>
+  allowed.action === required.action &&
+  isLike(required.resource, allowed.resource) &&
+  (allowed.key === undefined || (required.key !== undefined && isLike(required.key, allowed.key)))
 
-/** What allows a need, of all that is allowed: the longest pattern says most. */
-const narrowest = (allowed: readonly Permission[], needed: Permission): Permission | undefined =>
+/** Returns the permission with the longest, so most specific, key that allows the call. */
+const narrowest = (allowed: readonly Permission[], required: Permission): Permission | undefined =>
   allowed
-    .filter((one) => allows(one, needed))
+    .filter((permission) => allows(permission, required))
     .toSorted((a, b) => (b.key ?? '').length - (a.key ?? '').length)[0]
 
 const roles = new Map<FunctionName, Permission[]>()
 
-const allowedTo = (name: FunctionName): Permission[] => {
-  const allowed = roles.get(name) ?? permissionsIn(calledBy(name))
-  roles.set(name, allowed)
-  return allowed
+const permissionsOf = (name: FunctionName): Permission[] => {
+  const permissions = roles.get(name) ?? permissionsIn(codeStatements(name))
+  roles.set(name, permissions)
+  return permissions
 }
 
-/** @returns an error for who is not allowed */
-const judge = (name: FunctionName, command: Command): Error | undefined => {
+/** Publishes an event per required permission; returns an error when one is missing. */
+const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
   let denied: Error | undefined
-  for (const needed of requiredPermissions(command)) {
-    const allowedBy = narrowest(allowedTo(name), needed)
+  for (const required of requiredPermissions(command)) {
+    const allowedBy = narrowest(permissionsOf(name), required)
     authorizationEvents.publish({
       name,
-      needed: formatPermission(needed),
+      required: formatPermission(required),
       allowedBy: allowedBy && formatPermission(allowedBy),
     } satisfies AuthorizationEvent)
-    if (!allowedBy) denied ??= refusal(name, needed)
+    if (!allowedBy) denied ??= accessDenied(name, required)
   }
   return denied
 }
 
-const refusal = (name: FunctionName, needed: Permission): Error =>
+const accessDenied = (name: FunctionName, required: Permission): Error =>
   Object.assign(
     new Error(
-      `${name} is not allowed ${formatPermission(needed)}: its row is in infra/definitions/function-permissions.ts`,
+      `${name} is not allowed ${formatPermission(required)}: its row is in infra/definitions/function-permissions.ts`,
     ),
     { name: 'AccessDeniedException', $fault: 'client', $metadata: { httpStatusCode: 400 } },
   )
 
-type Command = Parameters<typeof requiredPermissions>[0]
-// biome-ignore lint/suspicious/noExplicitAny: the clients of the SDK agree on nothing narrower
-type Client = { send: (command: any, ...rest: any[]) => any }
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's clients share no narrower type
+type SdkClient = { send: (command: any, ...rest: any[]) => any }
 
-/** Has the calls of a client judged, or of all clients that have this prototype. */
-export const authorizeCallsOf = (client: Client): void => {
+/** Checks the calls of a client, or of all clients that share a prototype. */
+export const authorizeCallsOf = (client: SdkClient): void => {
   const { send } = client
-  client.send = function (this: Client, command, ...rest) {
+  client.send = function (this: SdkClient, command, ...rest) {
     const name = actor()
-    const denied = name && judge(name, command)
+    const denied = name && authorize(name, command)
     return denied ? Promise.reject(denied) : send.call(this, command, ...rest)
   }
 }
 
-// All clients of the SDK are of one kind, so none escapes, wherever it is made.
+// All SDK clients inherit from this prototype.
 authorizeCallsOf(Object.getPrototypeOf(SQSClient.prototype))

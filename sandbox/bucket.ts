@@ -19,7 +19,7 @@ export const createBucket = async (
   s3.destroy()
 }
 
-/** With all that is in it. */
+/** Deletes a bucket and its objects. */
 export const removeBucket = async (
   endpoint: string,
   region: string,

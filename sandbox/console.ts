@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
-import type { Answered } from './gateway.ts'
+import type { GatewayReply } from './gateway.ts'
 
-/** One line a person can follow for each request, event and delivery attempt. */
+/** Formats one line per request, event and delivery attempt. */
 
 export type Print = (line: string) => void
 
@@ -12,7 +12,7 @@ const statusColour = (status: number) => (status < 300 ? 'green' : status < 500 
 
 const referenceIn = (body: string): string => /"reference":"([A-Z0-9-]+)"/.exec(body)?.[1] ?? ''
 
-export const requestLine = ({ method, path, status, milliseconds, body }: Answered): string =>
+export const requestLine = ({ method, path, status, milliseconds, body }: GatewayReply): string =>
   [
     clock(),
     styleText('cyan', 'request '),
@@ -28,12 +28,12 @@ const EVENT_COLOURS: Record<string, 'green' | 'red' | 'magenta'> = {
   failed: 'red',
 }
 
-type Attributes = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
+type ItemImage = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>
 
-const reference = (item: Attributes): string => item.reference?.S ?? ''
+const reference = (item: ItemImage): string => item.reference?.S ?? ''
 
-const eventLines = (item: Attributes, known: number): string[] =>
-  (item.history?.L ?? []).slice(known).map((entry) => {
+const eventLines = (item: ItemImage, previousCount: number): string[] =>
+  (item.history?.L ?? []).slice(previousCount).map((entry) => {
     const type = entry.M?.type?.S ?? ''
     return [
       clock(),
@@ -49,7 +49,7 @@ const DELIVERY_COLOURS: Record<string, 'green' | 'red' | 'yellow'> = {
   abandoned: 'red',
 }
 
-const deliveryLine = (item: Attributes): string => {
+const deliveryLine = (item: ItemImage): string => {
   const status = item.status?.S ?? ''
   const next = item.nextAttemptAt?.S
   return [
@@ -64,7 +64,7 @@ const deliveryLine = (item: Attributes): string => {
   ].join(' ')
 }
 
-/** What a change of the table tells, in lines. */
+/** Returns the lines for a table change. */
 export const changeLines = ({ dynamodb }: DynamoDBRecord): string[] => {
   const item = dynamodb?.NewImage
   switch (item?.entity?.S) {

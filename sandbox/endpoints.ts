@@ -3,55 +3,55 @@ import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { StartFailure } from './start-failure.ts'
 
-/** Something that speaks for AWS and runs already: LocalStack, or another emulator. */
+/** Endpoints of a running emulator, such as LocalStack. */
 export type Endpoints = { dynamoDb: string; sqs: string; s3: string }
 
-/** A service of LocalStack starts when it is first asked. */
-const ANSWER_MS = 60_000
+/** LocalStack starts a service on its first request. */
+const RESPONSE_MS = 60_000
 
 /**
- * As the SDK's own variables name them: AWS_ENDPOINT_URL, and for a single service
- * AWS_ENDPOINT_URL_DYNAMODB, _SQS and _S3 in its place.
- * @returns undefined without AWS_ENDPOINT_URL: the sandbox brings parts of its own
+ * Reads the endpoints from AWS_ENDPOINT_URL, which AWS_ENDPOINT_URL_DYNAMODB, _SQS and _S3 override
+ * for a single service, as in the SDK.
+ * @returns undefined without AWS_ENDPOINT_URL
  * @throws StartFailure
  */
 export const endpointsIn = (env: NodeJS.ProcessEnv): Endpoints | undefined => {
   if (!env.AWS_ENDPOINT_URL) return undefined
-  const named = (variable: string): string => {
+  const endpointIn = (variable: string): string => {
     const [name, url] = env[variable]
       ? [variable, env[variable]]
       : ['AWS_ENDPOINT_URL', env.AWS_ENDPOINT_URL ?? '']
     if (!/^https?:\/\/[^/]+\/?$/.test(url) || !URL.canParse(url)) {
-      throw new StartFailure(`${name} is no URL like http://127.0.0.1:4566: ${url}`)
+      throw new StartFailure(`${name} is not a URL like http://127.0.0.1:4566: ${url}`)
     }
     return new URL(url).origin
   }
   return {
-    dynamoDb: named('AWS_ENDPOINT_URL_DYNAMODB'),
-    sqs: named('AWS_ENDPOINT_URL_SQS'),
-    s3: named('AWS_ENDPOINT_URL_S3'),
+    dynamoDb: endpointIn('AWS_ENDPOINT_URL_DYNAMODB'),
+    sqs: endpointIn('AWS_ENDPOINT_URL_SQS'),
+    s3: endpointIn('AWS_ENDPOINT_URL_S3'),
   }
 }
 
-/** @throws StartFailure unless every service answers where it is said to be */
-export const assertAnswers = async (endpoints: Endpoints, region: string): Promise<void> => {
+/** @throws StartFailure when a service does not respond at its endpoint */
+export const assertReachable = async (endpoints: Endpoints, region: string): Promise<void> => {
   const settings = (endpoint: string) => ({
     endpoint,
     region,
     maxAttempts: 1,
-    requestHandler: { requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+    requestHandler: { requestTimeout: RESPONSE_MS, throwOnRequestTimeout: true },
   })
   const dynamoDb = new DynamoDBClient(settings(endpoints.dynamoDb))
   const sqs = new SQSClient(settings(endpoints.sqs))
   const s3 = new S3Client({ ...settings(endpoints.s3), forcePathStyle: true })
-  const questions = [
+  const probes = [
     ['DynamoDB', endpoints.dynamoDb, () => dynamoDb.send(new ListTablesCommand())],
     ['SQS', endpoints.sqs, () => sqs.send(new ListQueuesCommand())],
     ['S3', endpoints.s3, () => s3.send(new ListBucketsCommand())],
   ] as const
   try {
-    for (const [service, endpoint, ask] of questions) {
-      await ask().catch((error) => {
+    for (const [service, endpoint, probe] of probes) {
+      await probe().catch((error) => {
         throw new StartFailure(`${service} does not answer at ${endpoint}: ${causeOf(error)}`)
       })
     }

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import type { Context } from 'aws-lambda'
-import {
-  type FunctionName,
-  type FunctionRow,
-  functionRows,
-} from '../infra/definitions/functions.ts'
+import type { FunctionName } from '../infra/definitions/function-permissions.ts'
+import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { actingAs } from './authorizer.ts'
 
-/**
- * Runs the functions in this process, by their files, with what Lambda would hand them, each
- * allowed what its role allows.
- */
+/** Runs the functions in this process with Lambda's context, limits and permissions. */
 
-type Handler = (event: unknown, context: Context) => Promise<unknown>
+type LambdaHandler = (event: unknown, context: Context) => Promise<unknown>
 
-/** Limits of a synchronous invocation, as Lambda words them when it refuses. */
+/** Lambda's limits of a synchronous invocation; the errors have Lambda's texts. */
 const REQUEST_MAX_BYTES = 6 * 1024 * 1024
 const RESPONSE_MAX_BYTES = REQUEST_MAX_BYTES + 100
 
@@ -26,7 +20,7 @@ export class RequestTooLarge extends Error {
     `Request must be smaller than ${REQUEST_MAX_BYTES} bytes for the InvokeFunction operation`
 }
 
-/** Thrown after the function ran: its effects stand, its response is lost. */
+/** Thrown after the function ran: its effects remain, its response is lost. */
 class ResponseTooLarge extends Error {
   override name = 'Function.ResponseSizeTooLarge'
   override message =
@@ -41,8 +35,8 @@ export type FunctionHost = {
   invoke: (name: string, event: unknown) => Promise<unknown>
 }
 
-/** Each invocation and how long it took, for whoever listens. */
-export type Invocation = { name: FunctionName; milliseconds: number }
+/** Diagnostics event for one invocation. */
+export type InvocationEvent = { name: FunctionName; milliseconds: number }
 
 export const invocations = channel('debit-collection.invocations')
 
@@ -72,39 +66,40 @@ const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSigna
   throw new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
 }
 
-/** Loads every function, so that none is cold when the first request comes. */
+/** Loads all functions, so that the first request meets no cold start. */
 export const loadFunctions = async (
   rows: readonly FunctionRow[] = functionRows,
 ): Promise<FunctionHost> => {
-  const loaded = new Map<string, { row: FunctionRow; handler: Handler }>(
+  const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>(
     await Promise.all(
       rows.map(async (row) => {
-        const { handler } = (await import(/* @vite-ignore */ `../../${row.entry}`)) as {
-          handler: Handler
+        const { handler } = (await import(/* @vite-ignore */ `../${row.entry}`)) as {
+          handler: LambdaHandler
         }
         return [row.name, { row, handler }] as const
       }),
     ),
   )
   return {
-    has: (name) => loaded.has(name),
+    has: (name) => functions.has(name),
     invoke: async (name, event) => {
-      const found = loaded.get(name)
-      if (!found) throw new Error(`There is no function ${name}`)
+      const loaded = functions.get(name)
+      if (!loaded) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
+      const { row, handler } = loaded
       const done = new AbortController()
-      const begun = performance.now()
+      const startedAt = performance.now()
       try {
         const response = await Promise.race([
-          actingAs(found.row.name, () => found.handler(event, contextFor(found.row))),
-          timeOut(found.row, done.signal),
+          actingAs(row.name, () => handler(event, contextFor(row))),
+          timeOut(row, done.signal),
         ])
         if (payloadBytes(response) > RESPONSE_MAX_BYTES) throw new ResponseTooLarge()
         return response
       } finally {
         done.abort()
-        const milliseconds = performance.now() - begun
-        invocations.publish({ name: found.row.name, milliseconds } satisfies Invocation)
+        const milliseconds = performance.now() - startedAt
+        invocations.publish({ name: row.name, milliseconds } satisfies InvocationEvent)
       }
     },
   }

@@ -4,31 +4,28 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { UNMATCHED } from '../infra/definitions/functions.ts'
 import { resourceAt } from '../shared/api/resources.ts'
 
-/** A request as the function that answers it, and the event that API Gateway would hand over. */
-export type Routed = { name: string; event: APIGatewayProxyEvent }
-
+/** Returns the function for a request, and the event that API Gateway would pass to it. */
 export const route = (
   request: IncomingMessage,
   pathname: string,
   query: URLSearchParams,
   body: Buffer,
-): Routed => {
-  const at = resourceAt(pathname)
-  const name = at?.methods[request.method ?? '']
+): { name: string; event: APIGatewayProxyEvent } => {
+  const resource = resourceAt(pathname)
   return {
-    name: name ?? UNMATCHED,
+    name: resource?.methods[request.method ?? ''] ?? UNMATCHED,
     event: eventOf(request, {
       pathname,
-      resource: at?.template ?? '/{proxy+}',
-      // API Gateway ignores a slash at the end, and does not decode.
-      parameters: at?.parameters ?? { proxy: pathname.replace(/^\/|\/$/g, '') },
+      resource: resource?.template ?? '/{proxy+}',
+      // API Gateway ignores a trailing slash and does not decode.
+      parameters: resource?.parameters ?? { proxy: pathname.replace(/^\/|\/$/g, '') },
       query,
       body,
     }),
   }
 }
 
-type Parts = {
+type EventParts = {
   pathname: string
   resource: string
   parameters: Record<string, string>
@@ -36,40 +33,40 @@ type Parts = {
   body: Buffer
 }
 
-/** Every value under its name, which keeps its case. */
-const grouped = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
-  const values = Object.groupBy(pairs, ([name]) => name)
+/** Groups values by name; names are case-sensitive. */
+const groupByName = (pairs: Iterable<readonly [string, string]>): Record<string, string[]> => {
+  const groups = Object.groupBy(pairs, ([name]) => name)
   return Object.fromEntries(
-    Object.entries(values).map(([name, same = []]) => [name, same.map(([, value]) => value)]),
+    Object.entries(groups).map(([name, group = []]) => [name, group.map(([, value]) => value)]),
   )
 }
 
 const headersOf = ({ rawHeaders }: IncomingMessage): Record<string, string[]> =>
-  grouped(
-    rawHeaders.flatMap((name, n) =>
-      n % 2 === 0 ? [[name, rawHeaders[n + 1] ?? ''] as const] : [],
+  groupByName(
+    rawHeaders.flatMap((name, index) =>
+      index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
     ),
   )
 
-const last = (all: Record<string, string[]>): Record<string, string> =>
-  Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values.at(-1) ?? '']))
+const lastValues = (groups: Record<string, string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1) ?? '']))
 
-/** The event as recordings of API Gateway (REST) have it: only the query is decoded. */
-const eventOf = (request: IncomingMessage, parts: Parts): APIGatewayProxyEvent => {
+/** Builds the event of a REST API, in which only the query is decoded. */
+const eventOf = (request: IncomingMessage, parts: EventParts): APIGatewayProxyEvent => {
   const { pathname, resource, parameters, query, body } = parts
   const headers = headersOf(request)
-  const queries = grouped(query)
+  const queries = groupByName(query)
   return {
     resource,
     path: pathname,
     httpMethod: request.method ?? '',
-    headers: last(headers),
+    headers: lastValues(headers),
     multiValueHeaders: headers,
-    queryStringParameters: query.size > 0 ? last(queries) : null,
+    queryStringParameters: query.size > 0 ? lastValues(queries) : null,
     multiValueQueryStringParameters: query.size > 0 ? queries : null,
     pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
     stageVariables: null,
-    // The API takes every body as binary, so that its bytes arrive as they were sent.
+    // The API treats every body as binary.
     body: body.length > 0 ? body.toString('base64') : null,
     isBase64Encoded: body.length > 0,
     requestContext: {

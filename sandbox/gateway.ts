@@ -6,22 +6,21 @@ import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 import { route } from './gateway-event.ts'
-import { answerInvocation, refuseForeignInvocation } from './lambda-api.ts'
-import { bareReply, ownReply, sendReply, sendReplyAndClose } from './own-reply.ts'
+import { handleInvocation, type RequestBody, refuseForeignInvocation } from './lambda-api.ts'
+import { ownReply, rawReply, sendReply, sendReplyAndClose } from './own-reply.ts'
 import { referencePage } from './reference-page.ts'
 import { isLocal, targetOf } from './request-target.ts'
 import { StartFailure } from './start-failure.ts'
 
-/** The HTTP front: the API's functions, the Lambda Invoke API and the description of the API. */
+/** Serves the API's functions, the Lambda Invoke API and the API's description over HTTP. */
 
-/** API Gateway refuses what is larger, before any function. */
+/** API Gateway's limits. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
 const HEADERS_MAX_BYTES = 10_240
-/** How long a request may take to arrive: API Gateway gives up after 29 s. */
-const ARRIVAL_MS = 29_000
-const ARRIVAL_CHECK_MS = 500
+const REQUEST_TIMEOUT_MS = 29_000
+const TIMEOUT_CHECK_MS = 500
 
-export type Answered = {
+export type GatewayReply = {
   method: string
   path: string
   status: number
@@ -29,12 +28,12 @@ export type Answered = {
   body: string
 }
 
-type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 export type Gateway = {
   address: string
-  /** From now on requests are answered by the functions. */
-  serve: (functions: FunctionHost, onAnswered: (answered: Answered) => void) => void
+  /** Starts routing requests to the functions; earlier requests receive 503. */
+  serve: (functions: FunctionHost, onReply: (reply: GatewayReply) => void) => void
   stop: () => Promise<void>
 }
 
@@ -43,28 +42,28 @@ const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
 /** @throws StartFailure when the port is taken */
 export const openGateway = async (
   port: number,
-  { arrivalMs = ARRIVAL_MS }: { arrivalMs?: number } = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Promise<Gateway> => {
-  let serving: Serve = async (_request, response) => {
+  let handle: HttpHandler = async (_request, response) => {
     sendReply(response, ownReply('INTEGRATION_FAILURE'))
   }
   const server = createServer(
     {
       maxHeaderSize: HEADERS_MAX_BYTES,
-      headersTimeout: arrivalMs,
-      connectionsCheckingInterval: ARRIVAL_CHECK_MS,
-      // Answered in the envelope below.
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // The handler rejects a missing Host header in the envelope.
       requireHostHeader: false,
     },
     (request, response) => {
-      serving(request, response).catch(() => {
-        // The gateway itself failed, or the caller has gone.
+      handle(request, response).catch(() => {
+        // The gateway failed, or the caller closed the connection.
         if (response.headersSent) response.destroy()
         else sendReply(response, ownReply('DEFAULT_5XX'))
       })
     },
   )
-  refuseUnreadable(server)
+  rejectUnreadable(server)
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
@@ -73,8 +72,8 @@ export const openGateway = async (
   }
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (functions, onAnswered) => {
-      serving = serveWith(functions, arrivalMs, onAnswered)
+    serve: (functions, onReply) => {
+      handle = handlerFor(functions, requestTimeoutMs, onReply)
     },
     stop: async () => {
       const closed = once(server, 'close')
@@ -85,52 +84,60 @@ export const openGateway = async (
   }
 }
 
-/** Answers in the envelope where Node would answer by itself, or not at all. */
-const refuseUnreadable = (server: ReturnType<typeof createServer>): void => {
-  // No HTTP, headers that are too large, or headers that do not end in time.
+/** Replaces Node's own replies to requests that it cannot read with the envelope. */
+const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
+  // Malformed HTTP, headers that are too large or too slow.
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    socket.end(bareReply(isLate ? 'INTEGRATION_TIMEOUT' : 'BAD_REQUEST_PARAMETERS'))
+    const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    socket.end(rawReply(timedOut ? 'INTEGRATION_TIMEOUT' : 'BAD_REQUEST_PARAMETERS'))
   })
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy())
-    socket.end(bareReply('BAD_REQUEST_PARAMETERS'))
+    socket.end(rawReply('BAD_REQUEST_PARAMETERS'))
   })
   server.on('checkExpectation', (_request, response) => {
     sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS', 417))
   })
 }
 
-const serveWith =
-  (functions: FunctionHost, arrivalMs: number, onAnswered: (answered: Answered) => void): Serve =>
+const handlerFor =
+  (
+    functions: FunctionHost,
+    requestTimeoutMs: number,
+    onReply: (reply: GatewayReply) => void,
+  ): HttpHandler =>
   async (request, response) => {
     const startedAt = performance.now()
     const target = targetOf(request)
     const { pathname, search } = target
-    const invoked = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
+    const invokedName = request.method === 'POST' ? INVOKE.exec(pathname)?.[1] : undefined
     if (!target.host) return sendReplyAndClose(response, ownReply('BAD_REQUEST_PARAMETERS'))
     if (!isLocal(target, request.headers)) {
-      if (invoked) return refuseForeignInvocation(response)
+      if (invokedName) return refuseForeignInvocation(response)
       return sendReplyAndClose(response, ownReply('ACCESS_DENIED'))
     }
-    const body = await readBody(request, arrivalMs)
-    if (body === 'late') return sendReplyAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
+    const body = await readBody(request, requestTimeoutMs)
+    if (body.kind === 'timeout') {
+      return sendReplyAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
+    }
     const page = request.method === 'GET' ? referencePage(pathname) : undefined
     if (page) {
       response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
       return
     }
-    if (invoked) return answerInvocation(functions, decodedParameter(invoked), body, response)
-    if (body === 'too large') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
-    const { name, event } = route(request, pathname, new URLSearchParams(search), body)
+    if (invokedName) {
+      return handleInvocation(functions, decodedParameter(invokedName), body, response)
+    }
+    if (body.kind === 'tooLarge') return sendReply(response, ownReply('REQUEST_TOO_LARGE'))
+    const { name, event } = route(request, pathname, new URLSearchParams(search), body.bytes)
     const reply = await functions.invoke(name, event).then(
       (result) => result as APIGatewayProxyResult,
       (error) =>
         ownReply(error instanceof RequestTooLarge ? 'REQUEST_TOO_LARGE' : 'INTEGRATION_FAILURE'),
     )
     sendReply(response, reply)
-    onAnswered({
+    onReply({
       method: request.method ?? '',
       path: pathname,
       status: reply.statusCode,
@@ -139,25 +146,27 @@ const serveWith =
     })
   }
 
-export type Body = Buffer | 'too large'
-
-const readBody = async (request: IncomingMessage, arrivalMs: number): Promise<Body | 'late'> => {
-  const limit = Promise.withResolvers<'late'>()
-  const timer = setTimeout(() => limit.resolve('late'), arrivalMs)
+const readBody = async (
+  request: IncomingMessage,
+  timeoutMs: number,
+): Promise<RequestBody | { kind: 'timeout' }> => {
+  const timeout = Promise.withResolvers<{ kind: 'timeout' }>()
+  const timer = setTimeout(() => timeout.resolve({ kind: 'timeout' }), timeoutMs)
   try {
-    return await Promise.race([wholeBody(request), limit.promise])
+    return await Promise.race([readWholeBody(request), timeout.promise])
   } finally {
     clearTimeout(timer)
   }
 }
 
-const wholeBody = async (request: IncomingMessage): Promise<Body> => {
-  const parts: Buffer[] = []
+const readWholeBody = async (request: IncomingMessage): Promise<RequestBody> => {
+  const chunks: Buffer[] = []
   let length = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length
-    // Read to the end all the same, so that the caller gets the answer and not a broken pipe.
-    if (length <= BODY_MAX_BYTES) parts.push(part)
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    // Reads oversized bodies to the end, so that the caller receives the reply.
+    if (length <= BODY_MAX_BYTES) chunks.push(chunk)
   }
-  return length > BODY_MAX_BYTES ? 'too large' : Buffer.concat(parts)
+  if (length > BODY_MAX_BYTES) return { kind: 'tooLarge' }
+  return { kind: 'complete', bytes: Buffer.concat(chunks) }
 }

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
 
-/** The Lambda Invoke API. */
+/** Implements the Lambda Invoke API. */
+
+export type RequestBody = { kind: 'complete'; bytes: Buffer } | { kind: 'tooLarge' }
 
 const EXECUTED = { 'x-amz-executed-version': '$LATEST' }
 
@@ -12,32 +14,32 @@ const write = (
   headers: Record<string, string> = {},
 ): void => {
   const body = Buffer.from(JSON.stringify(payload ?? null))
-  const all = { 'content-type': 'application/json', 'content-length': body.length }
-  response.writeHead(status, { ...all, ...headers }).end(body)
+  const base = { 'content-type': 'application/json', 'content-length': body.length }
+  response.writeHead(status, { ...base, ...headers }).end(body)
 }
 
 const refuse = (response: ServerResponse, status: number, type: string, Message: string): void =>
   write(response, status, { Type: 'User', Message }, { 'x-amzn-errortype': type })
 
-/** Rejects a call that names another host, or that a page of another host makes. */
+/** Rejects a call with a foreign Host or Origin. */
 export const refuseForeignInvocation = (response: ServerResponse): void => {
   response.setHeader('Connection', 'close')
   refuse(response, 403, 'AccessDeniedException', 'Only this machine may invoke functions')
 }
 
-/** Answers a call: the function's reply, or its error with the header that marks it. */
-export const answerInvocation = async (
+/** Invokes a function and sends its result, or its error with `x-amz-function-error`. */
+export const handleInvocation = async (
   functions: FunctionHost,
   name: string,
-  body: Buffer | 'too large',
+  body: RequestBody,
   response: ServerResponse,
 ): Promise<void> => {
   if (!functions.has(name)) {
     return refuse(response, 404, 'ResourceNotFoundException', `Function not found: ${name}`)
   }
   try {
-    if (body === 'too large') throw new RequestTooLarge()
-    const event = parsed(body)
+    if (body.kind === 'tooLarge') throw new RequestTooLarge()
+    const event = parseEvent(body.bytes)
     if (event === undefined) {
       const message = 'Could not parse request body into json'
       return refuse(response, 400, 'InvalidRequestContentException', message)
@@ -51,7 +53,7 @@ export const answerInvocation = async (
   }
 }
 
-const parsed = (body: Buffer): unknown => {
+const parseEvent = (body: Buffer): unknown => {
   try {
     return body.length === 0 ? {} : JSON.parse(body.toString('utf8'))
   } catch {

@@ -4,14 +4,10 @@ import { endpointsIn } from './endpoints.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { StartFailure } from './start-failure.ts'
 
-/**
- * `npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]`: on parts of its own, or with
- * AWS_ENDPOINT_URL on an emulator that runs already.
- */
+/** Starts the sandbox on local backends, or with AWS_ENDPOINT_URL on a running emulator. */
 
 const USAGE = 'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]'
 
-/** The last one comes when a terminal is closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const fail = (line: string): never => {
@@ -47,7 +43,7 @@ let sandbox: Promise<Sandbox> | undefined
 const stopOnce = async (): Promise<never> => {
   for (const signal of STOP_SIGNALS) {
     process.removeAllListeners(signal)
-    // Whoever asks twice does not want to wait.
+    // A second signal exits at once.
     process.on(signal, () => process.exit(1))
   }
   await sandbox?.then(

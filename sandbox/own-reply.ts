@@ -8,12 +8,12 @@ import {
   gatewayResponses,
 } from '../infra/definitions/gateway-responses.ts'
 
-/** The gateway's own replies, which no function makes. */
+/** Builds and sends the gateway's own replies. */
 
-/** The general limit of a sandbox, as answer-unmatched has it: nothing is counted here. */
+/** The sandbox's general limit; these replies do not count towards it. */
 const LIMIT_PER_MINUTE = 30
 
-const untouchedRate = (now: number): Record<string, string> => ({
+const unusedRateHeaders = (now: number): Record<string, string> => ({
   'X-RateLimit-Limit': String(LIMIT_PER_MINUTE),
   'X-RateLimit-Remaining': String(LIMIT_PER_MINUTE),
   'X-RateLimit-Reset': String((Math.floor(now / 60_000) + 1) * 60),
@@ -27,7 +27,7 @@ export const ownReply = (
   const requestId = randomUUID()
   const headers = {
     ...gatewayHeaders(gatewayResponses[type]),
-    ...untouchedRate(now.getTime()),
+    ...unusedRateHeaders(now.getTime()),
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-ID': requestId,
   }
@@ -41,23 +41,23 @@ const headersOf = ({ headers, body }: APIGatewayProxyResult): OutgoingHttpHeader
 })
 
 export const sendReply = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
-  // The function leaves out the body of HEAD, so its length is not known.
+  // A function returns no body for HEAD, so the length is unknown.
   const headers = response.req.method === 'HEAD' ? reply.headers : headersOf(reply)
   response.writeHead(reply.statusCode, headers as OutgoingHttpHeaders).end(reply.body)
 }
 
-/** Answers a request whose body does not arrive, and closes its connection. */
+/** Replies to a request without reading its body, and closes the connection. */
 export const sendReplyAndClose = (response: ServerResponse, reply: APIGatewayProxyResult): void => {
   response.setHeader('Connection', 'close')
   response.once('finish', () => response.req.destroy())
   sendReply(response, reply)
 }
 
-/** A reply in bytes, for a connection on which no request could be read. */
-export const bareReply = (type: GatewayResponse): string => {
+/** Returns a reply as text, for a socket without a readable request. */
+export const rawReply = (type: GatewayResponse): string => {
   const reply = ownReply(type)
-  const all = { ...headersOf(reply), Connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  const first = `HTTP/1.1 ${reply.statusCode} ${STATUS_CODES[reply.statusCode]}`
-  return [first, ...lines, '', reply.body].join('\r\n')
+  const headers = { ...headersOf(reply), Connection: 'close' }
+  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const statusLine = `HTTP/1.1 ${reply.statusCode} ${STATUS_CODES[reply.statusCode]}`
+  return [statusLine, ...headerLines, '', reply.body].join('\r\n')
 }

@@ -7,15 +7,15 @@ import {
 } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 
-/** What Lambda does for a queue: receives, invokes, and deletes what did not fail. */
+/** Polls a queue as Lambda does: receives, invokes the function, deletes what succeeded. */
 
-export type QueueFeed = {
+export type QueueSource = {
   queueUrl: string
   queueArn: string
   batchSize: number
   concurrency: number
   invoke: (event: SQSEvent) => Promise<unknown>
-  /** Told when the queue itself does not answer; the poller goes on. */
+  /** Called when the queue fails; the poller continues. */
   onFault: (error: unknown) => void
 }
 
@@ -24,20 +24,20 @@ const SQS_BATCH_MAX = 10
 const FAULT_MS = 1_000
 const STOP_MS = 1_000
 
-/** @returns a function that stops the pollers and waits for the work in hand */
-export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>) => {
+/** @returns a function that stops polling and waits for batches in flight */
+export const pollQueue = (sqs: SQSClient, source: QueueSource): (() => Promise<void>) => {
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
 
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const messages = await receive(sqs, feed, stopping.signal)
+      const messages = await receive(sqs, source, stopping.signal)
       if (messages.length === 0) continue
-      const work = handle(sqs, feed, messages)
-        .catch(feed.onFault)
+      const work = handle(sqs, source, messages)
+        .catch(source.onFault)
         .finally(() => running.delete(work))
       running.add(work)
-      if (running.size >= feed.concurrency) await Promise.race(running)
+      if (running.size >= source.concurrency) await Promise.race(running)
     }
     await Promise.all(running)
   }
@@ -45,21 +45,21 @@ export const pollQueue = (sqs: SQSClient, feed: QueueFeed): (() => Promise<void>
   const looping = loop()
   return async () => {
     stopping.abort()
-    // A receiver that never answers does not keep the sandbox from its end.
+    // A webhook receiver without a response must not delay the stop.
     await Promise.race([looping, pause(STOP_MS, undefined, { ref: false })])
   }
 }
 
 const receive = async (
   sqs: SQSClient,
-  feed: QueueFeed,
+  source: QueueSource,
   signal: AbortSignal,
 ): Promise<Message[]> => {
   try {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
-        QueueUrl: feed.queueUrl,
-        MaxNumberOfMessages: Math.min(feed.batchSize, SQS_BATCH_MAX),
+        QueueUrl: source.queueUrl,
+        MaxNumberOfMessages: Math.min(source.batchSize, SQS_BATCH_MAX),
         WaitTimeSeconds: WAIT_SECONDS,
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],
@@ -69,29 +69,29 @@ const receive = async (
     return Messages
   } catch (error) {
     if (signal.aborted) return []
-    feed.onFault(error)
+    source.onFault(error)
     await pause(FAULT_MS)
     return []
   }
 }
 
-const handle = async (sqs: SQSClient, feed: QueueFeed, messages: Message[]): Promise<void> => {
-  const records = messages.map((message) => recordOf(message, feed.queueArn))
-  const failed = await failures(feed, { Records: records })
-  const done = messages.filter(({ MessageId = '' }) => !failed.has(MessageId))
-  if (done.length === 0) return
+const handle = async (sqs: SQSClient, source: QueueSource, messages: Message[]): Promise<void> => {
+  const records = messages.map((message) => recordOf(message, source.queueArn))
+  const failed = await failedIds(source, { Records: records })
+  const succeeded = messages.filter(({ MessageId = '' }) => !failed.has(MessageId))
+  if (succeeded.length === 0) return
   await sqs.send(
     new DeleteMessageBatchCommand({
-      QueueUrl: feed.queueUrl,
-      Entries: done.map(({ MessageId, ReceiptHandle }) => ({ Id: MessageId, ReceiptHandle })),
+      QueueUrl: source.queueUrl,
+      Entries: succeeded.map(({ MessageId, ReceiptHandle }) => ({ Id: MessageId, ReceiptHandle })),
     }),
   )
 }
 
-/** A function that throws has failed with all of its messages. */
-const failures = async (feed: QueueFeed, event: SQSEvent): Promise<Set<string>> => {
+/** Returns the ids of failed messages: all of them when the function throws. */
+const failedIds = async (source: QueueSource, event: SQSEvent): Promise<Set<string>> => {
   try {
-    const { batchItemFailures = [] } = ((await feed.invoke(event)) ?? {}) as SQSBatchResponse
+    const { batchItemFailures = [] } = ((await source.invoke(event)) ?? {}) as SQSBatchResponse
     return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
   } catch {
     return new Set(event.Records.map(({ messageId }) => messageId))

@@ -1,8 +1,8 @@
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { deadLetters, queueRows } from '../infra/definitions/queues.ts'
 
-/** Every queue that the stacks have, at an endpoint that speaks for SQS. */
-export type Queues = {
+/** The queues of the stacks at an SQS endpoint. */
+export type SandboxQueues = {
   sqs: SQSClient
   url: (name: string) => string
   arn: (name: string) => string
@@ -10,12 +10,12 @@ export type Queues = {
   close: () => Promise<void>
 }
 
-/** @param prefix sets them apart where others have queues too */
+/** @param prefix of the queue names in a shared emulator */
 export const createQueues = async (
   endpoint: string,
   region: string,
   prefix = '',
-): Promise<Queues> => {
+): Promise<SandboxQueues> => {
   const sqs = new SQSClient({ endpoint, region })
   const accounts = new Map<string, string>()
 
@@ -26,7 +26,7 @@ export const createQueues = async (
     accounts.set(name, new URL(QueueUrl).pathname.split('/').at(-2) ?? '')
   }
   const address = (name: string): string => `${accounts.get(name)}/${prefix}${name}`
-  // An emulator may name a host of its own in its URLs, which only its containers know.
+  // The emulator's own URLs may contain a host that only its containers can resolve.
   const url = (name: string): string => `${endpoint.replace(/\/$/, '')}/${address(name)}`
   const arn = (name: string): string => `arn:aws:sqs:${region}:${address(name).replace('/', ':')}`
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { openApiText } from '../openapi/document.ts'
 
-/** The API's description, and a page to read and try it, served by the sandbox alone. */
+/** Serves openapi.json and a page to read and try it; only the sandbox has these. */
 
 const HTML = `<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ const HTML = `<!doctype html>
         showExtensions: true,
         displayRequestDuration: true,
         defaultModelsExpandDepth: 0,
-        // The badge would ask a server elsewhere.
+        // Disables the badge, which would call an external server.
         validatorUrl: null,
       })
     </script>
@@ -32,8 +32,8 @@ const HTML = `<!doctype html>
 </html>
 `
 
-/** Whatever the page's scripts may want: nothing is fetched from anywhere else. */
-const HERE_ALONE = [
+/** Blocks all requests to other hosts. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'unsafe-inline'",
   "style-src 'self' 'unsafe-inline'",
@@ -53,14 +53,17 @@ const pages: Record<string, readonly [type: string, body: () => string | Buffer]
   '/docs/swagger-ui-bundle.js': ['text/javascript', asset('swagger-ui-bundle.js')],
 }
 
-export type Page = { headers: Record<string, string>; body: string | Buffer }
-
-export const referencePage = (path: string): Page | undefined => {
+export const referencePage = (
+  path: string,
+): { headers: Record<string, string>; body: string | Buffer } | undefined => {
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
   if (!page) return undefined
   const [type, body] = page
   return {
-    headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': HERE_ALONE },
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+    },
     body: body(),
   }
 }

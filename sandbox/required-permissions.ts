@@ -2,13 +2,10 @@ import type { Permission } from '../infra/definitions/iam-statements.ts'
 import { messages } from '../shared/queues/messages.ts'
 import { queueUrlVariable } from '../shared/runtime.ts'
 
-/**
- * What IAM asks of a role for each call of the AWS SDK: an action on a resource, and for items the
- * partition key that they are under.
- */
+/** Maps each SDK command to the permissions that IAM requires for it. */
 
 // biome-ignore lint/suspicious/noExplicitAny: the input of any command
-type Input = any
+type CommandInput = any
 
 const item = (action: string, key: { pk: string }): Permission => ({
   action: `dynamodb:${action}`,
@@ -16,12 +13,12 @@ const item = (action: string, key: { pk: string }): Permission => ({
   key: key.pk,
 })
 
-/** The index's own partition key, where an index is asked. */
+/** Reads the partition key of the table or index from the key condition. */
 const query = ({
   IndexName,
   KeyConditionExpression,
   ExpressionAttributeValues,
-}: Input): Permission => {
+}: CommandInput): Permission => {
   const [, value = ''] = /^\S+ = (:\w+)/.exec(KeyConditionExpression) ?? []
   return {
     action: 'dynamodb:Query',
@@ -30,35 +27,37 @@ const query = ({
   }
 }
 
-/** A transaction needs what its writes would need alone. */
-const writeOf = ({ Put, Update, Delete, ConditionCheck }: Input): Permission => {
+/** A transaction requires the permissions of its writes. */
+const writeOf = ({ Put, Update, Delete, ConditionCheck }: CommandInput): Permission => {
   if (Put) return item('PutItem', Put.Item)
   if (Update) return item('UpdateItem', Update.Key)
   if (Delete) return item('DeleteItem', Delete.Key)
   return item('ConditionCheckItem', ConditionCheck.Key)
 }
 
-/** An emulator has queues under longer names; what a function knows of one is its URL. */
+/** Finds a queue by its URL, because an emulator's queue names have a prefix. */
 const queueNamed = (url: string): string | undefined =>
   Object.keys(messages).find((name) => process.env[queueUrlVariable(name)] === url) ??
   url.split('/').at(-1)
 
 const queue =
   (action: string) =>
-  ({ QueueUrl }: Input): Permission[] => [{ action, resource: `queue/${queueNamed(QueueUrl)}` }]
+  ({ QueueUrl }: CommandInput): Permission[] => [
+    { action, resource: `queue/${queueNamed(QueueUrl)}` },
+  ]
 
 const report =
   (action: string) =>
-  ({ Key }: Input): Permission[] => [{ action, resource: `reports/${Key}` }]
+  ({ Key }: CommandInput): Permission[] => [{ action, resource: `reports/${Key}` }]
 
-const needs: Record<string, (input: Input) => Permission[]> = {
+const permissionsByCommand: Record<string, (input: CommandInput) => Permission[]> = {
   GetCommand: ({ Key }) => [item('GetItem', Key)],
   PutCommand: ({ Item }) => [item('PutItem', Item)],
   UpdateCommand: ({ Key }) => [item('UpdateItem', Key)],
   DeleteCommand: ({ Key }) => [item('DeleteItem', Key)],
   QueryCommand: (input) => [query(input)],
   BatchGetCommand: ({ RequestItems }) =>
-    Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
+    Object.values<CommandInput>(RequestItems).flatMap(({ Keys }) =>
       Keys.map((key: { pk: string }) => item('BatchGetItem', key)),
     ),
   TransactWriteCommand: ({ TransactItems }) => TransactItems.map(writeOf),
@@ -83,10 +82,10 @@ const needs: Record<string, (input: Input) => Permission[]> = {
   AbortMultipartUploadCommand: report('s3:AbortMultipartUpload'),
 }
 
-type Command = { constructor: { name: string }; input: Input }
+export type SdkCommand = { constructor: { name: string }; input: CommandInput }
 
-/** A command that is not known here needs what no row can give. */
-export const requiredPermissions = (command: Command): Permission[] => {
+/** Returns a permission that no function has for a command that is not listed. */
+export const requiredPermissions = (command: SdkCommand): Permission[] => {
   const { name } = command.constructor
-  return needs[name]?.(command.input) ?? [{ action: name, resource: 'anything' }]
+  return permissionsByCommand[name]?.(command.input) ?? [{ action: name, resource: 'anything' }]
 }

@@ -5,22 +5,25 @@ import { functionRows } from '../infra/definitions/functions.ts'
 import { jobNames, jobRow, recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
-import { connectBackends, NAME, REGION, startLocalBackends } from './backends.ts'
+import {
+  connectBackends,
+  type LocalBackendOptions,
+  NAME,
+  REGION,
+  startLocalBackends,
+} from './backends.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type FunctionHost, loadFunctions } from './function-host.ts'
 import { openGateway } from './gateway.ts'
 import { pollQueue } from './queue-poller.ts'
-import type { Queues } from './queues.ts'
+import type { SandboxQueues } from './queues.ts'
 import { startScheduler } from './scheduler.ts'
 import { startSecretsManager } from './secrets-manager.ts'
 import { seeds } from './seeds.ts'
 import { pollStream } from './stream-poller.ts'
 
-/**
- * The whole service on this machine: the functions, the table, the queues and their feeds from the
- * definitions that the stacks are built from, on parts that speak AWS's protocols.
- */
+/** Runs the whole service on this machine, from the definitions that the stacks use. */
 
 export type SandboxOptions = {
   port: number
@@ -28,12 +31,9 @@ export type SandboxOptions = {
   /** Whether a second operator must approve some calls. */
   approvals?: boolean
   print: Print
-  /** A running DynamoDB, with the credentials of the environment; absent: starts DynamoDB Local. */
-  dynamoDbEndpoint?: string
-  tableName?: string
-  /** What runs already and speaks for DynamoDB, SQS and S3; absent: such parts are started. */
+  /** Endpoints of a running emulator; without them, local backends are started. */
   endpoints?: Endpoints | undefined
-}
+} & LocalBackendOptions
 
 export type Sandbox = {
   address: string
@@ -44,44 +44,37 @@ export type Sandbox = {
 
 const ACCOUNT = '000000000000'
 const SEALING_KEY_ARN = `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`
-/** A function of its own remembers; here they would remember for each other. */
+/** Functions share one process here, so a cache would be shared as well. */
 const CACHE_SECONDS = 0
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
-  const stops: (() => Promise<unknown>)[] = []
-  const stop = async () => {
-    // Last started, first stopped: nothing is fed while its parts go.
-    for (const stopPart of stops.splice(0).reverse()) await stopPart()
-  }
+  // Stops in reverse order, so that pollers stop before their backends.
+  const cleanup = new AsyncDisposableStack()
   try {
-    return await start(options, stops, stop)
+    return await start(options, cleanup)
   } catch (error) {
-    await stop()
+    await cleanup.disposeAsync()
     throw error
   }
 }
 
-const start = async (
-  options: SandboxOptions,
-  stops: (() => Promise<unknown>)[],
-  stop: () => Promise<void>,
-): Promise<Sandbox> => {
+const start = async (options: SandboxOptions, cleanup: AsyncDisposableStack): Promise<Sandbox> => {
   const { print } = options
   if (!options.dynamoDbEndpoint) useLocalCredentials()
-  // First, so that a taken port is told before anything else is started.
+  // Opened first, so that a taken port fails before any backend starts.
   const gateway = await openGateway(options.port)
-  stops.push(gateway.stop)
+  cleanup.defer(gateway.stop)
   const { table, streamArn, bucket, queues, endpoints } = await (options.endpoints
-    ? connectBackends(options.endpoints, print, stops)
-    : startLocalBackends(options, stops))
+    ? connectBackends(options.endpoints, print, cleanup)
+    : startLocalBackends(options, cleanup))
   const scheduler = await startScheduler(async (arn, body) => {
     const [, , , , account, name] = arn.split(':')
     const QueueUrl = `${endpoints.sqs}/${account}/${name}`
     await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
   })
-  stops.push(scheduler.stop)
+  cleanup.defer(scheduler.stop)
   const secrets = await startSecretsManager({ [SEALING_KEY_ARN]: 'sandbox' })
-  stops.push(secrets.stop)
+  cleanup.defer(secrets.stop)
   setEnvironment(options, new URL(gateway.address).host, {
     tableName: table,
     queueUrl: queues.url,
@@ -100,23 +93,28 @@ const start = async (
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
     AWS_ENDPOINT_URL_LAMBDA: gateway.address,
   })
-  stops.push(tellRefusals(print))
-  const functions = tellFaults(await loadFunctions(), print)
-  await plant(functions)
-  // Seeds need no approval.
+  cleanup.defer(printDeniedCalls(print))
+  const functions = printingFaults(await loadFunctions(), print)
+  await seed(functions)
+  // Set after the seeds, which need no approval.
   process.env.APPROVALS = String(options.approvals ?? false)
-  feed({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, stops)
+  startPollers({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, cleanup)
   for (const { name, queue, expression } of recurring) {
     scheduler.create(name, {
       ScheduleExpression: expression,
       Target: { Arn: queues.arn(queue), Input: '{}' },
     })
   }
-  gateway.serve(functions, (answered) => print(requestLine(answered)))
-  return { address: gateway.address, functions, schedules: scheduler.pending, stop }
+  gateway.serve(functions, (reply) => print(requestLine(reply)))
+  return {
+    address: gateway.address,
+    functions,
+    schedules: scheduler.pending,
+    stop: () => cleanup.disposeAsync(),
+  }
 }
 
-/** The parts check no credentials, but the clients want some. */
+/** The SDK's clients require credentials, which the backends ignore. */
 const useLocalCredentials = (): void => {
   Object.assign(process.env, {
     AWS_REGION: REGION,
@@ -125,7 +123,7 @@ const useLocalCredentials = (): void => {
   })
 }
 
-/** In one process, every function has the environment of all; the names do not collide. */
+/** Sets the variables of all functions in one environment; their names do not collide. */
 const setEnvironment = (options: SandboxOptions, host: string, addresses: Addresses): void => {
   const settings = {
     stage: 'sandbox',
@@ -147,7 +145,7 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
   })
 }
 
-const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
+const printingFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
   ...functions,
   invoke: async (name, event) => {
     try {
@@ -159,22 +157,22 @@ const tellFaults = (functions: FunctionHost, print: Print): FunctionHost => ({
   },
 })
 
-/** Also those that a function bears, such as of a message that it could not send. */
-const tellRefusals = (print: Print): (() => Promise<void>) => {
-  const tell = (message: unknown) => {
-    const { name, needed, allowedBy } = message as AuthorizationEvent
-    if (!allowedBy) print(faultLine(name, `is not allowed ${needed}`))
+/** Prints denied AWS calls, also those whose error a function handles. Returns the unsubscriber. */
+const printDeniedCalls = (print: Print): (() => void) => {
+  const listener = (message: unknown) => {
+    const { name, required, allowedBy } = message as AuthorizationEvent
+    if (!allowedBy) print(faultLine(name, `is not allowed ${required}`))
   }
-  authorizationEvents.subscribe(tell)
-  return async () => {
-    authorizationEvents.unsubscribe(tell)
+  authorizationEvents.subscribe(listener)
+  return () => {
+    authorizationEvents.unsubscribe(listener)
   }
 }
 
-const plant = async (functions: FunctionHost): Promise<void> => {
-  for (const together of seeds) {
+const seed = async (functions: FunctionHost): Promise<void> => {
+  for (const group of seeds) {
     await Promise.all(
-      together.map(async ({ noun, verb, options }) => {
+      group.map(async ({ noun, verb, options }) => {
         const reply = await functions.invoke(`manage-${noun}`, { verb, options })
         const { error } = reply as { error?: string }
         if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
@@ -183,39 +181,40 @@ const plant = async (functions: FunctionHost): Promise<void> => {
   }
 }
 
-type Feeds = {
+type PollerDeps = {
   functions: FunctionHost
-  queues: Queues
+  queues: SandboxQueues
   dynamoDb: string
   streamArn: string
   print: Print
 }
 
-/** Every event-source mapping of the stacks. */
-const feed = (feeds: Feeds, stops: (() => Promise<unknown>)[]): void => {
-  const { functions, queues, dynamoDb, streamArn, print } = feeds
+/** Starts a poller for every event source of the stacks. */
+const startPollers = (deps: PollerDeps, cleanup: AsyncDisposableStack): void => {
+  const { functions, queues, dynamoDb, streamArn, print } = deps
   for (const name of jobNames) {
     const { from } = jobRow(name)
     const invoke = (event: unknown) => functions.invoke(name, event)
     if ('stream' in from) {
-      const tell = (records: DynamoDBRecord[]) => {
+      const printChanges = (records: DynamoDBRecord[]) => {
         for (const line of records.flatMap(changeLines)) print(line)
       }
-      stops.push(
+      cleanup.defer(
         pollStream(dynamoDb, {
           streamArn,
           entities: from.stream,
           batchSize: from.batchSize,
           invoke,
-          onArrived: tell,
+          onRecords: printChanges,
           onFault: (error) => print(faultLine(name, error)),
-          onLost: (records) => print(faultLine(name, `${records.length} records put aside`)),
+          onLost: (records) =>
+            print(faultLine(name, `${records.length} records sent to the dead-letter queue`)),
         }),
       )
       continue
     }
     for (const queue of from.queues satisfies readonly QueueName[]) {
-      stops.push(
+      cleanup.defer(
         pollQueue(queues.sqs, {
           queueUrl: queues.url(queue),
           queueArn: queues.arn(queue),

@@ -1,35 +1,34 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Cron } from 'croner'
+import { type LocalServer, startLocalServer } from './local-server.ts'
 
 /**
- * EventBridge Scheduler for schedules with a queue as their target, `at(...)` once, `rate(...)` and
- * `cron(...)` for ever: keeps them, and fires them, which the emulators do not. Speaks the service's REST API,
- * so the functions use their ordinary client.
+ * Serves EventBridge Scheduler's REST API and fires schedules with a queue as target, which the
+ * emulators do not. Supports `at(...)`, `rate(...)` and `cron(...)`.
  */
-export type Scheduler = {
-  endpoint: string
-  /** As a deployment creates its own schedules. */
-  create: (name: string, schedule: Schedule) => void
+export type Scheduler = LocalServer & {
+  /** Creates a schedule as a deployment does. */
+  create: (name: string, schedule: ScheduleInput) => void
   pending: () => string[]
-  stop: () => Promise<void>
 }
 
-type Target = { Arn: string; Input: string }
-type Schedule = { ScheduleExpression?: string; GroupName?: string; Target?: Target }
+type ScheduleInput = {
+  ScheduleExpression?: string
+  GroupName?: string
+  Target?: { Arn: string; Input: string }
+}
 
-type Timer = { stop: () => void }
+type ScheduleTimer = { stop: () => void }
 
 const AT = /^at\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\)$/
-/** Minutes, hours, day of the month, month, day of the week; the year that follows is any. */
+/** Minutes, hours, day of the month, month, day of the week; the year must be `*`. */
 const CRON = /^cron\(((?:\S+ ){4}\S+) \*\)$/
 const RATE = /^rate\(([1-9]\d*) minutes?\)$/
 
-type Answer = { status: number; body: object; error?: string }
+type SchedulerReply = { status: number; body: object; error?: string }
 
-const refuse = (status: number, error: string, Message: string): Answer => ({
+const refuse = (status: number, error: string, Message: string): SchedulerReply => ({
   status,
   body: { Message },
   error,
@@ -38,13 +37,13 @@ const refuse = (status: number, error: string, Message: string): Answer => ({
 export const startScheduler = async (
   deliver: (queueArn: string, body: string) => Promise<void>,
 ): Promise<Scheduler> => {
-  const timers = new Map<string, Timer>()
+  const timers = new Map<string, ScheduleTimer>()
 
-  const create = (name: string, schedule: Schedule): Answer => {
+  const create = (name: string, schedule: ScheduleInput): SchedulerReply => {
     const target = schedule.Target
     if (!target) return refuse(400, 'ValidationException', 'Only targets with an ARN')
     if (timers.has(name)) return refuse(409, 'ConflictException', `Schedule ${name} exists`)
-    // A hint that cannot be handed over is lost here, as it may be on AWS: the sweep finds it.
+    // A lost message is tolerated, as on AWS: the sweep expires the debit.
     const fire = () => deliver(target.Arn, target.Input).catch(() => undefined)
     const timer = timerFor(schedule.ScheduleExpression ?? '', fire, () => timers.delete(name))
     if (!timer)
@@ -53,7 +52,7 @@ export const startScheduler = async (
     return { status: 200, body: { ScheduleArn: `arn:aws:scheduler:::schedule/${name}` } }
   }
 
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const handle = async (request: IncomingMessage): Promise<SchedulerReply> => {
     const name = /^\/schedules\/([0-9A-Za-z_.-]{1,64})(?:\?|$)/.exec(request.url ?? '')?.[1]
     if (!name) return refuse(404, 'ResourceNotFoundException', 'No such resource')
     if (request.method === 'POST') return create(name, JSON.parse(await text(request)))
@@ -65,36 +64,36 @@ export const startScheduler = async (
     return { status: 200, body: {} }
   }
 
-  const server = createServer((request, response) => {
-    answer(request).then(
-      (result) => write(response, result),
+  const server = await startLocalServer((request, response) => {
+    handle(request).then(
+      (reply) => write(response, reply),
       () => write(response, refuse(400, 'ValidationException', 'Not a schedule')),
     )
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-
+  })
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.endpoint,
     create,
     pending: () => [...timers.keys()],
     stop: async () => {
       for (const timer of timers.values()) timer.stop()
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
+      await server.stop()
     },
   }
 }
 
-/** @param forget makes the name free again: ActionAfterCompletion DELETE */
-const timerFor = (expression: string, fire: () => void, forget: () => void): Timer | undefined => {
+/** @param remove deletes a schedule that has fired, as ActionAfterCompletion DELETE does */
+const timerFor = (
+  expression: string,
+  fire: () => void,
+  remove: () => void,
+): ScheduleTimer | undefined => {
   const at = AT.exec(expression)?.[1]
   if (at) {
-    const once = () => {
-      forget()
+    const fireOnce = () => {
+      remove()
       fire()
     }
-    const timer = setTimeout(once, Math.max(0, new Date(`${at}Z`).getTime() - Date.now()))
+    const timer = setTimeout(fireOnce, Math.max(0, new Date(`${at}Z`).getTime() - Date.now()))
     return { stop: () => clearTimeout(timer) }
   }
   const minutes = RATE.exec(expression)?.[1]
@@ -106,7 +105,7 @@ const timerFor = (expression: string, fire: () => void, forget: () => void): Tim
   return cron ? new Cron(cron.replaceAll('?', '*'), { timezone: 'UTC' }, fire) : undefined
 }
 
-const write = (response: ServerResponse, { status, body, error }: Answer): void => {
+const write = (response: ServerResponse, { status, body, error }: SchedulerReply): void => {
   response
     .writeHead(status, {
       'content-type': 'application/json',

@@ -1,4 +1,4 @@
-/** What a fresh sandbox knows: demo providers, banks and customers, as calls of operator functions. */
+/** Lists the demo providers, banks and customers of a new sandbox, as calls of operator functions. */
 
 export type Seed = { noun: string; verb: string; options: Record<string, string> }
 
@@ -22,7 +22,7 @@ const banks: Seed[] = [
   bank('ZEN', 'Zenith Bank (Ghana) Limited', { 'ussd-code': '*966#' }),
 ]
 
-/** Pays 1.5 %, and is paid at GCB. */
+/** Returns a provider with a fee of 1.5 % and a settlement account at GCB. */
 const provider = (
   id: string,
   name: string,
@@ -66,7 +66,7 @@ const account = (
   options: { phone, bank, name, 'account-number': number, status },
 })
 
-/** Phone, name, and the last digits of the accounts that each has at GCB and at ECO. */
+/** Phone, name, and the last digits of the accounts at GCB and ECO. */
 const customers = [
   ['+233241234567', 'Ama Mensah', '1001'],
   ['+233241111111', 'Kofi Owusu', '1002'],
@@ -75,7 +75,7 @@ const customers = [
   ['+233244444444', 'Abena Osei', '1005'],
 ] as const
 
-/** What stands in a later row names what stands in an earlier one. */
+/** Groups of calls; a later group refers to objects of an earlier one. */
 export const seeds: readonly Seed[][] = [
   banks,
   [

@@ -1,2 +1,2 @@
-/** Thrown for what the person who started the sandbox can mend; its message is all they need. */
+/** Thrown for a problem that the user can fix; the message is the whole output. */
 export class StartFailure extends Error {}

@@ -11,48 +11,48 @@ import {
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
 
-/** What Lambda does for the table's stream: reads each shard in order, filters, invokes, repeats. */
+/** Reads the table's stream as Lambda does: filters each shard in order, invokes and retries. */
 
-export type StreamFeed = {
+export type StreamSource = {
   streamArn: string
-  /** The entities whose changes the function wants. */
+  /** Entities whose changes the function receives. */
   entities: readonly string[]
   batchSize: number
   invoke: (event: DynamoDBStreamEvent) => Promise<unknown>
-  /** Told of each record once, before the function is. */
-  onArrived: (records: DynamoDBRecord[]) => void
-  /** Told when the stream itself does not answer; the reader goes on. */
+  /** Called once per record, before the function. */
+  onRecords: (records: DynamoDBRecord[]) => void
+  /** Called when the stream fails; the reader continues. */
   onFault: (error: unknown) => void
-  /** A batch that failed time and again is put aside, as it would be into the on-failure queue. */
+  /** Called for a batch without retries left, which Lambda sends to the on-failure queue. */
   onLost: (records: DynamoDBRecord[]) => void
 }
 
 const IDLE_MS = 40
 const REDISCOVER_MS = 2_000
 const RETRIES_MAX = 10
-/** Lambda's 6 MB, with room for what is around the records. */
+/** Lambda's limit of 6 MB, minus the rest of the event. */
 const BATCH_MAX_BYTES = 6_000_000
 
-/** @returns a function that stops the reader and waits for the work in hand */
-export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<void>) => {
+/** @returns a function that stops the reader and waits for batches in flight */
+export const pollStream = (endpoint: string, source: StreamSource): (() => Promise<void>) => {
   const client = new DynamoDBStreamsClient({ endpoint })
   const stopping = new AbortController()
   const shards = new Map<string, Promise<void>>()
 
   const discover = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      for (const { ShardId = '', ParentShardId = '' } of await shardsOf(client, feed)) {
+      for (const { ShardId = '', ParentShardId = '' } of await shardsOf(client, source)) {
         if (shards.has(ShardId)) continue
-        // A child holds what came after its parent, so it waits for its turn.
+        // The records of a child shard follow those of its parent.
         const parent = shards.get(ParentShardId) ?? Promise.resolve()
         shards.set(
           ShardId,
           parent
-            .then(() => readShard(client, feed, ShardId, stopping.signal))
+            .then(() => readShard(client, source, ShardId, stopping.signal))
             .catch((error) => {
-              // It is found again, and read from its beginning: consumers bear that.
+              // The next discovery reads the shard from its start; consumers deduplicate.
               shards.delete(ShardId)
-              if (!stopping.signal.aborted) feed.onFault(error)
+              if (!stopping.signal.aborted) source.onFault(error)
             }),
         )
       }
@@ -69,14 +69,14 @@ export const pollStream = (endpoint: string, feed: StreamFeed): (() => Promise<v
   }
 }
 
-const shardsOf = async (client: DynamoDBStreamsClient, feed: StreamFeed): Promise<Shard[]> => {
+const shardsOf = async (client: DynamoDBStreamsClient, source: StreamSource): Promise<Shard[]> => {
   try {
     const { StreamDescription } = await client.send(
-      new DescribeStreamCommand({ StreamArn: feed.streamArn }),
+      new DescribeStreamCommand({ StreamArn: source.streamArn }),
     )
     return StreamDescription?.Shards ?? []
   } catch (error) {
-    feed.onFault(error)
+    source.onFault(error)
     return []
   }
 }
@@ -93,60 +93,60 @@ const oldestRecord = async (
 }
 
 /**
- * DynamoDB Local counts the records of all its tables in one sequence, and calls an iterator that
- * was taken from an empty stream trimmed once another table was written: it starts again then.
+ * Reads a shard from its start. DynamoDB Local numbers the records of all tables in one sequence,
+ * so it reports an iterator of an empty stream as trimmed; reading then restarts.
  */
 const readShard = async (
   client: DynamoDBStreamsClient,
-  feed: StreamFeed,
+  source: StreamSource,
   ShardId: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const oldest = () => oldestRecord(client, feed.streamArn, ShardId)
+  const oldest = () => oldestRecord(client, source.streamArn, ShardId)
   let iterator = await oldest()
   while (iterator && !signal.aborted) {
     const { Records = [], NextShardIterator } = await client
-      .send(new GetRecordsCommand({ ShardIterator: iterator, Limit: feed.batchSize }))
+      .send(new GetRecordsCommand({ ShardIterator: iterator, Limit: source.batchSize }))
       .catch(async (error): Promise<Partial<GetRecordsCommandOutput>> => {
         if (!(error instanceof TrimmedDataAccessException)) throw error
         return { NextShardIterator: await oldest() }
       })
-    const wanted = Records.map(recordOf).filter((record) => isWanted(record, feed.entities))
-    feed.onArrived(wanted)
-    await deliver(feed, wanted)
+    const records = Records.map(recordOf).filter(({ dynamodb }) =>
+      source.entities.includes(dynamodb?.NewImage?.entity?.S ?? ''),
+    )
+    source.onRecords(records)
+    await deliver(source, records)
     iterator = NextShardIterator
     if (Records.length === 0) await pause(IDLE_MS)
   }
 }
 
-const isWanted = ({ dynamodb }: DynamoDBRecord, entities: readonly string[]): boolean =>
-  entities.includes(dynamodb?.NewImage?.entity?.S ?? '')
-
-/** From the first record that failed on, the batch comes again. */
-const deliver = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<void> => {
-  let left = records
-  for (let failures = 0; left.length > 0; ) {
-    if (failures > RETRIES_MAX) return feed.onLost(left)
+/** Invokes the function, and retries a batch from its first failed record. */
+const deliver = async (source: StreamSource, records: DynamoDBRecord[]): Promise<void> => {
+  let remaining = records
+  for (let failures = 0; remaining.length > 0; ) {
+    if (failures > RETRIES_MAX) return source.onLost(remaining)
     if (failures > 0) await pause(IDLE_MS * failures)
-    const done = await doneCount(feed, fitting(left))
-    left = left.slice(done)
-    failures = done > 0 ? 0 : failures + 1
+    const count = await invoke(source, fitting(remaining))
+    remaining = remaining.slice(count)
+    failures = count > 0 ? 0 : failures + 1
   }
 }
 
-/** The records that fit into one invocation, as Lambda batches them; DynamoDB Local returns more. */
+/** Returns the records that fit into one invocation; DynamoDB Local may return more. */
 const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
   let bytes = 0
-  const over = records.findIndex((record) => {
+  const excess = records.findIndex((record) => {
     bytes += Buffer.byteLength(JSON.stringify(record)) + 1
     return bytes > BATCH_MAX_BYTES
   })
-  return over === -1 ? records : records.slice(0, Math.max(over, 1))
+  return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
 }
 
-const doneCount = async (feed: StreamFeed, records: DynamoDBRecord[]): Promise<number> => {
+/** Returns the number of records before the first failed one. */
+const invoke = async (source: StreamSource, records: DynamoDBRecord[]): Promise<number> => {
   try {
-    const reply = ((await feed.invoke({ Records: records })) ?? {}) as DynamoDBBatchResponse
+    const reply = ((await source.invoke({ Records: records })) ?? {}) as DynamoDBBatchResponse
     const failed = new Set(
       reply.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [],
     )

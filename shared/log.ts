@@ -2,11 +2,11 @@ import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger'
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types'
 
 /**
- * One JSON line per outcome and per fault. Nobody's phone, account, text or secret goes in, and
- * least of all by way of an error: some quote what they could not read, or carry it with them.
+ * Logs one JSON line per outcome and per fault, without phones, accounts, free text or secrets. Errors
+ * are filtered: some quote the input that they could not parse.
  */
 
-/** Their messages quote what was read. */
+/** Errors whose messages quote input. */
 const QUOTING = new Set(['SyntaxError', 'ValiError'])
 
 /** A phone or account number; not a part of a reference, a uuid or a time. */
@@ -17,11 +17,11 @@ type Thrown = Error & {
   $metadata?: { requestId?: string; httpStatusCode?: number }
 }
 
-/** What an error says, without what it may quote. */
+/** Returns the message of an error without quoted input. */
 export const wordsOf = ({ name, message }: Error): string =>
-  QUOTING.has(name) ? 'withheld: it quotes what was read' : message.replaceAll(LONG_NUMBER, '...')
+  QUOTING.has(name) ? 'withheld: the message quotes input' : message.replaceAll(LONG_NUMBER, '...')
 
-/** Where it came from: the stack without the message that it begins with. */
+/** Returns the stack of an error without its message. */
 const framesOf = ({ stack }: Error): string[] =>
   (stack ?? '')
     .split('\n')
@@ -29,18 +29,18 @@ const framesOf = ({ stack }: Error): string[] =>
     .map((line) => line.trim())
 
 class Formatter extends LogFormatter {
-  override formatAttributes(given: UnformattedAttributes, added: LogAttributes): LogItem {
+  override formatAttributes(standard: UnformattedAttributes, added: LogAttributes): LogItem {
     const attributes = {
-      level: given.logLevel,
-      message: given.message,
-      timestamp: this.formatTimestamp(given.timestamp),
-      service: given.serviceName,
-      xray_trace_id: given.xRayTraceId,
+      level: standard.logLevel,
+      message: standard.message,
+      timestamp: this.formatTimestamp(standard.timestamp),
+      service: standard.serviceName,
+      xray_trace_id: standard.xRayTraceId,
     }
     return new LogItem({ attributes }).addAttributes(added)
   }
 
-  // Without the members that an error carries beside its own: an item, an input, a whole response.
+  // Omits members of derived errors: an item, an input, a response.
   override formatError(error: Thrown): LogAttributes {
     const { name, code, $metadata, cause } = error
     return {
@@ -57,7 +57,7 @@ class Formatter extends LogFormatter {
 
 export const log = new Logger({ serviceName: 'debit-collection', logFormatter: new Formatter() })
 
-/** Logs an item that cannot be read as a fault: the others are worked on. */
+/** Logs an unreadable item as a fault, so that work on the others continues. */
 export const logUnreadable =
   (by: string) =>
   (subject: string, error: Error): void =>

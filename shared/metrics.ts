@@ -1,14 +1,14 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import { environment } from './runtime.ts'
 
-/** Figures for dashboards and alarms, as lines of a log that CloudWatch counts (EMF). */
+/** Metrics for dashboards and alarms, in CloudWatch's embedded metric format (EMF). */
 
 export const METRICS_NAMESPACE = 'DebitCollection'
-/** The dimension of every figure: stages share an account, and never their alarms. */
+/** The dimension of every metric: stages may share an account, not their alarms. */
 export const metricsService = (stage: string): string => `debit-collection-${stage}`
 
 const units = {
-  /** Debits that were opened, and what they ask for; those that came to each end. */
+  /** New debits and their amounts; debits by final status. */
   DebitsCharged: MetricUnit.Count,
   DebitsCompleted: MetricUnit.Count,
   DebitsFailed: MetricUnit.Count,
@@ -18,21 +18,21 @@ const units = {
   WebhookDelivered: MetricUnit.Count,
   WebhookAttemptFailed: MetricUnit.Count,
   WebhookAbandoned: MetricUnit.Count,
-  /** Days for which every attempt at one webhook has failed. */
+  /** Days for which every attempt at a webhook has failed. */
   WebhookFailingDays: MetricUnit.Count,
   WebhookAttemptMilliseconds: MetricUnit.Milliseconds,
-  /** Sums of a batch, when it is sealed. */
+  /** Sums of a sealed batch. */
   SettledDebits: MetricUnit.Count,
   SettledGrossPesewas: MetricUnit.NoUnit,
   SettledFeePesewas: MetricUnit.NoUnit,
   SettledNetPesewas: MetricUnit.NoUnit,
   SettlementPaid: MetricUnit.Count,
   SettlementFailed: MetricUnit.Count,
-  /** Batches that were due and could not be paid. */
+  /** Due batches that cannot be paid. */
   SettlementNotPaid: MetricUnit.Count,
-  /** Providers whose night is not through two hours after midnight. */
+  /** Providers whose settlement is not done two hours after midnight. */
   SettlementUnfinished: MetricUnit.Count,
-  /** Rejected bank reports by kind (domain/report-exception.ts); each is an exception to resolve. */
+  /** Rejected bank reports by kind (domain/debits/exception.ts); each is an exception to resolve. */
   LateCompletion: MetricUnit.Count,
   RefusedReport: MetricUnit.Count,
   Contradiction: MetricUnit.Count,
@@ -40,15 +40,15 @@ const units = {
   RefundFailed: MetricUnit.Count,
   RefundsCompleted: MetricUnit.Count,
   RefundedPesewas: MetricUnit.NoUnit,
-  /** Requests of banks that were answered 4xx, each in one: credential, request limit, all others. */
+  /** Requests of banks with a 4xx reply, by cause: credential, request limit, others. */
   BankCredentialsRefused: MetricUnit.Count,
   BankRequestsLimited: MetricUnit.Count,
   BankRequestsRefused: MetricUnit.Count,
-  /** What a recomputation from the table found to be otherwise. */
+  /** Differences that reconciliation found. */
   ReconciliationDifferences: MetricUnit.Count,
-  /** Messages that the sweep sent because nothing had come of the first. */
+  /** Messages that the sweep sent again. */
   SweepRepaired: MetricUnit.Count,
-  /** Runs of the sweep that came to their end. */
+  /** Completed runs of the sweep. */
   SweepRuns: MetricUnit.Count,
 } as const
 
@@ -61,7 +61,7 @@ const metrics = new Metrics({
 
 export type Figures = Partial<Record<MetricName, number>>
 
-/** Figures of one happening, in one line. */
+/** Publishes the metrics of one outcome in one line. */
 export const measure = (figures: Figures): void => {
   for (const [name, value] of Object.entries(figures)) {
     metrics.addMetric(name, units[name as MetricName], value)

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto'
 
-/** What a signed request is made of (specification, Authentication, 6). */
+/** The signed parts of a request (docs/api.md#request-signing). */
 export type SignedParts = {
   method: string
-  /** With its query, as sent. */
+  /** With the query, as sent. */
   path: string
-  /** Ten digits of epoch seconds, so that no part flows into the next. */
+  /** Ten digits of epoch seconds, so that the parts are unambiguous. */
   timestamp: string
   body: string | Buffer
 }
 
-/** Lowercase hex of the HMAC-SHA256 over the parts: of providers' requests, and of ours to banks. */
+/** Returns the lowercase hex HMAC-SHA256 of a request from a provider, or of ours to a bank. */
 export const requestHmac = (
   secret: string,
   { method, path, timestamp, body }: SignedParts,

@@ -4,12 +4,11 @@ import { violationsOf } from './invariants/all.ts'
 import { runWorld } from './run.ts'
 import type { Scenario } from './scenario/scenario.ts'
 
-/** One world, lived through and held against what must hold. */
-
-export type Trial = {
+/** One run, checked against the invariants. */
+export type CheckedRun = {
   seed: number
-  lifecycles: number
-  /** Debits that came into being. */
+  scripts: number
+  /** Debits that the service created. */
   debits: number
   steps: number
   digest: string
@@ -18,14 +17,15 @@ export type Trial = {
   effects: readonly string[]
 }
 
+/** @param print receives the trace, line by line */
 export const checkScenario = async (
   scenario: Scenario,
   print?: (line: string) => void,
-): Promise<Trial> => {
+): Promise<CheckedRun> => {
   const { observations, steps, digest, hits, effects } = await runWorld(scenario, print)
   return {
     seed: scenario.seed,
-    lifecycles: scenario.scripts.length,
+    scripts: scenario.scripts.length,
     debits: observations.items.filter(({ entity }) => entity === 'debit').length,
     steps,
     digest,

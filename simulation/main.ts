@@ -1,44 +1,45 @@
 import './platform/register.ts'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { wholeNumber } from './terminal.ts'
+import { print, wholeNumber } from './terminal.ts'
 
-/**
- * `npm run simulate`: scripts through as many worlds as it takes for so many debits, and says
- * whether anything that must hold did not. Ends with 1 if so.
- */
+/** `npm run simulate`: runs random scenarios, or one again. Exits with 1 after a violation. */
 
 const { values } = parseArgs({
   options: {
     lifecycles: { type: 'string', default: '20000' },
-    /** The first seed; each world has the next. */
+    /** The first seed; the next runs use the following ones. */
     seed: { type: 'string', default: '1' },
-    /** Debits in each world. */
+    /** Debits per run. */
     each: { type: 'string', default: '200' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    /** Of one world: the debits that are left, and the faults that are not. */
-    scripts: { type: 'string' },
+    /** Replays the run of `seed` with only these debits. */
+    lives: { type: 'string' },
+    /** Replays the run of `seed` without these faults. */
     without: { type: 'string' },
-    /** Prints what happens in one world, line by line. */
+    /** Replays the run of `seed` and prints its trace. */
     trace: { type: 'boolean', default: false },
   },
 })
 
 await import('./aws/environment.ts')
-const wanted = {
-  seed: wholeNumber('seed', values.seed),
-  lifecycles: wholeNumber('lifecycles', values.lifecycles),
-  each: wholeNumber('each', values.each),
-}
+const seed = wholeNumber('seed', values.seed)
+const each = wholeNumber('each', values.each)
+const lifecycles = wholeNumber('lifecycles', values.lifecycles)
 
-if (values.trace || values.scripts || values.without) {
+if (values.trace || values.lives || values.without) {
+  const { drawScenario } = await import('./scenario/scenario.ts')
+  const { reduceScenario } = await import('./shrink.ts')
   const { replay } = await import('./replay.ts')
-  process.exitCode = await replay(wanted, {
-    ...(values.scripts ? { scripts: values.scripts.split(',').map(Number) } : {}),
+  const scenario = reduceScenario(drawScenario(seed, each), {
+    ...(values.lives ? { scripts: values.lives.split(',').map(Number) } : {}),
     ...(values.without ? { without: values.without.split(',') } : {}),
-    isTold: values.trace,
   })
+  const { scripts, steps, digest, violations } = await replay(scenario, values.trace)
+  print(`seed ${seed}: ${scripts} debits, ${steps} steps, trace ${digest}`)
+  process.exitCode = violations.length > 0 ? 1 : 0
 } else {
   const { simulate } = await import('./simulate.ts')
-  process.exitCode = await simulate(wanted, wholeNumber('workers', values.workers))
+  const workers = wholeNumber('workers', values.workers)
+  process.exitCode = await simulate({ seed, lifecycles, each }, workers)
 }

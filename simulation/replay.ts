@@ -1,20 +1,10 @@
-import { checkScenario } from './check.ts'
-import { drawScenario } from './scenario/scenario.ts'
-import { type Cut, reduceScenario } from './shrink.ts'
+import { type CheckedRun, checkScenario } from './check.ts'
+import type { Scenario } from './scenario/scenario.ts'
 import { print, violationLine } from './terminal.ts'
 
-/** One world again, or what is left of it. */
-
-export type World = { seed: number; each: number }
-
-/** @returns 1 when something is wrong in it */
-export const replay = async (
-  { seed, each }: World,
-  { isTold, ...cut }: Cut & { isTold: boolean },
-): Promise<number> => {
-  const scenario = reduceScenario(drawScenario(seed, each), cut)
-  const { digest, violations, steps } = await checkScenario(scenario, isTold ? print : undefined)
-  for (const violation of violations) print(violationLine(violation))
-  print(`seed ${seed}: ${scenario.scripts.length} debits, ${steps} steps, trace ${digest}`)
-  return violations.length > 0 ? 1 : 0
+/** Runs one scenario again and prints its violations, with its trace if requested. */
+export const replay = async (scenario: Scenario, isTraced: boolean): Promise<CheckedRun> => {
+  const run = await checkScenario(scenario, isTraced ? print : undefined)
+  for (const violation of run.violations) print(violationLine(violation))
+  return run
 }

@@ -2,36 +2,39 @@ import { checkScenario } from './check.ts'
 import { drawScenario, type Scenario } from './scenario/scenario.ts'
 import { violationLine } from './terminal.ts'
 
-/** The smallest scenario found that still goes wrong: fewer debits, fewer faults. */
+/** The scripts that a reduced scenario keeps and the faults that it omits. */
+export type Reduction = { scripts?: readonly number[]; without?: readonly string[] }
 
-/** A scenario is named by its seed and by what is left of it. */
-export type Cut = { scripts?: readonly number[]; without?: readonly string[] }
-
-export const reduceScenario = (scenario: Scenario, { scripts, without = [] }: Cut): Scenario => ({
+export const reduceScenario = (
+  scenario: Scenario,
+  { scripts, without = [] }: Reduction,
+): Scenario => ({
   ...scenario,
-  scripts: scripts ? scenario.scripts.filter(({ n }) => scripts.includes(n)) : scenario.scripts,
+  scripts: scripts
+    ? scenario.scripts.filter(({ number }) => scripts.includes(number))
+    : scenario.scripts,
   faults: new Set([...scenario.faults].filter((name) => !without.includes(name))),
 })
 
 const TRIES_MAX = 150
 
-/** @returns what is left; undefined when nothing is wrong with the whole scenario */
+/** Returns the smallest failing reduction found; undefined if the whole scenario passes. */
 export const shrink = async (
   seed: number,
   lifecycles: number,
-): Promise<Required<Cut> | undefined> => {
+): Promise<Required<Reduction> | undefined> => {
   const scenario = drawScenario(seed, lifecycles)
   let tries = 0
-  const goesWrong = async (cut: Cut): Promise<boolean> => {
+  const fails = async (reduction: Reduction): Promise<boolean> => {
     tries += 1
     try {
-      return (await checkScenario(reduceScenario(scenario, cut))).violations.length > 0
+      return (await checkScenario(reduceScenario(scenario, reduction))).violations.length > 0
     } catch {
       return true
     }
   }
-  if (!(await goesWrong({}))) return undefined
-  let scripts: readonly number[] = scenario.scripts.map(({ n }) => n)
+  if (!(await fails({}))) return undefined
+  let scripts: readonly number[] = scenario.scripts.map(({ number }) => number)
   let without: readonly string[] = []
   for (
     let size = Math.ceil(scripts.length / 2);
@@ -40,13 +43,13 @@ export const shrink = async (
   ) {
     for (let from = 0; from < scripts.length && tries < TRIES_MAX; ) {
       const fewer = scripts.toSpliced(from, size)
-      if (fewer.length > 0 && (await goesWrong({ scripts: fewer, without }))) scripts = fewer
+      if (fewer.length > 0 && (await fails({ scripts: fewer, without }))) scripts = fewer
       else from += size
     }
   }
   for (const name of scenario.faults) {
     const more = [...without, name]
-    if (tries < TRIES_MAX && (await goesWrong({ scripts, without: more }))) without = more
+    if (tries < TRIES_MAX && (await fails({ scripts, without: more }))) without = more
   }
   return { scripts, without }
 }
@@ -54,12 +57,21 @@ export const shrink = async (
 const REFERENCE = /[A-Z]{3}-\d{8}-[A-Z0-9]{6}/g
 const LINES_MAX = 400
 
-/** What happened in a world that is cut down, to those whom its violations are about. */
-export const traceOf = async (seed: number, lifecycles: number, cut: Cut): Promise<string[]> => {
-  const lines: string[] = []
-  const scenario = reduceScenario(drawScenario(seed, lifecycles), cut)
-  const { violations } = await checkScenario(scenario, (line) => lines.push(line))
-  const named = violations.flatMap(({ about, says }) => `${about} ${says}`.match(REFERENCE) ?? [])
-  const told = lines.filter((line) => named.length === 0 || named.some((one) => line.includes(one)))
-  return [...told.slice(-LINES_MAX), ...violations.map(violationLine)]
+/** Returns the trace of a reduced run, limited to the references in its violations. */
+export const traceOf = async (
+  seed: number,
+  lifecycles: number,
+  reduction: Reduction,
+): Promise<string[]> => {
+  const trace: string[] = []
+  const scenario = reduceScenario(drawScenario(seed, lifecycles), reduction)
+  const { violations } = await checkScenario(scenario, (line) => trace.push(line))
+  const references = violations.flatMap(
+    (violation) => violationLine(violation).match(REFERENCE) ?? [],
+  )
+  const lines =
+    references.length === 0
+      ? trace
+      : trace.filter((line) => references.some((reference) => line.includes(reference)))
+  return [...lines.slice(-LINES_MAX), ...violations.map(violationLine)]
 }

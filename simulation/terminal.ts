@@ -1,19 +1,19 @@
 import type { Violation } from './engine/observations.ts'
 
-/** What the commands of the simulator read and print alike. Nothing of the product is loaded by it. */
+/** The input and output of the simulator's commands. Loads no product code. */
 
 export const print = (line = ''): void => {
   process.stdout.write(`${line}\n`)
 }
 
-export const violationLine = ({ invariant, about, says }: Violation): string =>
-  `invariant ${invariant}: ${about} ${says}`
+export const violationLine = ({ invariant, about, message }: Violation): string =>
+  `invariant ${invariant}: ${about} ${message}`
 
-export const printVerdict = (isRight: boolean): void => {
-  print(isRight ? 'Nothing was lost, doubled or shown to others.' : 'Something is wrong.')
+export const printVerdict = (isClean: boolean): void => {
+  print(isClean ? 'No invariant was violated.' : 'Invariants were violated.')
 }
 
-/** @returns what an option says, if it is a whole number above 0; else the command ends with 2 */
+/** Returns the whole number above 0 of an option, or exits with 2. */
 export const wholeNumber = (option: string, text: string): number => {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value > 0) return value

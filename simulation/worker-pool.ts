@@ -1,18 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import type { Told, Wanted } from './worker.ts'
+import type { Task, TaskResult } from './worker.ts'
 
-/** Processes that runWorld through worlds beside each other, each of them one at a time. */
-
-/** What a world is made of is soon forgotten. */
+/** Runs allocate many short-lived objects. */
 const WORKER_OPTIONS = ['--max-semi-space-size=64']
 
 /**
- * Has every wanted world lived through.
- * @param told what came of each, in no order; false: no more are wanted
+ * Performs tasks in several processes.
+ * @param onResult receives the results in no order; false stops the pool
  */
-export const workThrough = async <W extends Wanted>(
-  wanted: Iterator<W>,
-  told: (one: Told, wanted: W) => boolean,
+export const performTasks = async <T extends Task>(
+  tasks: Iterator<T>,
+  onResult: (result: TaskResult, task: T) => boolean,
   size: number,
 ): Promise<void> => {
   const children: ChildProcess[] = []
@@ -20,25 +18,25 @@ export const workThrough = async <W extends Wanted>(
     for (const child of children) child.kill('SIGKILL')
   }
   process.once('exit', stop)
-  let isOver = false
-  const next = (): W | undefined => {
-    const { value, done } = isOver ? { value: undefined, done: true } : wanted.next()
+  let isStopped = false
+  const next = (): T | undefined => {
+    const { value, done } = isStopped ? { value: undefined, done: true } : tasks.next()
     return done ? undefined : value
   }
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const child = fork(new URL('worker.ts', import.meta.url), { execArgv: WORKER_OPTIONS })
       children.push(child)
-      let inHand: W | undefined
-      child.on('message', (heard: Told | 'ready') => {
-        if (heard !== 'ready' && inHand && !told(heard, inHand)) isOver = true
-        inHand = next()
-        if (inHand) child.send(inHand)
+      let task: T | undefined
+      child.on('message', (message: TaskResult | 'ready') => {
+        if (message !== 'ready' && task && !onResult(message, task)) isStopped = true
+        task = next()
+        if (task) child.send(task)
         else child.disconnect()
       })
       child.on('exit', (code) => {
         if (code === 0) resolve()
-        else reject(new Error(`A worker ended with ${code} at ${JSON.stringify(inHand)}`))
+        else reject(new Error(`A worker exited with ${code} during ${JSON.stringify(task)}`))
       })
     })
   try {

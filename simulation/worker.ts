@@ -1,41 +1,41 @@
 import './platform/register.ts'
-import type { Trial } from './check.ts'
-import type { Unit } from './crash-points/run-shape.ts'
+import type { CheckedRun } from './check.ts'
+import type { ShapeResult } from './crash-points/run-shape.ts'
 
-/** A process that scripts through worlds, one after the other, as it is asked. */
+/** A process that runs scenarios, one after the other. */
 
-export type Wanted =
-  /** The world of a seed. */
-  | { kind: 'world'; seed: number; lifecycles: number }
-  /** A shape of a script, whose worker is lost at one effect, or at that and each of those after it. */
+export type Task =
+  /** The scenario of a seed. */
+  | { kind: 'run'; seed: number; debits: number }
+  /** A shape with a crash at one effect, or at that and each later one. */
   | { kind: 'shape'; name: string; effect: number; pairs: boolean }
 
-export type Told =
-  | { kind: 'world'; trial: Omit<Trial, 'effects'> }
-  | { kind: 'shape'; unit: Unit }
-  | { kind: 'failure'; says: string }
+export type TaskResult =
+  | { kind: 'run'; run: Omit<CheckedRun, 'effects'> }
+  | { kind: 'shape'; result: ShapeResult }
+  | { kind: 'failure'; message: string }
 
-// Read at each call, and slow where they are the system's own.
+// The system's own object is slow, and each call reads it.
 process.env = { ...process.env }
-// Thousands of refused writes a second, whose stacks nobody reads.
+// Rejected writes throw thousands of errors a second; nobody reads their stacks.
 Error.stackTraceLimit = 0
 
-// The product is loaded last: by then the world is in the place of the network and of AWS.
+// Loads the product last, after the replacements of the network and AWS.
 await import('./aws/environment.ts')
 const { drawScenario } = await import('./scenario/scenario.ts')
 const { checkScenario } = await import('./check.ts')
-const { tryUnit } = await import('./crash-points/run-shape.ts')
+const { runShape } = await import('./crash-points/run-shape.ts')
 
-const answer = async (wanted: Wanted): Promise<Told> => {
-  if (wanted.kind === 'shape') return { kind: 'shape', unit: await tryUnit(wanted) }
-  const { effects: _, ...trial } = await checkScenario(drawScenario(wanted.seed, wanted.lifecycles))
-  return { kind: 'world', trial }
+const perform = async (task: Task): Promise<TaskResult> => {
+  if (task.kind === 'shape') return { kind: 'shape', result: await runShape(task) }
+  const { effects: _, ...run } = await checkScenario(drawScenario(task.seed, task.debits))
+  return { kind: 'run', run }
 }
 
-process.on('message', async (wanted: Wanted) => {
-  const told = await answer(wanted).catch(
-    (error: unknown): Told => ({ kind: 'failure', says: String(error) }),
+process.on('message', async (task: Task) => {
+  const result = await perform(task).catch(
+    (error: unknown): TaskResult => ({ kind: 'failure', message: String(error) }),
   )
-  process.send?.(told)
+  process.send?.(result)
 })
 process.send?.('ready')

@@ -25,7 +25,9 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [
   ...product,
-  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation'].flatMap((folder) => filesUnder(folder)),
+  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) =>
+    filesUnder(folder),
+  ),
 ]
 
 /** Every package that a file brings with it, by whatever way; types are no way. */
@@ -42,8 +44,8 @@ const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
 
 /** The imports that each folder allows; an entry stands for every path that begins with it. */
 const doors: Record<string, string[]> = {
-  'shared/domain/': ['shared/domain/', 'shared/views/', 'valibot', 'dinero.js', 'node:crypto'],
-  'shared/views/': ['shared/views/', 'shared/domain/', 'shared/api/', 'valibot'],
+  'shared/domain/': ['shared/domain/', 'valibot', 'dinero.js', 'node:crypto'],
+  'shared/views/': ['shared/views/', 'shared/domain/', 'valibot'],
   'shared/store/': [
     '@aws-lambda-powertools/parameters/secrets',
     'shared/store/',
@@ -145,6 +147,7 @@ const doors: Record<string, string[]> = {
     'shared/sweep/',
     'shared/banks/',
     'shared/domain/',
+    'shared/views/',
     'shared/store/',
     'shared/queues/',
     'shared/runtime.ts',
@@ -258,6 +261,21 @@ describe('doors', () => {
   })
 })
 
+test('no file imports itself through others, by values or by types', () => {
+  const acyclic = code.filter((file) => !/^(?:simulation|bench)\//.test(file))
+  const imports = new Map(acyclic.map((file) => [file, importsOf(file)]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const follow = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '))
+    if (done.has(file) || path.includes(file)) return
+    for (const next of imports.get(file) ?? []) follow(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of acyclic) follow(file, [])
+  expect(cycles).toEqual([])
+})
+
 test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement/line.ts')]).toContain('dinero.js')
@@ -314,6 +332,14 @@ describe('what stands in no room', () => {
     const banned =
       /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!(?:real|runtime)\.)randomBytes\(|setTimeout/g
     expect(without(files, banned)).toEqual([])
+  })
+
+  test('shared code gets its runtime as an argument and never imports the real one', () => {
+    const exempt = ['shared/runtime.ts', 'shared/operator/handler.ts']
+    const files = code.filter(
+      (file) => /^(?:shared|infra|openapi)\//.test(file) && !exempt.includes(file),
+    )
+    expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
   })
 
   test('no drawer for everything, and names in kebab-case', () => {

@@ -1,95 +1,79 @@
-import { bareClient, sendBarely } from '../bare.ts'
-import { beside, type Figure } from '../figures.ts'
-import { openGround, setEnvironment } from '../ground.ts'
-import type { Measure, Options } from '../part.ts'
-import { asked, chargeEvents, hurriedClock } from '../requests.ts'
-import { at, cpuEach, inTurns, perSecond, type Sample, type Work } from '../samples.ts'
-import { type Call, callOf, tapWire, wireReply } from '../wire.ts'
-
-/**
- * A charge by the function itself, warm, beside the same items written by a bare client: in the one
- * transaction alone, and with the rate counter's round trip before it.
- */
-
-const CONCURRENCIES = [1, 8, 32] as const
-const REQUESTS = 200
-const CHUNK = 50
+import { openFixture, setEnvironment } from '../fixture.ts'
+import type { Measure } from '../part.ts'
+import { requestFigures, requestsOf } from '../request-figures.ts'
+import { call, chargeEvents, fastClock } from '../requests.ts'
+import { bareClient, type Call, sendBare, tapWire, wireResponse } from '../wire.ts'
 
 setEnvironment()
 const { charge } = await import('../../functions/provider/charge.ts')
 
-/** The calls of other charges, as the function itself would make them, and nothing happens. */
-const preparedCalls = async (name: string, count: number): Promise<Call[][]> => {
+/** Returns the calls of `count` charges. The function makes them, but nothing is written. */
+const prepareCalls = async (name: string, count: number): Promise<Call[][]> => {
   const event = await chargeEvents()
-  const handler = charge(hurriedClock())
-  // Once for real: what a warm function remembers is read here.
-  await asked(handler, event(`${name}-first`), 202)
+  const handler = charge(fastClock())
+  // Not intercepted, so that it fills the caches.
+  await call(handler, event(`${name}-first`), 202)
   const prepared: Call[][] = []
   const untap = tapWire(async (request) => {
-    const call = callOf(request)
-    prepared.at(-1)?.push(call)
-    return wireReply(
-      call.operation === 'UpdateItem' ? { Attributes: { requests: { N: '1' } } } : {},
+    prepared.at(-1)?.push(request)
+    return wireResponse(
+      request.operation === 'UpdateItem' ? { Attributes: { requests: { N: '1' } } } : {},
     )
   })
-  for (let n = 0; n < count; n += 1) {
+  for (let index = 0; index < count; index += 1) {
     prepared.push([])
-    await asked(handler, event(`${name}-${n}`), 202)
+    await call(handler, event(`${name}-${index}`), 202)
   }
   untap()
   return prepared
 }
 
-const bareWorks = async (count: number): Promise<{ bare: Work; counted: Work }> => {
+const bareWorks = async (count: number) => {
   const client = bareClient()
-  const [alone, both] = [await preparedCalls('alone', count), await preparedCalls('both', count)]
-  const callsOf = (prepared: Call[][], n: number) => {
-    const [counter, transaction] = prepared[n] ?? []
+  const [bare, counted] = [await prepareCalls('bare', count), await prepareCalls('counted', count)]
+  const callsOf = (prepared: Call[][], index: number) => {
+    const [counter, transaction] = prepared[index] ?? []
     if (counter?.operation !== 'UpdateItem' || transaction?.operation !== 'TransactWriteItems') {
-      throw new Error('A charge is no longer one count and one transaction')
+      throw new Error('A charge no longer sends one counter and one transaction')
     }
     return { counter, transaction }
   }
   return {
-    bare: (n) => sendBarely(client, callsOf(alone, n).transaction),
-    counted: async (n) => {
-      const { counter, transaction } = callsOf(both, n)
-      await sendBarely(client, counter)
-      await sendBarely(client, transaction)
+    bare: (index: number) => sendBare(client, callsOf(bare, index).transaction),
+    counted: async (index: number) => {
+      const { counter, transaction } = callsOf(counted, index)
+      await sendBare(client, counter)
+      await sendBare(client, transaction)
     },
   }
 }
 
-const figuresOf = (
-  together: (typeof CONCURRENCIES)[number],
-  { own, bare, counted }: Record<'own' | 'bare' | 'counted', Sample[]>,
-): Record<string, Figure> => ({
-  [`charge ${together} bare p50`]: beside(own, bare, at(0.5)),
-  [`charge ${together} p50`]: beside(own, counted, at(0.5)),
-  [`charge ${together} p99`]: beside(own, counted, at(0.99)),
-  [`charge ${together} throughput`]: beside(own, counted, perSecond),
-})
-
-export const measure: Measure = async ({ rounds, short }: Options) => {
-  const ground = await openGround()
+export const measure: Measure = async ({ rounds, short }) => {
+  const fixture = await openFixture()
   try {
-    const requests = short ? REQUESTS / 2 : REQUESTS
     const event = await chargeEvents()
-    const handler = charge(hurriedClock())
-    const total = (CONCURRENCIES.length * rounds + 1) * requests
+    const handler = charge(fastClock())
+    const plan = {
+      concurrencies: [1, 8, 32],
+      against: {
+        bare: 'bare TransactWriteItems',
+        counted: 'bare UpdateItem and TransactWriteItems',
+      },
+      rounds,
+      count: short ? 100 : 200,
+      chunk: 50,
+    }
     const works = {
-      own: (n: number) => asked(handler, event(`order-2026-11-21-${n}`), 202),
-      ...(await bareWorks(total)),
+      ours: (index: number) => call(handler, event(`order-2026-11-21-${index}`), 202),
+      ...(await bareWorks(requestsOf(plan))),
     }
-    await inTurns(works, { rounds: 1, count: requests, chunk: CHUNK, together: 8 })
-    const figures: Record<string, Figure> = {}
-    for (const together of CONCURRENCIES) {
-      const samples = await inTurns(works, { rounds, count: requests, chunk: CHUNK, together })
-      Object.assign(figures, figuresOf(together, samples))
-      if (together === 1) figures['charge cpu'] = beside(samples.own, samples.counted, cpuEach)
+    return {
+      title: 'Charge',
+      explanation:
+        'A warm charge and its database calls by a bare client, without and with the rate counter.',
+      figures: await requestFigures(works, plan),
     }
-    return { figures }
   } finally {
-    await ground.stop()
+    await fixture.stop()
   }
 }

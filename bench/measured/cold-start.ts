@@ -1,132 +1,156 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { type BundleTrio, buildBesideSdk } from '../../infra/bundles/compare-with-sdk.ts'
-import { type Cold, coldStart, handled, sent } from '../cold.ts'
-import { type Command, commandOf } from '../documents.ts'
-import { beside, type Figure, ratioOf } from '../figures.ts'
-import { openGround, setEnvironment } from '../ground.ts'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { coldStart } from '../../infra/bundles/cold-start.ts'
+import { type BundleComparison, buildComparisons } from '../../infra/bundles/compare-with-sdk.ts'
+import { compare, type Figure, ratioOf } from '../figures.ts'
+import { openFixture, setEnvironment } from '../fixture.ts'
 import type { Measure } from '../part.ts'
-import { asked, chargeEvents, sampleEvent } from '../requests.ts'
+import { call, chargeEvents, statusEvent } from '../requests.ts'
 import { median } from '../samples.ts'
-import { recordCalls } from '../wire.ts'
-
-/**
- * A cold start of what is deployed: import and first call in a fresh Node, beside the AWS SDK bundled
- * alone, as it comes, which makes the same calls; and the size of both files.
- */
+import { type SentCommand, tapSends } from '../sends.ts'
 
 const FOLDER = join(import.meta.dirname, '../../dist/bench')
+/** Fresh processes differ more from each other than warm requests. */
+const STARTS_PER_ROUND = 3
 
 setEnvironment()
 const { handler: chargeHandler } = await import('../../functions/provider/charge.ts')
 const { handler: statusHandler } = await import('../../functions/provider/get-debit-request.ts')
 const { table } = await import('../../shared/store/table.ts')
 
+/** An expression that calls one of our functions. */
+const functionCall = (event: APIGatewayProxyEvent, status: number): string =>
+  `it.handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 28_000 }).then((reply) => {
+    if (reply.statusCode !== ${status}) throw new Error(reply.body)
+  })`
+
+type Command = { name: string; input: SentCommand['input'] }
+
+/** An expression that sends the same commands in turn by a bundle of the SDK. */
+const sdkCalls = (commands: readonly Command[]): string =>
+  `(async () => {
+    const client = new it._aws_sdk_client_dynamodb_DynamoDBClient({})
+    const table = it._aws_sdk_lib_dynamodb_DynamoDBDocumentClient.from(client)
+    for (const { name, input } of ${JSON.stringify(commands)}) {
+      await table.send(new it['_aws_sdk_lib_dynamodb_' + name](input))
+    }
+  })()`
+
+const recordCommands = async (work: () => Promise<unknown>): Promise<Command[]> => {
+  const commands: Command[] = []
+  const untap = tapSends((command, proceed) => {
+    commands.push({ name: command.constructor.name, input: command.input })
+    return proceed()
+  })
+  await work()
+  untap()
+  return commands
+}
+
 type Put = { Put?: { TableName: string; Item: { pk: string; sk: string } } }
 
-/** What is new in a transaction is removed, so that it can be new again. */
-const forget = async (commands: readonly Command[]): Promise<void> => {
-  const puts = commands.flatMap(
-    ({ input }) => (input as { TransactItems?: Put[] }).TransactItems ?? [],
-  )
-  for (const { Put } of puts) {
+/** Deletes the items that the commands created, so that they can create them again. */
+const undo = async (commands: readonly Command[]): Promise<void> => {
+  for (const { Put } of commands.flatMap(({ input }) => (input.TransactItems ?? []) as Put[])) {
     if (!Put) continue
     const { pk, sk } = Put.Item
     await table.send(new DeleteCommand({ TableName: Put.TableName, Key: { pk, sk } }))
   }
 }
 
-type Start = { own: () => Promise<Cold>; base: () => Promise<Cold>; between: () => Promise<void> }
+type Start = { name: string; commands: Command[]; nextCall: () => string }
 
-/** Both at their first call; this process made it before, to see what is called. */
-const startsOf = async (trios: readonly BundleTrio[]): Promise<Record<string, Start>> => {
+/** Records the commands of the first call of each function in this process. */
+const recordStarts = async (): Promise<Record<string, Start>> => {
   const event = await chargeEvents()
-  const chargeCalls = await recordCalls(() => asked(chargeHandler, event('first'), 202))
-  const charged = await asked(chargeHandler, event('second'), 202)
-  const { reference } = JSON.parse(charged.body).data
-  const status = { ...(await sampleEvent('get-debit-request')), pathParameters: { reference } }
-  const statusCalls = await recordCalls(() => asked(statusHandler, { ...status }, 200))
-  // The first of the two read the credential for both, which a fresh function reads itself.
-  const credential = chargeCalls.filter(({ operation }) => operation === 'GetItem')
-  const commands = {
-    charge: chargeCalls.map(commandOf),
-    'get-debit-request': [...credential, ...statusCalls].map(commandOf),
-  }
-  let n = 0
-  const fileOf = (name: string, which: 'ours' | 'sdk'): string =>
-    trios.find((trio) => trio.name === name)?.[which] ?? ''
-  const start = (name: keyof typeof commands, own: () => string): Start => ({
-    own: () => coldStart(fileOf(name, 'ours'), own()),
-    base: () => coldStart(fileOf(name, 'sdk'), sent(commands[name])),
-    between: () => forget(commands[name]),
-  })
+  const ofCharge = await recordCommands(() => call(chargeHandler, event('first'), 202))
+  const status = await statusEvent(await call(chargeHandler, event('second'), 202))
+  const ofStatus = await recordCommands(() => call(statusHandler, status, 200))
+  // The charge cached the credential, which a fresh process reads again.
+  const credential = ofCharge.filter(({ name }) => name === 'GetCommand')
+  let count = 0
   return {
-    charge: start('charge', () => {
-      n += 1
-      return handled(event(`cold-${n}`), 202)
-    }),
-    'get-debit-request': start('get-debit-request', () => handled(status, 200)),
+    charge: {
+      name: 'charge',
+      commands: ofCharge,
+      nextCall: () => {
+        count += 1
+        return functionCall(event(`cold-${count}`), 202)
+      },
+    },
+    'get-debit-request': {
+      name: 'status read',
+      commands: [...credential, ...ofStatus],
+      nextCall: () => functionCall(status, 200),
+    },
   }
 }
 
-const coldFigures = async (name: string, start: Start, rounds: number) => {
-  const own: Cold[] = []
-  const base: Cold[] = []
-  // The first of each also warms the disk.
-  for (let round = -1; round < rounds; round += 1) {
-    await start.between()
-    const [one, other] = [await start.own(), await start.base()]
-    if (round < 0) continue
-    own.push(one)
-    base.push(other)
+const startFigure = async (
+  { name, commands, nextCall }: Start,
+  { ours, sdk }: BundleComparison,
+  starts: number,
+): Promise<Figure> => {
+  const samples = { ours: [] as number[], base: [] as number[] }
+  // The first start warms the disk and is discarded.
+  for (let index = 0; index <= starts; index += 1) {
+    await undo(commands)
+    samples.ours.push(await coldStart(ours, nextCall(), process.env))
+    samples.base.push(await coldStart(sdk, sdkCalls(commands), process.env))
   }
-  return { [`cold ${name}`]: beside(own, base, ({ whole }) => whole) } satisfies Record<
-    string,
-    Figure
-  >
+  return {
+    name: `${name}, import and first call`,
+    unit: 'ms',
+    against: 'the SDK alone, the same calls',
+    target: { ratioAtMost: 0.8 },
+    ...compare(samples.ours.slice(1), samples.base.slice(1), (milliseconds) => milliseconds),
+  }
 }
 
 const kilobytes = async (file: string): Promise<number> => (await stat(file)).size / 1_000
 
-/** Import alone, of every function; those of one kind are a row of their median. */
-const sizeNotes = async (trios: readonly BundleTrio[]) => {
-  const sizes = await Promise.all(
-    trios.map(async ({ name, ours, sdk }) => ({
-      name,
-      ...ratioOf(await kilobytes(ours), await kilobytes(sdk)),
+const sizesOf = (bundles: readonly BundleComparison[]) =>
+  Promise.all(
+    bundles.map(async (bundle) => ({
+      bundle,
+      ...ratioOf(await kilobytes(bundle.ours), await kilobytes(bundle.sdk)),
     })),
   )
-  const ratios = sizes.map(({ ratio }) => ratio.median)
-  const [largest] = sizes.toSorted((a, b) => b.ratio.median - a.ratio.median)
-  return {
-    sizes,
-    notes: [
-      '',
-      `Of all ${sizes.length} functions, the median bundle is ${median(ratios).toFixed(2)} times the SDK alone; the largest ratio is that of \`${largest?.name}\`, ${largest?.ratio.median.toFixed(2)}. \`npm run size\` prints them all, with the import of each.`,
-    ],
-  }
-}
-
-/** A fresh process differs more from the next than a warm one does. */
-const STARTS_PER_ROUND = 3
 
 export const measure: Measure = async ({ rounds, short }) => {
-  const trios = await buildBesideSdk(FOLDER)
-  const { sizes, notes } = await sizeNotes(trios)
-  const ground = await openGround()
+  const sizes = await sizesOf(await buildComparisons(FOLDER))
+  const fixture = await openFixture()
   try {
-    const figures: Record<string, Figure> = {}
-    for (const [name, start] of Object.entries(await startsOf(trios))) {
-      const size = sizes.find((one) => one.name === name)
-      if (size) figures[`size ${name}`] = size
-      Object.assign(
-        figures,
-        await coldFigures(name, start, short ? rounds : rounds * STARTS_PER_ROUND),
+    const starts = await recordStarts()
+    const figures: Figure[] = []
+    for (const { bundle, ...size } of sizes) {
+      const start = starts[bundle.name]
+      if (!start) continue
+      figures.push(
+        {
+          name: `${start.name}, bundle`,
+          unit: 'kB',
+          against: 'the SDK alone',
+          target: { ratioAtMost: 0.8 },
+          ...size,
+        },
+        await startFigure(start, bundle, short ? rounds : rounds * STARTS_PER_ROUND),
       )
     }
-    return { figures, notes }
+    const ratios = sizes.map(({ ratio }) => ratio.median)
+    const largest = sizes.toSorted((a, b) => b.ratio.median - a.ratio.median)[0]
+    return {
+      title: 'Cold start',
+      explanation: 'A fresh Node, and a bundle of the AWS SDK that sends the same commands.',
+      figures,
+      notes: [
+        '',
+        `Bundle / SDK alone, ${sizes.length} functions: median ${median(ratios).toFixed(2)}x, largest ${largest?.ratio.median.toFixed(2)}x (\`${largest?.bundle.name}\`).`,
+      ],
+    }
   } finally {
-    await ground.stop()
+    await fixture.stop()
   }
 }

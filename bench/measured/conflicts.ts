@@ -1,131 +1,139 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openContention } from '../contention.ts'
 import { type Figure, ratioOf } from '../figures.ts'
-import { openGround, operate, setEnvironment } from '../ground.ts'
+import { openFixture, operate, setEnvironment } from '../fixture.ts'
 import type { Measure } from '../part.ts'
-import { chargeEvents, context, type Handler, hurriedClock } from '../requests.ts'
+import { chargeEvents, context, fastClock } from '../requests.ts'
 import { percentile } from '../samples.ts'
-
-/**
- * Charges that meet at one day total, beside the same charges where none is cancelled for it: a
- * thousand a minute of one provider, and a hundred at once.
- */
 
 const PER_MINUTE = 1_000
 const STEADY = 100
 const BURST = 100
-/** A charge is 1.00: so many of a burst fit what is left of the day. */
-const FITTING = 60
+/** Charges of 1.00 that the daily limit allows out of a burst. */
+const WITHIN_LIMIT = 60
+/** Below the gateway's timeout. */
+const LONGEST_MS = 12_000
+const DAY = '2026-11-21'
 
 setEnvironment()
 const { charge } = await import('../../functions/provider/charge.ts')
 const { keys } = await import('../../shared/store/keys.ts')
 const { read } = await import('../../shared/store/table.ts')
 
-const MIDNIGHT = new Date('2026-11-21T00:00:00.000Z')
+type Reply = { latency: number; status: number }
+type Call = () => Promise<number>
 
-type Charged = { latency: number; status: number }
+/** @param interval milliseconds between charges; 0 sends all at once */
+const chargeMany = (call: Call, count: number, interval: number): Promise<Reply[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      // At a random moment of its interval, because callers are not synchronized.
+      await pause(interval * (index + Math.random()))
+      const start = performance.now()
+      return { status: await call(), latency: performance.now() - start }
+    }),
+  )
 
-/** @param paced how far apart they come, in milliseconds; 0: at once */
-const chargeMany = async (ask: () => Promise<number>, count: number, paced: number) => {
-  const one = async (n: number): Promise<Charged> => {
-    // Each somewhere in its own stretch of time, as callers do not keep step.
-    await pause(paced * (n + Math.random()))
-    const begun = performance.now()
-    return { status: await ask(), latency: performance.now() - begun }
-  }
-  return Promise.all(Array.from({ length: count }, (_, n) => one(n)))
-}
-
-const askerAs = async (token: string): Promise<() => Promise<number>> => {
+/** Returns a function that charges once and returns the HTTP status. */
+const chargeAs = async (token: string): Promise<Call> => {
   const event = await chargeEvents()
-  const handler: Handler = charge(hurriedClock(MIDNIGHT))
-  let n = 0
+  const handler = charge(fastClock(new Date(`${DAY}T00:00:00.000Z`)))
+  let count = 0
   return async () => {
-    n += 1
-    const asked = event(`${token}-${n}`)
-    const Authorization = [`Bearer ${token}`]
-    const headers = { ...asked.multiValueHeaders, Authorization }
-    const { statusCode } = await handler({ ...asked, multiValueHeaders: headers }, context)
+    count += 1
+    const request = event(`${token}-${count}`)
+    const headers = { ...request.multiValueHeaders, Authorization: [`Bearer ${token}`] }
+    const { statusCode } = await handler({ ...request, multiValueHeaders: headers }, context)
     return statusCode
   }
 }
 
-type Met = { charges: Charged[]; retries: number }
+type Run = { replies: Reply[]; retries: number }
 
-const figuresOf = (name: string, met: Met, free: Met): Record<string, Figure> => {
-  const at = (share: number) => {
-    const [own, base] = [met, free].map(({ charges }) =>
+const figuresOf = (name: string, ours: Run, base: Run): Figure[] => {
+  const row = (metric: string, share: number): Figure => {
+    const [value = Number.NaN, baseline = Number.NaN] = [ours, base].map(({ replies }) =>
       percentile(
-        charges.map(({ latency }) => latency),
+        replies.map(({ latency }) => latency),
         share,
       ),
     )
-    return ratioOf(own ?? Number.NaN, base ?? Number.NaN)
+    return {
+      name: `charge, ${metric}, ${name}`,
+      unit: 'ms',
+      against: 'the same without conflicts',
+      ...ratioOf(value, baseline),
+    }
   }
-  return {
-    [`conflicts ${name} p50`]: at(0.5),
-    [`conflicts ${name} p99`]: at(0.99),
-    [`conflicts ${name} slowest`]: at(1),
-    [`conflicts ${name} retries`]: { own: met.retries / met.charges.length },
-  }
+  return [
+    row('p50', 0.5),
+    row('p99', 0.99),
+    { ...row('slowest', 1), target: { atMost: LONGEST_MS } },
+    { name: `retries per charge, ${name}`, ours: ours.retries / ours.replies.length },
+  ]
 }
 
-/** By the table itself: what the day holds, beside what was accepted. */
-const dayTotal = async (provider: string): Promise<number> => {
-  const item = await read<{ amountTotal: number }>(
-    keys.dayTotal(provider as Parameters<typeof keys.dayTotal>[0], '2026-11-21'),
-  )
-  return item?.amountTotal ?? 0
-}
+const countOf = (replies: readonly Reply[], status: number): number =>
+  replies.filter((reply) => reply.status === status).length
 
-const countOf = (charges: readonly Charged[], status: number): number =>
-  charges.filter((one) => one.status === status).length
+/** Returns how far a burst above the daily limit exceeds or misses the limit. */
+const limitError = async (): Promise<number> => {
+  const options = { provider: 'other', 'daily-limit': `${WITHIN_LIMIT}.00` }
+  await operate({ noun: 'limit', verb: 'set', options })
+  const replies = await chargeMany(await chargeAs('sk_sandbox_other'), BURST, 0)
+  const provider = 'other' as Parameters<typeof keys.dayTotal>[0]
+  const total = await read<{ amountTotal: number }>(keys.dayTotal(provider, DAY))
+  const accepted = countOf(replies, 202)
+  const isExact =
+    accepted === WITHIN_LIMIT &&
+    countOf(replies, 400) === BURST - WITHIN_LIMIT &&
+    total?.amountTotal === WITHIN_LIMIT * 100
+  return isExact ? 0 : Math.abs(accepted - WITHIN_LIMIT) || 1
+}
 
 export const measure: Measure = async ({ rounds, short }) => {
-  const ground = await openGround()
+  const fixture = await openFixture()
   const contention = openContention()
-  const metAndFree = async (ask: () => Promise<number>, count: number, paced: number) => {
-    const met: Met = { charges: [], retries: 0 }
-    const free: Met = { charges: [], retries: 0 }
+  const run = async (call: Call, count: number, interval: number) => {
+    const ours: Run = { replies: [], retries: 0 }
+    const base: Run = { replies: [], retries: 0 }
     for (let round = 0; round < rounds; round += 1) {
-      for (const [conflicts, into] of [[true, met] as const, [false, free] as const]) {
+      for (const [conflicts, result] of [[true, ours] as const, [false, base] as const]) {
         Object.assign(contention, { conflicts, transactions: 0 })
-        into.charges.push(...(await chargeMany(ask, count, paced)))
-        into.retries += contention.transactions - count
+        result.replies.push(...(await chargeMany(call, count, interval)))
+        result.retries += contention.transactions - count
       }
     }
-    return { met, free }
+    return { ours, base }
   }
   try {
-    const ask = await askerAs('sk_sandbox_demo')
+    const call = await chargeAs('sk_sandbox_demo')
     contention.conflicts = false
-    await chargeMany(ask, BURST * 3, 5)
-    const steady = await metAndFree(ask, short ? STEADY / 2 : STEADY, 60_000 / PER_MINUTE)
-    const burst = await metAndFree(ask, BURST, 0)
-    const charged = [steady, burst].flatMap(({ met }) => met.charges)
-    const limit = `${FITTING}.00`
-    await operate({
-      noun: 'limit',
-      verb: 'set',
-      options: { provider: 'other', 'daily-limit': limit },
-    })
+    await chargeMany(call, BURST * 3, 5)
+    const steady = await run(call, short ? STEADY / 2 : STEADY, 60_000 / PER_MINUTE)
+    const burst = await run(call, BURST, 0)
+    const replies = [...steady.ours.replies, ...burst.ours.replies]
     contention.conflicts = true
-    const crowded = await chargeMany(await askerAs('sk_sandbox_other'), BURST, 0)
-    const isExact =
-      countOf(crowded, 202) === FITTING &&
-      countOf(crowded, 400) === BURST - FITTING &&
-      (await dayTotal('other')) === FITTING * 100
     return {
-      figures: {
-        ...figuresOf('steady', steady.met, steady.free),
-        ...figuresOf('burst', burst.met, burst.free),
-        'conflicts failed': { own: charged.length - countOf(charged, 202) },
-        'conflicts limit': { own: isExact ? 0 : Math.abs(countOf(crowded, 202) - FITTING) || 1 },
-      },
+      title: 'Conflicts',
+      explanation: 'Charges that update the same daily total, with and without conflicts.',
+      figures: [
+        ...figuresOf('1,000 a minute', steady.ours, steady.base),
+        ...figuresOf('100 at once', burst.ours, burst.base),
+        {
+          name: 'failed charges',
+          ours: replies.length - countOf(replies, 202),
+          target: { atMost: 0 },
+        },
+        {
+          name: 'charges above or below the daily limit, 100 at once',
+          ours: await limitError(),
+          target: { atMost: 0 },
+        },
+      ],
     }
   } finally {
-    contention.end()
-    await ground.stop()
+    contention.stop()
+    await fixture.stop()
   }
 }

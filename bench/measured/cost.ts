@@ -1,52 +1,21 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
-import { type Counted, countCalls } from '../calls.ts'
-import { mute } from '../ground.ts'
+import { type CallCounts, countCalls } from '../calls.ts'
+import { type Figure, markdownTable } from '../figures.ts'
+import { extendTimeout, mute } from '../fixture.ts'
 import type { Measure } from '../part.ts'
-import { prices } from '../prices.ts'
+import { openReceivers } from '../receivers.ts'
 
-/**
- * What a million debits cost, from counted calls: the whole service on this machine, debits that are
- * completed, told of by four webhooks, settled and paid.
- */
-
-/** A sandbox lets a provider charge a hundred times a minute; two chunks of settlement. */
+/** Below the sandbox's limit of a hundred charges per minute. */
 const DEBITS = 90
-const TOGETHER = 16
-const EVENTS_EACH = 4
-const PATIENCE_MS = 180_000
-/** The sandbox's bank takes thirty seconds, which nobody has to wait. */
+const CONCURRENCY = 16
+const EVENTS_PER_DEBIT = 4
+const TIMEOUT_MS = 180_000
+/** Shortens the sandbox bank's thirty seconds. */
 const TIME_SCALE = 10
-
-const SIX_MINUTES_MS = 360_000
-
-/** Lambda's own three lines of log for each invocation. */
-const PLATFORM_BYTES = 350
-
-const openReceiver = async () => {
-  let received = 0
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      received += 1
-      response.writeHead(204).end()
-    })
-  })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/`, received: () => received, close: () => server.close() }
-}
-
-const until = async (isSo: () => boolean, what: string): Promise<void> => {
-  const end = Date.now() + PATIENCE_MS
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error(`Waited in vain for ${what}`)
-    await pause(100)
-  }
-}
+const DAY_MS = 86_400_000
+/** Lambda's own three log lines per invocation. */
+const PLATFORM_LOG_BYTES = 350
 
 const operate = async (
   { functions }: Sandbox,
@@ -59,7 +28,7 @@ const operate = async (
   if (error) throw new Error(error)
 }
 
-const charge = async ({ address }: Sandbox, n: number): Promise<void> => {
+const charge = async ({ address }: Sandbox, index: number): Promise<void> => {
   const response = await fetch(`${address}/api/v1/payment-providers/debit-requests/charge`, {
     method: 'POST',
     headers: { authorization: 'Bearer sk_sandbox_demo', 'content-type': 'application/json' },
@@ -69,22 +38,23 @@ const charge = async ({ address }: Sandbox, n: number): Promise<void> => {
       amount: '10.00',
       currency: 'GHS',
       narration: 'Payment for your order, thank you for shopping',
-      partner_reference: `order-2026-11-21-${n}`,
+      partner_reference: `order-2026-11-21-${index}`,
     }),
   })
   if (response.status !== 202) throw new Error(await response.text())
 }
 
 /**
- * Puts the clock on. Of what was completed within the last five minutes settlement writes one index
- * entry more, for the sweep; in the night that is next to nothing, here it would be everything.
+ * Advances the clock by six minutes. Settlement writes one more index entry for debits completed within
+ * five minutes: in production almost none, here all.
  */
 const advanceClock = async (): Promise<void> => {
   const { real } = await import('../../shared/runtime.ts')
-  Object.assign(real, { now: () => new Date(Date.now() + SIX_MINUTES_MS) })
+  Object.assign(real, { now: () => new Date(Date.now() + 360_000) })
 }
 
-const live = async (sandbox: Sandbox, received: () => number): Promise<void> => {
+/** Charges, delivers and settles all debits. */
+const runDebits = async (sandbox: Sandbox, countReceived: () => Promise<number>): Promise<void> => {
   let next = 0
   const caller = async () => {
     while (next < DEBITS) {
@@ -92,102 +62,114 @@ const live = async (sandbox: Sandbox, received: () => number): Promise<void> => 
       await charge(sandbox, next)
     }
   }
-  await Promise.all(Array.from({ length: TOGETHER }, caller))
-  await until(() => received() >= DEBITS * EVENTS_EACH, 'the webhooks')
+  await Promise.all(Array.from({ length: CONCURRENCY }, caller))
+  const deadline = Date.now() + TIMEOUT_MS
+  for (let received = 0; received < DEBITS * EVENTS_PER_DEBIT; ) {
+    if (Date.now() > deadline) throw new Error(`Received ${received} events in time`)
+    await pause(100)
+    received += await countReceived()
+  }
   await advanceClock()
-  const dayLater = (days: number) =>
-    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-  await operate(sandbox, 'settlement', 'run', { date: dayLater(1) })
-  await operate(sandbox, 'settlement', 'run', { date: dayLater(2) })
+  for (const days of [1, 2]) {
+    const date = new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
+    await operate(sandbox, 'settlement', 'run', { date })
+  }
 }
 
-/** A clock that fires when this is over: Scheduler sends, Lambda receives, reads and deletes. */
+/** A timeout that fires after the run: Scheduler sends; Lambda receives, reads and deletes. */
 const FIRED = { sqs: 3, invoked: 1, read: 1 }
 
-/** Of one debit, as it is billed: a row for each price. */
-const billed = ({ written, milliseconds, schedules, logged, ...counted }: Counted) => {
-  const invocations = (counted.invoked + FIRED.invoked * schedules) / DEBITS
-  const read = counted.read + FIRED.read * schedules
-  const sqs = counted.sqs + FIRED.sqs * schedules
-  return [
-    // The charge, and the bank's report where a bank has an endpoint of its own.
-    { what: 'API Gateway requests', each: 2, price: prices.apiRequest },
-    { what: 'WAF requests', each: 2, price: prices.firewallRequest },
-    { what: 'Lambda invocations', each: invocations, price: prices.invocation },
-    {
-      what: 'Lambda GB-seconds (1 GB, measured here)',
-      each: milliseconds / 1_000 / DEBITS,
-      price: prices.gigabyteSecond,
-    },
-    { what: 'DynamoDB write units', each: written / DEBITS, price: prices.writeUnit },
-    { what: 'DynamoDB read units', each: read / DEBITS, price: prices.readUnit },
-    // What functions send, and a receive and a delete for each batch that Lambda takes for them.
-    { what: 'SQS requests', each: sqs / DEBITS, price: prices.queueRequest },
-    { what: 'Scheduler invocations', each: schedules / DEBITS, price: prices.schedule },
-    {
-      what: 'CloudWatch Logs, GB',
-      each: (logged / DEBITS + invocations * PLATFORM_BYTES) / 1e9,
-      price: prices.loggedGigabyte,
-    },
-  ]
+/** Returns the billed quantities of one debit. */
+const quantitiesOf = ({ written, milliseconds, schedules, logged, ...counts }: CallCounts) => {
+  const invocations = (counts.invoked + FIRED.invoked * schedules) / DEBITS
+  return {
+    invocations,
+    gigabyteSeconds: milliseconds / 1_000 / DEBITS,
+    written: written / DEBITS,
+    read: (counts.read + FIRED.read * schedules) / DEBITS,
+    sqs: (counts.sqs + FIRED.sqs * schedules) / DEBITS,
+    schedules: schedules / DEBITS,
+    loggedGigabytes: (logged / DEBITS + invocations * PLATFORM_LOG_BYTES) / 1e9,
+  }
 }
 
-const billLines = (
-  rows: ReturnType<typeof billed>,
-  byFunction: Counted['byFunction'],
-): string[] => [
-  '',
-  `A million such debits at ${prices.of}:`,
-  '',
-  '| | a debit | a million |',
-  '|---|--:|--:|',
-  ...rows.map(
-    ({ what, each, price }) =>
-      `| ${what} | ${each.toPrecision(3)} | $ ${(each * price * 1e6).toFixed(2)} |`,
-  ),
-  `| together | | $ ${totalOf(rows).toFixed(2)} |`,
-  '',
-  `Lambda invocations of a debit: ${[...byFunction]
-    .sort(([, one], [, other]) => other - one)
-    .map(([name, times]) => `\`${name}\` ${(times / DEBITS).toFixed(2)}`)
-    .join(', ')}.`,
-  '',
-  'Calls are counted as DynamoDB Local says, but for transactions, which it counts otherwise than AWS: there each item is rounded up by itself and counted twice, and each entry of an index that is put or deleted is a unit, once. Events that come together are one write to the feed; a debit all by itself takes three.',
+type Quantities = ReturnType<typeof quantitiesOf>
+
+/** Label, quantity per debit, and list price in eu-west-1, November 2025, in US dollars. */
+const billOf = (quantities: Quantities): [label: string, quantity: number, price: number][] => [
+  // The charge, and the report of a bank with its own endpoint.
+  ['API Gateway requests', 2, 3.5e-6],
+  ['WAF requests', 2, 0.6e-6],
+  ['Lambda invocations', quantities.invocations, 0.2e-6],
+  ['Lambda GB-seconds (1 GB arm64, measured here)', quantities.gigabyteSeconds, 13.3334e-6],
+  ['DynamoDB write units', quantities.written, 0.705e-6],
+  ['DynamoDB read units', quantities.read, 0.141e-6],
+  ['SQS requests', quantities.sqs, 0.4e-6],
+  ['Scheduler invocations', quantities.schedules, 1e-6],
+  ['CloudWatch Logs, GB', quantities.loggedGigabytes, 0.57],
 ]
 
-const totalOf = (rows: ReturnType<typeof billed>): number =>
-  rows.reduce((sum, { each, price }) => sum + each * price * 1e6, 0)
+const figuresOf = ({ written, read, sqs, invocations }: Quantities, dollars: number): Figure[] => [
+  {
+    name: 'write units, including indexes',
+    unit: 'units',
+    ours: written,
+    target: { atMost: 32 },
+  },
+  { name: 'read units', unit: 'units', ours: read },
+  { name: 'SQS requests', ours: sqs },
+  { name: 'Lambda invocations', ours: invocations },
+  { name: 'a million debits, list prices', unit: '$', ours: dollars },
+]
 
-const figuresOf = (counted: Counted) => {
-  const rows = billed(counted)
-  const eachOf = (what: string): number => rows.find((row) => row.what === what)?.each ?? Number.NaN
+const measuredOf = (counts: CallCounts) => {
+  const quantities = quantitiesOf(counts)
+  const bill = billOf(quantities)
+  const total = bill.reduce((sum, [, quantity, price]) => sum + quantity * price * 1e6, 0)
+  const rows = bill.map(([label, quantity, price]) => [
+    label,
+    quantity.toPrecision(3),
+    `$ ${(quantity * price * 1e6).toFixed(2)}`,
+  ])
+  const byFunction = [...counts.byFunction]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `\`${name}\` ${(count / DEBITS).toFixed(2)}`)
   return {
-    'cost written': { own: eachOf('DynamoDB write units') },
-    'cost read': { own: eachOf('DynamoDB read units') },
-    'cost sqs': { own: eachOf('SQS requests') },
-    'cost invocations': { own: eachOf('Lambda invocations') },
-    'cost million': { own: totalOf(rows) },
+    figures: figuresOf(quantities, total),
+    notes: [
+      '',
+      ...markdownTable(
+        ['', 'per debit', 'per million'],
+        [...rows, ['total', '', `$ ${total.toFixed(2)}`]],
+      ),
+      '',
+      `Lambda invocations per debit: ${byFunction.join(', ')}.`,
+    ],
   }
 }
 
 export const measure: Measure = async () => {
-  // One line of each function's log is counted as well.
+  // Includes one log line per function.
   Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'INFO' })
   mute()
+  await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
-  const receiver = await openReceiver()
+  const receivers = await openReceivers({ count: 1, latency: 0 })
   const sandbox = await startSandbox({ port: 0, timeScale: TIME_SCALE, print: () => undefined })
   try {
-    // As long as on Lambda; the sandbox remembers nothing, so that a tester's change is seen at once.
+    // As on Lambda; the sandbox does not cache.
     process.env.CACHE_SECONDS = '30'
-    await operate(sandbox, 'webhook', 'set', { provider: 'demo', url: receiver.url })
-    const counted = await countCalls(() => live(sandbox, receiver.received))
+    const url = receivers.urls[0] ?? ''
+    await operate(sandbox, 'webhook', 'set', { provider: 'demo', url })
+    const countReceived = async () => (await receivers.received()).size
+    const counts = await countCalls(() => runDebits(sandbox, countReceived))
     return {
-      figures: figuresOf(counted),
-      notes: billLines(billed(counted), counted.byFunction),
+      title: 'Cost of a debit',
+      explanation: 'Counted calls of debits that complete, send four webhooks and are paid.',
+      ...measuredOf(counts),
     }
   } finally {
-    receiver.close()
+    await receivers.stop()
     await sandbox.stop()
   }
 }

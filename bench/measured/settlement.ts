@@ -8,24 +8,20 @@ import {
 } from '@aws-sdk/client-s3'
 import { mockClient } from 'aws-sdk-client-mock'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { type BatchId, dayOf } from '../../shared/domain/settlement/batch.ts'
-import { beside, type Figure, ratioOf } from '../figures.ts'
-import { openGround, setEnvironment } from '../ground.ts'
-import { type OneDay, seed, settleBarely } from '../one-day.ts'
+import type { BatchId } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { type CompletedDay, seed, settleBare } from '../completed-day.ts'
+import { compare, type Figure, ratioOf } from '../figures.ts'
+import { openFixture, setEnvironment } from '../fixture.ts'
 import type { Measure } from '../part.ts'
 import { spreadOf } from '../samples.ts'
 import { tapWire } from '../wire.ts'
 
-/**
- * How fast a day of completed debits is settled, beside a loop that writes the same transactions and
- * does nothing else: in turns, and a day as often as it takes for enough turns.
- */
-
-const BEGINS = new Date('2026-11-21T00:00:00.000Z')
+const START = new Date('2026-11-21T00:00:00.000Z')
 const NEXT_MORNING = new Date('2026-11-22T00:30:00.000Z')
-const MEGABYTE = 1024 * 1024
 const DEBITS_PER_TURN = 990
 const WARM_UP = 450
+const HEAP_SAMPLE_MS = 50
 
 setEnvironment()
 const { real } = await import('../../shared/runtime.ts')
@@ -34,8 +30,8 @@ const { findBatches } = await import('../../shared/store/settlement/batches.ts')
 
 const runtime = { ...real, now: () => NEXT_MORNING }
 
-/** Reports go nowhere: it is the table that is measured. */
-const withoutBucket = (): void => {
+/** Discards reports, because only the table is measured. */
+const mockBucket = (): void => {
   process.env.REPORTS_BUCKET = 'reports'
   mockClient(S3Client)
     .on(PutObjectCommand)
@@ -54,131 +50,147 @@ const timed = async <T>(work: () => Promise<T>): Promise<{ result: T; seconds: n
   return { result, seconds: (performance.now() - start) / 1_000 }
 }
 
-const SAMPLE_MS = 50
-
-/** Sees to the most of the heap that is in use meanwhile, in bytes. */
+/** Samples the heap. Returns a function that stops and returns the peak in bytes. */
 const watchHeap = () => {
   globalThis.gc?.()
   let peak = 0
   const sampling = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage().heapUsed)
-  }, SAMPLE_MS)
+  }, HEAP_SAMPLE_MS)
   return () => {
     clearInterval(sampling)
     return peak
   }
 }
 
-const newDay = (count: number): OneDay => ({
+const newDay = (count: number): CompletedDay => ({
   provider: `bench-${randomUUID().slice(0, 8)}` as ProviderId,
   count,
-  begins: BEGINS,
+  start: START,
 })
 
-/** One turn; the last one sums the batch and writes its reports as well. */
-const settle = ({ provider }: OneDay) => {
-  let left = DEBITS_PER_TURN / DEBITS_PER_READ
-  return buildBatch({ provider, date: dayOf(NEXT_MORNING) }, runtime, () => {
-    left -= 1
-    return left === 0
-  })
+/** Settles DEBITS_PER_TURN debits; the last turn also seals, sums and reports the batch. */
+const settleTurn = ({ provider }: CompletedDay) => {
+  let remaining = DEBITS_PER_TURN / DEBITS_PER_READ
+  const timeIsUp = () => {
+    remaining -= 1
+    return remaining === 0
+  }
+  return buildBatch({ provider, date: dayOf(NEXT_MORNING), timeIsUp }, runtime)
 }
 
-type Day = {
-  /** Seconds a debit took, ours and bare. */
-  own: number
-  bare: number
-  /** Of ours, those of the last turn, which seals, sums and reports as well. */
-  closing: number
-  /** How much faster than a bare one each turn was. */
-  turns: number[]
+/** Seconds per debit, of ours and of the base, and the costs of ours. */
+type DayResult = {
+  ours: number
+  base: number
+  /** Seconds per debit of the last turn. */
+  lastTurn: number
+  /** The ratio of speeds in each full turn. */
+  turnRatios: number[]
+  /** Per debit. */
   requests: number
-  peak: number
+  peakBytes: number
 }
 
-const settleDay = async (count: number): Promise<Day> => {
-  const [bare, whole] = [newDay(count), newDay(count)]
-  await seed(bare)
-  await seed(whole)
+const settleDay = async (count: number): Promise<DayResult> => {
+  const [bareDay, ourDay] = [newDay(count), newDay(count)]
+  await seed(bareDay)
+  await seed(ourDay)
   let requests = 0
   const batches = new Set<BatchId>()
-  let [bareSeconds, ownSeconds, closingSeconds] = [0, 0, 0]
-  const turns: number[] = []
-  const peak = watchHeap()
+  const seconds = { ours: 0, base: 0, lastTurn: 0 }
+  const turnRatios: number[] = []
+  const stopHeap = watchHeap()
   for (let from = 0, isDone = false; !isDone; from += DEBITS_PER_TURN) {
     const to = Math.min(count, from + DEBITS_PER_TURN)
-    const barely = await timed(() => settleBarely(bare, { from, to }, runtime))
-    bareSeconds += barely.seconds
-    const untap = tapWire((_, onwards) => {
+    const base = await timed(() => settleBare(bareDay, { from, to }, runtime))
+    const untap = tapWire((_, proceed) => {
       requests += 1
-      return onwards()
+      return proceed()
     })
-    const { seconds, result } = await timed(() => settle(whole))
+    const ours = await timed(() => settleTurn(ourDay))
     untap()
-    ownSeconds += seconds
-    closingSeconds = seconds
-    if (to - from === DEBITS_PER_TURN) turns.push(barely.seconds / seconds)
-    isDone = result.isDone
-    for (const id of result.batches) batches.add(id)
+    seconds.base += base.seconds
+    seconds.ours += ours.seconds
+    seconds.lastTurn = ours.seconds
+    if (to - from === DEBITS_PER_TURN) turnRatios.push(base.seconds / ours.seconds)
+    isDone = ours.result.isDone
+    for (const id of ours.result.batches) batches.add(id)
   }
   const [batch, ...others] = await findBatches([...batches])
   const settled = batch?.totals?.count
   if (settled !== count || others.length > 0) throw new Error(`Settled ${settled} of ${count}`)
   return {
-    own: ownSeconds / count,
-    bare: bareSeconds / count,
-    closing: closingSeconds / count,
-    turns,
+    ours: seconds.ours / count,
+    base: seconds.base / count,
+    lastTurn: seconds.lastTurn / count,
+    turnRatios,
     requests: requests / count,
-    peak: peak(),
+    peakBytes: stopHeap(),
   }
 }
 
-const rate = (seconds: number): number => 1 / seconds
-
-/** A day of many debits has turns enough to tell by. */
-const figureOf = (days: readonly Day[]): Figure => {
-  const [own, bare] = [days.map((day) => day.own), days.map((day) => day.bare)]
-  const [only, ...others] = days
-  if (!only || others.length > 0) return beside(own, bare, rate)
-  const figure = ratioOf(rate(only.own), rate(only.bare))
-  const { least, most } = spreadOf(only.turns)
-  return { ...figure, ratio: { median: only.bare / only.own, least, most } }
+/** Compares debits per second. A single day takes its spread from its turns. */
+const speedOf = (days: readonly DayResult[]) => {
+  const rates = (side: 'ours' | 'base') => days.map((day) => 1 / day[side])
+  const speed = compare(rates('ours'), rates('base'), (rate) => rate)
+  const [first, ...others] = days
+  if (!first || others.length > 0) return speed
+  const { least, most } = spreadOf(first.turnRatios)
+  return { ...speed, ratio: { ...speed.ratio, least, most } }
 }
 
-const growthOf = (large: Figure, small: Figure): Figure => ratioOf(1e6 / large.own, 1e6 / small.own)
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
 
-const note = (count: number, days: readonly Day[]): string => {
-  const requests = days.reduce((sum, one) => sum + one.requests, 0) / days.length
-  const peak = Math.max(...days.map((day) => day.peak)) / MEGABYTE
-  const closing = (days.reduce((sum, one) => sum + one.closing, 0) / days.length) * 1e6
-  return (
-    `${count.toLocaleString('en')} debits: ${requests.toFixed(3)} requests a debit, ` +
-    `${peak.toFixed(0)} MB of heap at the most; its last turn, in which the batch is sealed, summed and reported, ` +
-    `is ${closing.toFixed(0)} µs of a debit.`
-  )
+const note = (size: string, days: readonly DayResult[]): string => {
+  const requests = mean(days.map((day) => day.requests))
+  const megabytes = Math.max(...days.map((day) => day.peakBytes)) / 1024 ** 2
+  const lastTurn = mean(days.map((day) => day.lastTurn)) * 1e6
+  return `- ${size}: ${requests.toFixed(3)} requests and ${lastTurn.toFixed(0)} µs of the last turn per debit; heap ${megabytes.toFixed(0)} MB.`
 }
 
 export const measure: Measure = async ({ rounds, short, full }) => {
-  const ground = await openGround()
+  const fixture = await openFixture()
   try {
-    withoutBucket()
+    mockBucket()
     await settleDay(WARM_UP)
-    const figures: Record<string, Figure> = {}
+    const figures: Figure[] = []
     const notes: string[] = ['']
-    const sizes = [1_000, ...(short ? [] : [10_000]), ...(full ? [100_000] : [])]
-    for (const count of sizes) {
-      const days: Day[] = []
-      const times = count === 1_000 ? rounds : 1
-      for (let n = 0; n < times; n += 1) days.push(await settleDay(count))
-      const figure = figureOf(days)
-      figures[`settlement ${count}`] = figure
-      const small = figures['settlement 1000']
-      if (count > 1_000 && small) figures[`settlement growth ${count}`] = growthOf(figure, small)
-      notes.push(note(count, days))
+    let smallest: number | undefined
+    for (const count of [1_000, ...(short ? [] : [10_000]), ...(full ? [100_000] : [])]) {
+      const days: DayResult[] = []
+      const repeats = count === 1_000 ? rounds : 1
+      for (let round = 0; round < repeats; round += 1) days.push(await settleDay(count))
+      const size = count.toLocaleString('en')
+      const speed = speedOf(days)
+      figures.push({
+        name: `${size} debits`,
+        unit: '1/s',
+        against: 'the same writes by a bare loop',
+        target: { ratioAtLeast: 0.8 },
+        ...speed,
+      })
+      const perDebit = 1e6 / speed.ours
+      if (smallest !== undefined) {
+        figures.push({
+          name: `time per debit of ${size}`,
+          unit: 'µs',
+          against: 'time per debit of 1,000',
+          target: { ratioAtMost: 1.1 },
+          ...ratioOf(perDebit, smallest),
+        })
+      }
+      smallest ??= perDebit
+      notes.push(note(size, days))
     }
-    return { figures, notes }
+    return {
+      title: 'Settlement',
+      explanation: 'A day of completed debits, and a loop that writes the same transactions.',
+      figures,
+      notes,
+    }
   } finally {
-    await ground.stop()
+    await fixture.stop()
   }
 }

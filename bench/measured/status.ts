@@ -1,58 +1,58 @@
-import { bareClient, sendBarely } from '../bare.ts'
-import { beside, type Figure } from '../figures.ts'
-import { openGround, setEnvironment } from '../ground.ts'
+import { openFixture, setEnvironment } from '../fixture.ts'
 import type { Measure } from '../part.ts'
-import { asked, chargeEvents, hurriedClock, sampleEvent } from '../requests.ts'
-import { at, cpuEach, inTurns, perSecond, type Work } from '../samples.ts'
-import { type Call, recordCalls } from '../wire.ts'
-
-/** A status read by the function itself, warm, beside the bare read, alone and with its counters. */
-
-const CONCURRENCIES = [1, 32] as const
-const REQUESTS = 300
-const CHUNK = 100
+import { requestFigures } from '../request-figures.ts'
+import { call, chargeEvents, fastClock, statusEvent } from '../requests.ts'
+import { bareClient, type Call, sendBare, tapWire } from '../wire.ts'
 
 setEnvironment()
 const { charge } = await import('../../functions/provider/charge.ts')
 const { getDebitRequest } = await import('../../functions/provider/get-debit-request.ts')
 
-const bareWorks = (calls: readonly Call[]): { bare: Work; counted: Work } => {
+const recordCalls = async (work: () => Promise<unknown>): Promise<Call[]> => {
+  const calls: Call[] = []
+  const untap = tapWire((request, proceed) => {
+    calls.push(request)
+    return proceed()
+  })
+  await work()
+  untap()
+  return calls
+}
+
+const bareWorks = (calls: readonly Call[]) => {
   const client = bareClient()
   const reads = calls.filter(({ operation }) => operation === 'GetItem')
-  const counts = calls.filter(({ operation }) => operation === 'UpdateItem')
-  if (reads.length !== 1 || calls.length !== 3) {
-    throw new Error('A status is no longer one read and two counts')
+  const counters = calls.filter(({ operation }) => operation === 'UpdateItem')
+  if (reads.length !== 1 || counters.length !== 2 || calls.length !== 3) {
+    throw new Error('A status read no longer sends one read and two counters')
   }
-  const bare = () => Promise.all(reads.map((one) => sendBarely(client, one)))
-  const countUp = counts.map((one) => () => sendBarely(client, one))
-  return { bare, counted: () => Promise.all([bare(), ...countUp.map((count) => count())]) }
+  const sendAll = (some: readonly Call[]) =>
+    Promise.all(some.map((request) => sendBare(client, request)))
+  return { bare: () => sendAll(reads), counted: () => sendAll([...reads, ...counters]) }
 }
 
 export const measure: Measure = async ({ rounds, short }) => {
-  const ground = await openGround()
+  const fixture = await openFixture()
   try {
-    const charged = await asked(charge(hurriedClock()), (await chargeEvents())('order'), 202)
-    const { reference } = JSON.parse(charged.body).data
-    const event = { ...(await sampleEvent('get-debit-request')), pathParameters: { reference } }
-    const handler = getDebitRequest(hurriedClock())
-    const own = () => asked(handler, event, 200)
-    await own()
-    const works = { own, ...bareWorks(await recordCalls(own)) }
-    const plan = { count: short ? REQUESTS / 3 : REQUESTS, chunk: CHUNK }
-    await inTurns(works, { ...plan, rounds: 2, together: 8 })
-    const figures: Record<string, Figure> = {}
-    for (const together of CONCURRENCIES) {
-      const samples = await inTurns(works, { ...plan, rounds, together })
-      Object.assign(figures, {
-        [`status ${together} bare p50`]: beside(samples.own, samples.bare, at(0.5)),
-        [`status ${together} p50`]: beside(samples.own, samples.counted, at(0.5)),
-        [`status ${together} p99`]: beside(samples.own, samples.counted, at(0.99)),
-        [`status ${together} throughput`]: beside(samples.own, samples.counted, perSecond),
-      })
-      if (together === 1) figures['status cpu'] = beside(samples.own, samples.counted, cpuEach)
+    const charged = await call(charge(fastClock()), (await chargeEvents())('order'), 202)
+    const event = await statusEvent(charged)
+    const handler = getDebitRequest(fastClock())
+    const ours = () => call(handler, event, 200)
+    await ours()
+    const plan = {
+      concurrencies: [1, 32],
+      against: { bare: 'bare GetItem', counted: 'bare GetItem and two UpdateItem' },
+      rounds,
+      count: short ? 100 : 300,
+      chunk: 100,
     }
-    return { figures }
+    return {
+      title: 'Status read',
+      explanation:
+        'A warm status read and its database calls by a bare client, without and with rate counters.',
+      figures: await requestFigures({ ours, ...bareWorks(await recordCalls(ours)) }, plan),
+    }
   } finally {
-    await ground.stop()
+    await fixture.stop()
   }
 }

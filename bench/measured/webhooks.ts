@@ -1,19 +1,12 @@
 import { Agent, request } from 'undici'
-import { beside, type Figure } from '../figures.ts'
-import { openGround, operate, setEnvironment } from '../ground.ts'
+import { compare, type Figure } from '../figures.ts'
+import { openFixture, operate, setEnvironment } from '../fixture.ts'
 import type { Measure } from '../part.ts'
 import { openReceivers } from '../receivers.ts'
-import { asked, chargeEvents } from '../requests.ts'
-import { inTurns, perSecond, type Work } from '../samples.ts'
+import { call, chargeEvents } from '../requests.ts'
+import { interleaved, perSecond } from '../samples.ts'
 
-/**
- * Signed webhooks by the product's sender, URL and addresses judged each time, beside loops that post
- * one fixed body unsigned: by fetch, and by undici with its connections kept.
- */
-
-const TOGETHER = [1, 16] as const
 const REQUESTS = 2_000
-const CHUNK = 250
 
 setEnvironment()
 const { handler: charge } = await import('../../functions/provider/charge.ts')
@@ -21,25 +14,25 @@ const { findEvents } = await import('../../shared/webhooks/find-events.ts')
 const { send } = await import('../../shared/webhooks/send.ts')
 const { findWebhook } = await import('../../shared/store/webhooks/webhooks.ts')
 
-/** An event of a real debit, and the webhook that it goes to. */
-const oneEvent = async (url: string) => {
+/** Returns an event of a charge, and its webhook. */
+const createEvent = async (url: string) => {
   await operate({ noun: 'webhook', verb: 'set', options: { provider: 'demo', url } })
-  const charged = await asked(charge, (await chargeEvents())('order'), 202)
+  const charged = await call(charge, (await chargeEvents())('order'), 202)
   const [event] = await findEvents([JSON.parse(charged.body).data.reference])
   const webhook = event && (await findWebhook(event.provider))
   if (!event || !webhook) throw new Error('There is no event to send')
   return { event, webhook }
 }
 
-const worksOn = async (url: string): Promise<Record<'own' | 'byFetch' | 'byUndici', Work>> => {
-  const { event, webhook } = await oneEvent(url)
+const createWorks = async (url: string) => {
+  const { event, webhook } = await createEvent(url)
   const body = JSON.stringify(event.payload(webhook))
   const headers = { 'content-type': 'application/json' }
   const dispatcher = new Agent({ connections: 64, pipelining: 1 })
   const { signal } = new AbortController()
   return {
-    own: async (n) => {
-      const { outcome } = await send({ event, id: `dlv_${n}`, webhook, at: new Date(), signal })
+    ours: async (index: number) => {
+      const { outcome } = await send({ event, id: `dlv_${index}`, webhook, at: new Date(), signal })
       if (outcome.kind !== 'answered') throw new Error(outcome.cause)
     },
     byFetch: async () => {
@@ -54,21 +47,37 @@ const worksOn = async (url: string): Promise<Record<'own' | 'byFetch' | 'byUndic
 }
 
 export const measure: Measure = async ({ rounds, short }) => {
-  const ground = await openGround()
-  const receivers = await openReceivers({ count: 1, takes: 0 })
+  const fixture = await openFixture()
+  const receivers = await openReceivers({ count: 1, latency: 0 })
   try {
-    const works = await worksOn(receivers.urls[0] ?? '')
-    const plan = { count: short ? REQUESTS / 4 : REQUESTS, chunk: CHUNK }
-    await inTurns(works, { ...plan, rounds: 1, together: 4 })
-    const figures: Record<string, Figure> = {}
-    for (const together of TOGETHER) {
-      const { own, byFetch, byUndici } = await inTurns(works, { ...plan, rounds, together })
-      figures[`webhooks ${together} fetch`] = beside(own, byFetch, perSecond)
-      figures[`webhooks ${together} undici`] = beside(own, byUndici, perSecond)
+    const works = await createWorks(receivers.urls[0] ?? '')
+    const load = { count: short ? REQUESTS / 4 : REQUESTS, chunk: 250 }
+    await interleaved(works, { ...load, rounds: 1, concurrency: 4 })
+    const figures: Figure[] = []
+    for (const concurrency of [1, 16]) {
+      const { ours, byFetch, byUndici } = await interleaved(works, { ...load, rounds, concurrency })
+      const row = { name: `signed webhooks, concurrency ${concurrency}`, unit: '1/s' } as const
+      figures.push(
+        {
+          ...row,
+          against: 'fetch loop, unsigned',
+          target: { ratioAtLeast: 1 },
+          ...compare(ours, byFetch, perSecond),
+        },
+        {
+          ...row,
+          against: 'undici loop with kept connections, unsigned',
+          ...compare(ours, byUndici, perSecond),
+        },
+      )
     }
-    return { figures }
+    return {
+      title: 'Webhooks',
+      explanation: 'The sender, which checks and signs each request, and loops that post one body.',
+      figures,
+    }
   } finally {
-    await receivers.close()
-    await ground.stop()
+    await receivers.stop()
+    await fixture.stop()
   }
 }

@@ -1,56 +1,54 @@
-import type { Arrival } from './verify.ts'
-
-/** What of a webhook is shown. Anybody may send anything, so nothing of it is taken for granted. */
-export type ShownEvent = {
+/** Printed fields of a webhook. The body is untrusted, so every field is checked. */
+export type PrintedEvent = {
   event: string
   eventId: string
   reference: string
   status: string
   amount: string
-  /** Absent for what has no place among the events of a debit. */
+  /** Absent for events that belong to no debit. */
   sequence?: number
 }
 
-const SHOWN_MAX = 60
+const PRINTED_MAX = 60
 
-/** What a terminal shows as it stands: no control character of a stranger moves its cursor. */
-export const shown = (value: unknown): string =>
+/** Replaces control characters, so that an untrusted body cannot control the terminal. */
+const printable = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number'
     ? String(value)
         .replaceAll(/[^ -~]/g, '?')
-        .slice(0, SHOWN_MAX)
+        .slice(0, PRINTED_MAX)
     : ''
 
-type Members = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
-const membersOf = (value: unknown): Members =>
-  typeof value === 'object' && value !== null ? (value as Members) : {}
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null ? (value as JsonObject) : {}
 
-const parsed = (raw: Buffer): unknown => {
+const parseJson = (body: Buffer): unknown => {
   try {
-    return JSON.parse(raw.toString('utf8'))
+    return JSON.parse(body.toString('utf8'))
   } catch {
     return undefined
   }
 }
 
-const amountIn = ({ amount, currency }: Members): string =>
-  typeof amount === 'number' ? `${amount.toFixed(2)} ${shown(currency)}` : ''
+const amountIn = ({ amount, currency }: JsonObject): string =>
+  typeof amount === 'number' ? `${amount.toFixed(2)} ${printable(currency)}` : ''
 
-/** @returns undefined for a body that names no event */
-export const readEvent = ({ raw }: Pick<Arrival, 'raw'>): ShownEvent | undefined => {
-  const body = membersOf(parsed(raw))
-  const event = shown(body.event)
+/** Returns undefined for a body without an event. */
+export const readEvent = (body: Buffer): PrintedEvent | undefined => {
+  const payload = objectOf(parseJson(body))
+  const event = printable(payload.event)
   if (!event) return undefined
-  const data = membersOf(body.data)
-  // In the reduced payload the members stand in `data` itself.
-  const transaction = membersOf(data.transaction ?? data)
+  const data = objectOf(payload.data)
+  // The reduced payload has the members in `data` itself.
+  const transaction = objectOf(data.transaction ?? data)
   return {
     event,
-    eventId: shown(body.event_id),
-    reference: shown(transaction.reference),
-    status: shown(transaction.status),
+    eventId: printable(payload.event_id),
+    reference: printable(transaction.reference),
+    status: printable(transaction.status),
     amount: amountIn(transaction),
-    ...(typeof body.sequence === 'number' ? { sequence: body.sequence } : {}),
+    ...(typeof payload.sequence === 'number' && { sequence: payload.sequence }),
   }
 }

@@ -1,16 +1,16 @@
 import { styleText } from 'node:util'
-import type { ShownEvent } from './event.ts'
+import type { PrintedEvent } from './event.ts'
 
-/** One line for each request; in colour only where the terminal wants it. */
+/** Formats one line per request, in colour if the terminal supports it. */
 
-type Verdict = {
-  /** What is wrong with the signature. */
-  forgery: string | undefined
-  /** Without a secret nothing can be told of it. */
-  isChecked: boolean
-  /** The status of the answer. */
-  answer: number
-  /** How many POSTs of its event have come; absent where the signature is wrong. */
+type Receipt = {
+  /** Problem with the signature. */
+  problem: string | undefined
+  /** False without a secret. */
+  isVerified: boolean
+  /** HTTP status of the response. */
+  status: number
+  /** Number of POSTs of this event; absent if the signature is wrong. */
   attempt?: number
   notes: readonly string[]
 }
@@ -18,30 +18,30 @@ type Verdict = {
 const colourOf = (event: string) =>
   event.endsWith('.completed') ? 'green' : event.endsWith('.failed') ? 'red' : 'magenta'
 
-const signature = ({ forgery, isChecked }: Verdict): string => {
-  if (!isChecked) return styleText('dim', 'not verified: no --secret')
-  return forgery === undefined
+const signature = ({ problem, isVerified }: Receipt): string => {
+  if (!isVerified) return styleText('dim', 'not verified: no --secret')
+  return problem === undefined
     ? styleText('green', 'verified')
-    : styleText('red', `NOT VERIFIED: ${forgery}`)
+    : styleText('red', `NOT VERIFIED: ${problem}`)
 }
 
-export const line = (event: ShownEvent | undefined, at: Date, verdict: Verdict): string => {
-  const what = event
+export const formatLine = (event: PrintedEvent | undefined, at: Date, receipt: Receipt): string => {
+  const eventParts = event
     ? [
         styleText(colourOf(event.event), event.event),
         event.reference,
         event.status,
         event.amount,
         event.sequence === undefined ? '' : `sequence ${event.sequence}`,
-        verdict.attempt === undefined ? '' : `attempt ${verdict.attempt}`,
+        receipt.attempt === undefined ? '' : `attempt ${receipt.attempt}`,
       ]
-    : [styleText('yellow', 'no event: the body is no JSON object with an event')]
+    : [styleText('yellow', 'no event: the body is not a JSON object with an event')]
   return [
     styleText('dim', at.toISOString().slice(11, 23)),
-    ...what,
-    signature(verdict),
-    ...verdict.notes.map((note) => styleText('yellow', note)),
-    styleText(verdict.answer < 300 ? 'green' : 'yellow', `answered ${verdict.answer}`),
+    ...eventParts,
+    signature(receipt),
+    ...receipt.notes.map((note) => styleText('yellow', note)),
+    styleText(receipt.status < 300 ? 'green' : 'yellow', `answered ${receipt.status}`),
   ]
     .filter((part) => part !== '')
     .join('  ')

@@ -1,22 +1,19 @@
-import type { ShownEvent } from './event.ts'
+import type { PrintedEvent } from './event.ts'
 
-/** Counts the attempts at an event, and notes those that come after a later event of their debit. */
-export type SequenceTracker = (event: ShownEvent) => { attempt: number; notes: string[] }
+/** Counts the attempts of each event and detects events that arrive out of order. */
+export type SequenceTracker = (event: PrintedEvent) => { attempt: number; notes: string[] }
 
-// A listener that runs for days forgets its oldest events rather than fill the memory.
-const REMEMBERED_MAX = 10_000
+// Bounds the memory of a listener that runs for days.
+const CACHE_MAX = 10_000
 
-const remember = <T>(known: Map<string, T>, key: string, value: T): void => {
-  known.delete(key)
-  known.set(key, value)
-  if (known.size <= REMEMBERED_MAX) return
-  for (const oldest of known.keys()) {
-    known.delete(oldest)
-    return
-  }
+/** Sets an entry and evicts the least recently set one above the maximum. */
+const cache = <T>(entries: Map<string, T>, key: string, value: T): void => {
+  entries.delete(key)
+  entries.set(key, value)
+  if (entries.size > CACHE_MAX) entries.delete(entries.keys().next().value ?? '')
 }
 
-/** After a restore the table's events have another tens digit, and their numbers may come twice. */
+/** Returns the generation digit: after a restore, sequence numbers can repeat. */
 const generationOf = (eventId: string): string => eventId.slice(-2, -1)
 
 export const newSequenceTracker = (): SequenceTracker => {
@@ -24,13 +21,13 @@ export const newSequenceTracker = (): SequenceTracker => {
   const latest = new Map<string, number>()
   return ({ eventId, reference, sequence }) => {
     const attempt = (eventId === '' ? 0 : (attempts.get(eventId) ?? 0)) + 1
-    remember(attempts, eventId, attempt)
-    if (attempt > 1) return { attempt, notes: ['seen before'] }
+    cache(attempts, eventId, attempt)
+    if (attempt > 1) return { attempt, notes: ['duplicate'] }
     if (sequence === undefined) return { attempt, notes: [] }
-    const owner = `${reference} ${generationOf(eventId)}`
-    const last = latest.get(owner) ?? -1
-    remember(latest, owner, Math.max(last, sequence))
+    const key = `${reference} ${generationOf(eventId)}`
+    const last = latest.get(key) ?? -1
+    cache(latest, key, Math.max(last, sequence))
     const isLate = sequence < last
-    return { attempt, notes: isLate ? [`out of order: sequence ${last} came before it`] : [] }
+    return { attempt, notes: isLate ? [`out of order: sequence ${last} arrived first`] : [] }
   }
 }

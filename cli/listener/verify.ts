@@ -1,51 +1,53 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** How a receiver tells a webhook that is genuine; shares no code with what signs them. */
+/** Verifies webhooks as a receiver does; shares no code with the signer. */
 
-export type Arrival = { headers: IncomingHttpHeaders; raw: Buffer }
+type WebhookRequest = { headers: IncomingHttpHeaders; body: Buffer }
 
 const TOLERANCE_SECONDS = 300
 
 const text = (header: string | string[] | undefined): string => [header ?? ''].flat().join()
 
 const hmac = (key: string | Buffer, ...parts: (string | Buffer)[]): Buffer => {
-  const made = createHmac('sha256', key)
-  for (const part of parts) made.update(part)
-  return made.digest()
+  const digest = createHmac('sha256', key)
+  for (const part of parts) digest.update(part)
+  return digest.digest()
 }
 
-const isOneOf = (expected: string, given: readonly string[]): boolean =>
-  given
-    .map((one) => Buffer.from(one))
-    .some((one) => one.length === expected.length && timingSafeEqual(one, Buffer.from(expected)))
+const isOneOf = (expected: string, signatures: readonly string[]): boolean =>
+  signatures
+    .map((signature) => Buffer.from(signature))
+    .some(
+      (bytes) => bytes.length === expected.length && timingSafeEqual(bytes, Buffer.from(expected)),
+    )
 
-/** While a rotation overlaps, the secret that is known here may be the old one or the new one. */
-const signsBody = ({ headers, raw }: Arrival, secret: string): boolean =>
+/** Accepts the old and the new signature during a rotation. */
+const matchesBodySignature = ({ headers, body }: WebhookRequest, secret: string): boolean =>
   isOneOf(
-    hmac(secret, raw).toString('hex'),
+    hmac(secret, body).toString('hex'),
     [headers['x-svc-signature'], headers['x-svc-signature-previous']].map((header) =>
       text(header).replace(/^sha256=/, ''),
     ),
   )
 
-const signsAll = ({ headers, raw }: Arrival, secret: string): boolean => {
+const matchesStandardSignature = ({ headers, body }: WebhookRequest, secret: string): boolean => {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const head = `${text(headers['webhook-id'])}.${text(headers['webhook-timestamp'])}.`
   return isOneOf(
-    `v1,${hmac(key, head, raw).toString('base64')}`,
+    `v1,${hmac(key, head, body).toString('base64')}`,
     text(headers['webhook-signature']).split(' '),
   )
 }
 
-const isRecent = ({ headers }: Arrival, now: Date): boolean =>
+const isRecent = ({ headers }: WebhookRequest, now: Date): boolean =>
   Math.abs(now.getTime() / 1000 - Number(text(headers['webhook-timestamp']) || Number.NaN)) <=
   TOLERANCE_SECONDS
 
-/** @returns what is wrong with it; undefined for a genuine one */
-export const verify = (arrival: Arrival, secret: string, now: Date): string | undefined => {
-  if (!signsBody(arrival, secret)) return 'X-SVC-Signature is wrong'
-  if (!signsAll(arrival, secret)) return 'webhook-signature is wrong'
-  if (!isRecent(arrival, now)) return 'not signed within the last five minutes'
+/** Returns the problem with a webhook's signature (docs/webhooks.md#verification), or undefined. */
+export const verify = (request: WebhookRequest, secret: string, now: Date): string | undefined => {
+  if (!matchesBodySignature(request, secret)) return 'X-SVC-Signature is wrong'
+  if (!matchesStandardSignature(request, secret)) return 'webhook-signature is wrong'
+  if (!isRecent(request, now)) return 'not signed within the last five minutes'
   return undefined
 }

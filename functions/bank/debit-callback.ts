@@ -1,27 +1,9 @@
-import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { applyReport, namedDebit, recordRejectedBody } from '../../shared/api/bank-report.ts'
-import { notFound } from '../../shared/api/operations.ts'
+import { bankReportEndpoint } from '../../shared/api/bank-report.ts'
 import { applyBankCallback } from '../../shared/domain/debits/bank-update.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
-import { callbackView } from '../../shared/views/bank.ts'
+import { real } from '../../shared/runtime.ts'
+import { callbackView } from '../../shared/views/bank-debit.ts'
 
-/** A bank's callback: what its update says, or that the customer approved. */
-export const debitCallback = (runtime: Runtime) =>
-  bankEndpoint(
-    'debit-callback',
-    runtime,
-    async ({ caller, input, body, at, requestId }, { debit, generation }) => {
-      if (!debit) return notFound('debit-callback')
-      const cause = { at, by: `bank:${caller.bank}`, requestId, generation }
-      const taken = await applyReport(
-        debit,
-        { report: input, body, cause, apply: applyBankCallback },
-        runtime,
-      )
-      return taken instanceof Refusal ? taken : { data: callbackView(taken) }
-    },
-    { prefetch: namedDebit, onRejectedBody: recordRejectedBody },
-  )
+/** Accepts an approval by the customer, or the outcome of a debit (docs/api.md#callback). */
+export const debitCallback = bankReportEndpoint('debit-callback', applyBankCallback, callbackView)
 
 export const handler = debitCallback(real)

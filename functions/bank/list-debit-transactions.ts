@@ -1,29 +1,31 @@
 import { bankEndpoint } from '../../shared/api/bank-endpoint.ts'
-import { following, listHash, numbering, positionIn } from '../../shared/api/pagination.ts'
+import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { fitting } from '../../shared/api/reply-size.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { allBanks, findAccount } from '../../shared/store/banks/banks.ts'
 import { listByCustomer, positionOf, sumByCustomer } from '../../shared/store/debits/debit-lists.ts'
 import { providerNames } from '../../shared/store/providers/providers.ts'
-import { bankItemView, bankListView } from '../../shared/views/bank.ts'
+import { bankItemView, bankListView } from '../../shared/views/bank-debit.ts'
+import { pageNumbersView } from '../../shared/views/page.ts'
 
-/** A customer's debits at this bank, newest first (specification, Bank: list customer transactions). */
-export const listDebitTransactions = (runtime: Runtime) =>
-  bankEndpoint('list-debit-transactions', runtime, async ({ caller, query, at }) => {
+/** Lists a customer's debits at the bank, newest first (docs/api.md#bank-list). */
+export const listDebitTransactions = bankEndpoint(
+  'list-debit-transactions',
+  async ({ caller, query, at }) => {
     const { phone_number: phone, status_filter: status } = query
     const list = listHash('list-debit-transactions', caller.bank, { phone, status })
-    const before = positionIn(list, query.cursor)
-    if (before instanceof Refusal) return before
+    const position = positionIn(list, query.cursor)
+    if (position instanceof Refusal) return position
     const filter = { bank: caller.bank, phone, status }
     const request = pageRequest(query)
     const [account, banks, { debits, next }, total] = await Promise.all([
       findAccount(phone, caller.bank),
       allBanks(at),
-      listByCustomer(filter, placeOf(request, before), logUnreadable('list-debit-transactions')),
-      before === undefined ? sumByCustomer(filter) : undefined,
+      listByCustomer(filter, placeOf(request, position), logUnreadable('list-debit-transactions')),
+      position === undefined ? sumByCustomer(filter) : undefined,
     ])
     const bank = banks.get(caller.bank)
     if (!account || !bank) return invalid({ customer: ['account not found'] })
@@ -36,10 +38,11 @@ export const listDebitTransactions = (runtime: Runtime) =>
       data: bankListView({ account, bank, phone, transactions, total, filter: status }),
       page: {
         per_page: request.perPage,
-        ...(total ? numbering(request, total) : {}),
+        ...(total ? pageNumbersView(request, total) : {}),
         ...following(list, isCut ? positionOf(last) : next),
       },
     }
-  })
+  },
+)
 
 export const handler = listDebitTransactions(real)

@@ -9,15 +9,12 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { countRequest, unused } from '../../shared/store/rate-limit.ts'
 
-/** Requests per minute of one address that no operation matches (specification, Limits, General). */
+/** Unmatched requests per minute and address (docs/api.md#gateway). */
 const GENERAL_LIMIT = { production: 60, sandbox: 30 }
 
 type Event = Pick<APIGatewayProxyEvent, 'path' | 'requestContext'>
 
-/**
- * Answers requests that no operation matches: 405/1405 where the path exists, else 404/1404, and
- * 429/1453 above the general limit. It reads no credential and no data.
- */
+/** Replies to unmatched requests: 405/1405 for a known path, else 404/1404; 429/1453 above the limit. */
 export const answerUnmatched =
   (runtime: Pick<Runtime, 'now' | 'newId'>) =>
   async ({ path, requestContext }: Event): Promise<APIGatewayProxyResult> => {
@@ -25,7 +22,7 @@ export const answerUnmatched =
     const requestId = runtime.newId()
     const limit = GENERAL_LIMIT[environment.limits]
     const scope = `unmatched#${sha256(addressScope(requestContext?.identity?.sourceIp))}`
-    // The answer needs no table, so an outage must not make it a 5xx.
+    // The reply needs no table, so an outage must not cause a 5xx.
     const rate = await countRequest(scope, limit, at).catch((error) => {
       log.error('fault', { operation: 'answer-unmatched', request_id: requestId, error })
       return unused(limit, at)

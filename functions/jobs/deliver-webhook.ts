@@ -4,16 +4,14 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { deliverEvents } from '../../shared/webhooks/deliver.ts'
 
 /**
- * One attempt to hand an event to its provider (specification, Events). The attempt is written to
- * the delivery record, and the table's stream asks for the next one: this function sends nothing
- * to the queues that feed it. What is for a receiver that is slow to answer goes to the queue of
- * such, so that it holds up nobody else's.
+ * Attempts to deliver events to a provider's webhook (docs/api.md#webhooks) and records the attempts.
+ * The relay enqueues retries from the record. A slow receiver's events move to the sidelined queue.
  */
 export const deliverWebhook = (runtime: Runtime) =>
-  // The three queues differ in priority alone; their messages are one shape.
+  // The three priority queues have the same message shape.
   consumer('webhooks-high', async (message) => {
-    const left = await deliverEvents(message, { unlessSlow: true }, runtime)
-    if (left) await send({ queue: 'webhooks-sidelined', message, group: left.provider })
+    const slow = await deliverEvents(message, { unlessSlow: true }, runtime)
+    if (slow) await send({ queue: 'webhooks-sidelined', message, group: slow.provider })
   })
 
 export const handler = deliverWebhook(real)

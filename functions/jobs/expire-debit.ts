@@ -6,8 +6,8 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import { expire } from '../../shared/sweep/expire.ts'
 
 /**
- * Fails a debit when a timeout fires (specification, Timeouts that change state). The debit
- * decides whether the timeout still applies: a timer may fire twice, late, or after the bank's report.
+ * Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). A timer may fire twice,
+ * late, or after the bank's report.
  */
 export const expireDebit = (runtime: Runtime) =>
   consumer('expiries', async ({ reference, phase }, messageId) => {

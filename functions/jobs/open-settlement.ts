@@ -1,4 +1,4 @@
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
@@ -7,9 +7,8 @@ import { listProviders } from '../../shared/store/providers/providers.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 
 /**
- * At 00:00 UTC, and once more at 00:20 and 01:00: one message for each provider, whose debits of
- * earlier days are to be settled, and one for each batch that is to be paid. A run that comes twice
- * finds nothing left to do.
+ * Runs at 00:00, 00:20 and 01:00 UTC. Sends one message per provider to settle the debits of earlier
+ * days, and one per batch that is due. A repeated run has no effect.
  */
 export const openSettlement = (runtime: Pick<Runtime, 'now'>) =>
   consumer('settlement-runs', async () => {

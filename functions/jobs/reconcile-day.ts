@@ -1,4 +1,4 @@
-import { dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
@@ -8,8 +8,8 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 
 /**
- * At 02:00 UTC: tells whether the runs of the night have settled what was completed, and holds the
- * day before against what must hold. Its debits have come to their end by then.
+ * Runs at 02:00 UTC. Logs providers that the night's runs have not fully settled, then reconciles the
+ * day before (docs/api.md#reconciliation): its debits are final by then.
  */
 export const reconcileDay = (runtime: Pick<Runtime, 'now'>) =>
   consumer('reconciliations', async () => {

@@ -16,13 +16,13 @@ import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
 
-/** A query and an instruction after it must both end inside the function's own time. */
-const EXCHANGE_SECONDS = 20
+/** A query and a refund must both end within the function's time. */
+const TIMEOUT_SECONDS = 20
 
 /**
- * Instructs the bank to refund a customer. The instruction is recorded before it is sent. A worker
- * that finds it recorded queries the bank before it sends the same uuid again. While its provider is
- * held after a restore, a refund waits: the sweep sends its message again.
+ * Instructs the bank to refund a customer (docs/api.md#refunds). The instruction is stored before it is
+ * sent. A worker that finds it stored queries the bank before it sends the same uuid again. While a
+ * restore holds the provider, a refund waits: the sweep sends its message again.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -30,39 +30,39 @@ export const refundCustomer = (runtime: Runtime) =>
     if (refund?.status !== 'pending' && refund?.status !== 'processing') return
     const restore = await findRestore()
     if (isHeldBy(restore, refund.provider)) return
-    const refundAtBank = await operationOf(refund, runtime)
+    const refundAtBank = await findOperation(refund, runtime)
     if (!refundAtBank) return rejectUnsent(refund, runtime)
     const isBegun = refund.status === 'processing'
     // A restore may have undone the record of a refund that the bank has made, or of its reversal.
     const repeated = isBegun || restore !== undefined
     const begun = isBegun
       ? refund
-      : await replaceRefund(refund, beginRefund(refund, runtime.now()), runtime)
-    // Another worker was first, and sends it.
+      : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
+    // Another worker wrote first and sends it.
     if (!begun) return
     const result = await refundAtBank({ ...begun, repeated })
     log.info('refund instructed', { reference, bank: begun.bank, repeated, result: result.kind })
     await recordResult(begun, result, runtime)
   })
 
-/** @returns undefined when the bank of the debit takes no refunds */
-const operationOf = async ({ bank }: Refund, { now }: Runtime) => {
+/** Returns undefined if the bank takes no refunds. */
+const findOperation = async ({ bank }: Refund, { now }: Runtime) => {
   const current = await findBank(bank)
   if (!current || current.connector === 'none') return undefined
   return refundOperations({
     settingsOf: findConnectorSettings,
     now,
-    timeoutSeconds: EXCHANGE_SECONDS,
+    timeoutSeconds: TIMEOUT_SECONDS,
     localPeers: environment.localPeers,
   })[current.connector]
 }
 
-/** Fails a refund that cannot be sent. One that may have been sent waits for a connector. */
+/** Fails a refund that was never sent. One that may have been sent waits for a connector. */
 const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => {
   if (refund.status === 'processing') {
-    throw new Error(`The refund of ${refund.reference} has lost its bank`)
+    throw new Error(`The bank of the refund of ${refund.reference} no longer exists`)
   }
-  await recordFailure(refund, 'the bank takes no refunds', 'job:refund-customer', runtime)
+  await recordFailure(refund, 'the bank does not support refunds', 'job:refund-customer', runtime)
 }
 
 const recordResult = async (
@@ -78,12 +78,12 @@ const recordResult = async (
     case 'paid': {
       const { bankReference } = result
       const completed = completeRefund(refund, { bankReference, at: runtime.now() })
-      await replaceRefund(refund, completed, runtime)
+      await replaceRefund(refund, completed, [], runtime)
     }
   }
 }
 
-/** In one transaction with the exception that brings the failure before an operator. */
+/** Stores the failure and an exception for operators in one transaction. */
 const recordFailure = async (
   refund: Refund,
   failure: string,
@@ -105,7 +105,7 @@ const recordFailure = async (
     report: failure,
   })
   const failed = failRefund(refund, { failure, at })
-  if (await replaceRefund(refund, failed, runtime, [exception])) {
+  if (await replaceRefund(refund, failed, [exception], runtime)) {
     log.error('refund failed', { reference, bank, failure })
   }
 }

@@ -6,11 +6,7 @@ import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
-import {
-  debitEvents,
-  type ProviderEvent,
-  settlementEvent,
-} from '../../shared/domain/webhooks/event.ts'
+import type { ProviderEvent } from '../../shared/domain/webhooks/event.ts'
 import { type Figures, type MetricName, measure } from '../../shared/metrics.ts'
 import { streamReader } from '../../shared/queues/consume.ts'
 import {
@@ -31,51 +27,51 @@ import { fromRefundItem } from '../../shared/store/debits/refunds.ts'
 import { fromBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { type BuildRecord, fromBuildItem } from '../../shared/store/settlement/build-lease.ts'
 import { fromDeliveryItem } from '../../shared/store/webhooks/deliveries.ts'
-import { type Append, gathering } from '../../shared/store/webhooks/feed.ts'
+import { type Append, batchedAppend } from '../../shared/store/webhooks/feed.ts'
 import { isSlow } from '../../shared/store/webhooks/health.ts'
 import { fromRecoveryItem } from '../../shared/store/webhooks/recoveries.ts'
+import { debitEvents, settlementEvent } from '../../shared/views/webhook-payload.ts'
 
 /**
- * From the table's stream to the queues and to the feed of events: the stream is the outbox, so
- * whatever was written is acted on, and nothing is written and then announced. A record may come
- * twice and late; every consumer bears that.
+ * Sends messages and publishes events for the records of the table's stream, which is the outbox. A
+ * record may arrive twice or late; every consumer tolerates that.
  */
 export const relay = (runtime: Pick<Runtime, 'now'>) =>
   streamReader(() => {
-    const append = gathering()
+    const append = batchedAppend()
     return async ({ dynamodb }) => {
       const item = dynamodb?.NewImage && unmarshall(dynamodb.NewImage as Image)
       const old = dynamodb?.OldImage && unmarshall(dynamodb.OldImage as Image)
-      const turn = { now: runtime.now(), append }
+      const deps = { now: runtime.now(), append }
       switch (item?.entity) {
         case 'debit':
-          return followDebit(fromDebitItem(item), old && fromDebitItem(old), turn)
+          return followDebit(fromDebitItem(item), old && fromDebitItem(old), deps)
         case 'delivery':
-          return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), turn)
+          return followDelivery(fromDeliveryItem(item), old && fromDeliveryItem(old), deps)
         case 'recovery':
-          return sendAllOrThrow(nextPage(fromRecoveryItem(item), turn.now))
+          return sendAllOrThrow(nextPage(fromRecoveryItem(item), deps.now))
         case 'batch':
-          return followBatch(fromBatchItem(item), old && fromBatchItem(old), turn)
+          return followBatch(fromBatchItem(item), old && fromBatchItem(old), deps)
         case 'build':
           return followBuild(fromBuildItem(item), old && fromBuildItem(old))
         case 'refund':
           return followRefund(fromRefundItem(item), old && fromRefundItem(old))
         case 'exception':
-          // A resolution is a change of the same item.
+          // Updates of an exception are resolutions.
           return old ? undefined : measure({ [exceptionMetrics[item.kind as ExceptionKind]]: 1 })
       }
     }
   })
 
-/** When a record is followed, and how the events of its batch get into the feed. */
-type Turn = { now: Date; append: Append }
+/** The time of a record, and the feed writer of its batch. */
+type Deps = { now: Date; append: Append }
 
 type Image = Parameters<typeof unmarshall>[0]
 
-const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn): Promise<void> => {
-  const added = debitEvents(debit).slice(before?.history.length ?? 0)
+const followDebit = async (debit: Debit, old: Debit | undefined, deps: Deps): Promise<void> => {
+  const added = debitEvents(debit).slice(old?.history.length ?? 0)
   await Promise.all([
-    tell(added, turn),
+    publish(added, deps),
     sendAllOrThrow(
       added.flatMap(({ type }) => {
         if (type === 'pending') {
@@ -85,14 +81,14 @@ const followDebit = async (debit: Debit, before: Debit | undefined, turn: Turn):
       }),
     ),
   ])
-  // Last, so that a record that comes again because something failed is counted once.
-  countMoves(added, debit)
+  // Last, so that a record that is retried after a failure is counted once.
+  countTransitions(added, debit)
 }
 
-/** Each in one line for all that a record brings: most debits make two. */
-const countMoves = (added: readonly ProviderEvent[], { facts: { amount } }: Debit): void => {
-  const figures = Object.assign({}, ...added.map(({ type }) => figuresOf[type]?.(amount)))
-  if (Object.keys(figures).length > 0) measure(figures)
+/** Measures all events of a record in one line. */
+const countTransitions = (added: readonly ProviderEvent[], { facts: { amount } }: Debit): void => {
+  const metrics = Object.assign({}, ...added.map(({ type }) => metricsOf[type]?.(amount)))
+  if (Object.keys(metrics).length > 0) measure(metrics)
 }
 
 const exceptionMetrics = {
@@ -102,7 +98,7 @@ const exceptionMetrics = {
   refund: 'RefundFailed',
 } as const satisfies Record<ExceptionKind, MetricName>
 
-const figuresOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
+const metricsOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figures>> = {
   created: (amount) => ({ DebitsCharged: 1, ChargedPesewas: amount }),
   completed: (amount) => ({ DebitsCompleted: 1, CompletedPesewas: amount }),
   failed: () => ({ DebitsFailed: 1 }),
@@ -110,43 +106,43 @@ const figuresOf: Partial<Record<ProviderEvent['type'], (amount: Pesewas) => Figu
 }
 
 /**
- * Events of one provider, for its feed and its webhook. The feed is handed them before anything is
- * waited for, so that it has the events of a debit in their order.
+ * Publishes the events of one provider to its feed and its webhook. Calls `append` before the first
+ * await, so that the feed has the events of a debit in order.
  */
-const tell = async (events: readonly ProviderEvent[], { now, append }: Turn): Promise<void> => {
+const publish = async (events: readonly ProviderEvent[], { now, append }: Deps): Promise<void> => {
   const [first, ...others] = events
   if (!first) return
   const { provider } = first
   await Promise.all([
     append(provider, events, now),
-    inTheirLane(provider, [firstAttempts([first, ...others])], now).then(sendAllOrThrow),
+    routeBySpeed(provider, [firstAttempts([first, ...others])], now).then(sendAllOrThrow),
   ])
 }
 
-/** What the record waits for, if that is news. */
+/** Requests the next attempt, if the record has a new one. */
 const followDelivery = async (
   delivery: Delivery,
-  before: Delivery | undefined,
-  { now }: Turn,
+  old: Delivery | undefined,
+  { now }: Deps,
 ): Promise<void> => {
-  const isKnown =
-    before?.attemptCount === delivery.attemptCount &&
-    before.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
-  if (isKnown) return
-  await sendAllOrThrow(await inTheirLane(delivery.provider, nextAttempt(delivery, now), now))
+  const isUnchanged =
+    old?.attemptCount === delivery.attemptCount &&
+    old.nextAttemptAt?.getTime() === delivery.nextAttemptAt?.getTime()
+  if (isUnchanged) return
+  await sendAllOrThrow(await routeBySpeed(delivery.provider, nextAttempt(delivery, now), now))
 }
 
-/** A builder that ran out of time leaves the rest to another. */
-const followBuild = async (build: BuildRecord, before: BuildRecord | undefined): Promise<void> => {
-  const isLeft = build.continuations > (before?.continuations ?? 0)
-  if (isLeft) await sendAllOrThrow([buildBatchMessage(build.provider, build.date)])
+/** Continues the build of a worker that ran out of time. */
+const followBuild = async (build: BuildRecord, old: BuildRecord | undefined): Promise<void> => {
+  const isContinued = build.continuations > (old?.continuations ?? 0)
+  if (isContinued) await sendAllOrThrow([buildBatchMessage(build.provider, build.date)])
 }
 
-/** A payment that is through. */
-const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn): Promise<void> => {
-  const told = before?.status === 'completed' ? undefined : settlementEvent(batch)
-  if (told) await tell([told], turn)
-  if (batch.totals && before && !before.totals) {
+/** Publishes a completed payout, and measures the totals of a new batch. */
+const followBatch = async (batch: Batch, old: Batch | undefined, deps: Deps): Promise<void> => {
+  const event = old?.status === 'completed' ? undefined : settlementEvent(batch)
+  if (event) await publish([event], deps)
+  if (batch.totals && old && !old.totals) {
     const { debits, gross, fee, net } = batch.totals
     measure({
       SettledDebits: debits,
@@ -157,19 +153,19 @@ const followBatch = async (batch: Batch, before: Batch | undefined, turn: Turn):
   }
 }
 
-/** A new refund, or a retry of a failed one. The job and the sweep do the rest. */
-const followRefund = async (refund: Refund, before: Refund | undefined): Promise<void> => {
-  if (refund.uuid !== before?.uuid) await sendAllOrThrow(refundMessages(refund))
-  if (refund.status === 'completed' && before?.status !== 'completed') {
+/** Sends a new refund, or the retry of a failed one, and measures a completed one. */
+const followRefund = async (refund: Refund, old: Refund | undefined): Promise<void> => {
+  if (refund.uuid !== old?.uuid) await sendAllOrThrow(refundMessages(refund))
+  if (refund.status === 'completed' && old?.status !== 'completed') {
     measure({ RefundsCompleted: 1, RefundedPesewas: refund.amount })
   }
 }
 
-const inTheirLane = async (
+const routeBySpeed = async (
   provider: ProviderId,
-  about: EventMessage[],
+  messages: EventMessage[],
   now: Date,
 ): Promise<EventMessage[]> =>
-  about.length > 0 && (await isSlow(provider, now)) ? about.map(toSidelined) : about
+  messages.length > 0 && (await isSlow(provider, now)) ? messages.map(toSidelined) : messages
 
 export const handler = relay(real)

@@ -9,13 +9,13 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
 
-/** The sandbox bank reports, half a minute after it took a debit, what became of it. */
+/** Applies the sandbox bank's report of a debit, 30 s after its submission (docs/api.md#sandbox). */
 export const reportSandboxOutcome = (runtime: Runtime) =>
   consumer('sandbox-outcomes', async ({ reference, outcome }, messageId) => {
     const debit = await findDebit(reference)
     if (!debit || !isOpen(debit.status)) return
     if (debit.status === 'pending' && outcome !== 'timeout') {
-      throw new Error(`Submission of ${reference} is not on record yet`)
+      throw new Error(`Submission of ${reference} is not recorded yet`)
     }
     const { uuid, bank, provider } = debit.facts
     const restore = await findRestore()
@@ -26,13 +26,17 @@ export const reportSandboxOutcome = (runtime: Runtime) =>
       requestId: messageId,
       generation: restore?.generation,
     }
-    // A bank or a clock that was first is right; then the refusal is no news to anyone.
+    // The first outcome wins; a refusal needs no report.
     await transition(
       debit,
-      (now) =>
+      (current) =>
         outcome === 'timeout'
-          ? timeOut(now, 'approval', cause)
-          : applyBankUpdate(now, sandboxReport(outcome, { uuid, bank: bank.identifier }), cause),
+          ? timeOut(current, 'approval', cause)
+          : applyBankUpdate(
+              current,
+              sandboxReport(outcome, { uuid, bank: bank.identifier }),
+              cause,
+            ),
       runtime,
     )
   })

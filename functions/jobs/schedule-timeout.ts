@@ -6,13 +6,13 @@ import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 
-/** Sets a clock of a debit, off the request's path (specification, Timeouts that change state). */
+/** Schedules a timeout of a debit, outside the request (docs/api.md#timeouts). */
 export const scheduleTimeout = (runtime: Pick<Runtime, 'now'>) =>
   consumer('timeouts', async ({ reference, phase }) => {
     const debit = await findDebit(reference)
     const at = debit && deadline(debit, phase, clocks(environment.timeScale))
     if (!at) return
-    // Scheduler refuses a time that has passed; then the clock has run out already.
+    // EventBridge Scheduler rejects a time in the past.
     if (at <= runtime.now()) {
       await send({ queue: 'expiries', message: { reference, phase }, group: reference })
       return

@@ -19,28 +19,28 @@ import { transition } from '../../shared/store/debits/transitions.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { expire } from '../../shared/sweep/expire.ts'
 
-/** A question and a submission after it must both end inside the function's own time. */
-const EXCHANGE_SECONDS = 20
+/** A query and a submission must both end within the function's time. */
+const TIMEOUT_SECONDS = 20
 
-const connected = (runtime: Runtime) =>
+const connectorsOf = (runtime: Runtime) =>
   connectors({
     reportLater: (report) =>
       send({
         queue: 'sandbox-outcomes',
         message: report,
         group: report.reference,
-        // Never at once: the report must find the submission on record.
+        // At least 1 s, so that the submission is stored before the report.
         delaySeconds: Math.max(1, OUTCOME_SECONDS / environment.timeScale),
       }),
     settingsOf: findConnectorSettings,
     now: runtime.now,
-    timeoutSeconds: EXCHANGE_SECONDS,
+    timeoutSeconds: TIMEOUT_SECONDS,
     localPeers: environment.localPeers,
   })
 
 /**
- * Hands a pending debit to its bank (specification, Transitions). The bank knows a repeat by the
- * uuid; a result that is not known is a fault, and the message comes again.
+ * Submits a pending debit to its bank (docs/api.md#transitions). The bank deduplicates by uuid. An
+ * unknown result throws, and SQS redelivers the message.
  */
 export const submitToBank = (runtime: Runtime) =>
   consumer('submissions', async ({ reference, resubmission }, messageId, received) => {
@@ -50,49 +50,48 @@ export const submitToBank = (runtime: Runtime) =>
     const due = deadline(debit, 'processing', clocks(environment.timeScale))
     const at = runtime.now()
     if (due && due <= at) {
-      // Too late to submit: no customer may be debited for a charge that has timed out.
+      // A customer must never be debited for a charge that has timed out.
       const cause = { at, by: 'job:submit-to-bank', requestId: messageId }
       await expire(debit, 'processing', cause, runtime)
       return
     }
-    const [current, account, generation] = await Promise.all([
+    const [registered, account, generation] = await Promise.all([
       findBank(bank.identifier),
       findAccount(phone, bank.identifier),
       currentGeneration(at),
     ])
-    if (!current || current.connector === 'none') {
+    if (!registered || registered.connector === 'none') {
       throw new Error(`Bank ${bank.identifier} has no connector`)
     }
-    const result = await connected(runtime)[current.connector].submit({
+    const result = await connectorsOf(runtime)[registered.connector].submit({
       ...debit.facts,
       bank: bank.identifier,
       createdAt: stateAt(debit).createdAt,
       account,
-      // A restore may have undone the record of a submission that the bank has taken.
-      repeated: received.repeated || resubmission === true || isOfLostTime(debit, generation),
+      // A restore may have undone the record of a submission that the bank has received.
+      repeated: received.repeated || resubmission === true || predatesRestore(debit, generation),
     })
-    const known = account
+    const changes = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
       : {}
     await transition(
       debit,
-      (now) =>
-        afterSubmission(now, result, {
+      (current) =>
+        afterSubmission(current, result, {
           at: runtime.now(),
           by: `bank:${bank.identifier}`,
           requestId: messageId,
           generation,
-          changes: known,
+          changes,
         }),
       runtime,
     )
   })
 
-/** Whether the table was restored since the debit was charged. */
-const isOfLostTime = ({ history: [created] }: Debit, generation = 1): boolean =>
+const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
   (created?.generation ?? 1) < generation
 
-/** Only a debit that is still pending moves: a clock or the bank may have been first. */
+/** Changes only a pending debit: a timeout or a bank report may have been first. */
 const afterSubmission = (debit: Debit, result: SubmissionResult, cause: Omit<Transition, 'to'>) => {
   if (debit.status !== 'pending') return debit
   switch (result.kind) {

@@ -4,20 +4,20 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { sweepCompleted } from '../../shared/sweep/completed.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 
-/** Of the function's own time, what a run may use; the next minute brings another. */
+/** The part of the function's timeout that a run uses. */
 const RUN_MS = 40_000
 
 /**
- * Each minute: looks for what was to happen and did not, because a message, a timer or a part of
- * the stream was lost, and has it done. The table alone says what was to happen.
+ * Runs each minute and repeats work whose message, timer or stream record was lost. Reads the
+ * expected work from the table alone.
  */
 export const sweep = (runtime: Runtime) =>
   consumer('sweeps', async () => {
     const end = runtime.now().getTime() + RUN_MS
-    const isOver = () => runtime.now().getTime() >= end
-    await sweepOverdue(runtime, isOver)
-    await sweepCompleted(runtime, isOver)
-    // That there is none of these is the alarm.
+    const timeIsUp = () => runtime.now().getTime() >= end
+    await sweepOverdue(runtime, timeIsUp)
+    await sweepCompleted(runtime, timeIsUp)
+    // The alarm fires when this metric is missing.
     measure({ SweepRuns: 1 })
   })
 

@@ -16,16 +16,20 @@ import { approval as noun } from '../../shared/operator/nouns/approval.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
-/** Returns the request once it is granted by this operator, or why it is not. */
-const granted = async (id: ApprovalId, author: Author): Promise<Approval | Refusal> => {
+/** Grants a request, or returns the request that this operator has granted before. */
+const grant = async (
+  id: ApprovalId,
+  author: Author,
+  runtime: Runtime,
+): Promise<Approval | Refusal> => {
   const approval = await findApproval(id)
   if (!approval) return noSuchApproval()
   const refusal = refusalToGrant(approval, author.by, author.at)
   if (refusal) return refusal
   if (approval.decision === 'granted') return approval
-  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author)
-  // Decided by another in the meantime, or by this operator in a call at the same time.
-  return isFirst ? approval : granted(id, author)
+  const isFirst = await decide(approval, { verb: 'grant', decision: 'granted' }, author, runtime)
+  // Another operator, or a concurrent call, decided first: read its decision.
+  return isFirst ? approval : grant(id, author, runtime)
 }
 
 export const manageApproval = (runtime: Runtime) =>
@@ -33,20 +37,20 @@ export const manageApproval = (runtime: Runtime) =>
     noun,
     {
       list: async ({ status, limit }, { at }) => {
-        const found: Approval[] = []
+        const approvals: Approval[] = []
         for await (const page of approvalPages()) {
-          found.push(...page.filter((one) => !status || statusAt(one, at) === status))
-          if (found.length >= limit) break
+          approvals.push(...page.filter((approval) => !status || statusAt(approval, at) === status))
+          if (approvals.length >= limit) break
         }
-        return found.slice(0, limit).map((one) => approvalView(one, at))
+        return approvals.slice(0, limit).map((approval) => approvalView(approval, at))
       },
       show: async ({ id }, { at }) => {
-        const found = await findApproval(id)
-        return found ? approvalView(found, at) : noSuchApproval()
+        const approval = await findApproval(id)
+        return approval ? approvalView(approval, at) : noSuchApproval()
       },
-      /** Repeated after a crash, it carries out the call if that is not done. */
+      /** A repeat after a crash runs the call if it has not run yet. */
       grant: async ({ id }, author) => {
-        const approval = await granted(id, author)
+        const approval = await grant(id, author, runtime)
         if (approval instanceof Refusal) return approval
         const call = { verb: approval.verb, options: {}, actor: author.by, approval: id }
         const reply = await invokeNoun(approval.noun, call)
@@ -54,13 +58,14 @@ export const manageApproval = (runtime: Runtime) =>
       },
       deny: async ({ id, reason }, author) => {
         if (author.by === UNKNOWN_OPERATOR) return unnamed()
-        const found = await findApproval(id)
-        if (!found) return noSuchApproval()
-        const isPending = statusAt(found, author.at) === 'pending'
+        const approval = await findApproval(id)
+        if (!approval) return noSuchApproval()
+        const decision = { verb: 'deny', decision: 'denied', reason } as const
         const isDenied =
-          isPending && (await decide(found, { verb: 'deny', decision: 'denied', reason }, author))
-        const after = (await findApproval(id)) ?? found
-        return isDenied ? approvalView(after, author.at) : alreadyDecided(after, author.at)
+          statusAt(approval, author.at) === 'pending' &&
+          (await decide(approval, decision, author, runtime))
+        const current = (await findApproval(id)) ?? approval
+        return isDenied ? approvalView(current, author.at) : alreadyDecided(current, author.at)
       },
     },
     runtime,

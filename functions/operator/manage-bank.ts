@@ -1,17 +1,18 @@
 import type * as v from 'valibot'
 import { checkBank, recordsConnection, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
-import { defined, updatedOr } from '../../shared/operator/options.ts'
-import { real } from '../../shared/runtime.ts'
+import { updatedOr } from '../../shared/operator/options.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
+type BankSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'bank'>
 
-const changed = (bank: Bank, settings: Settings): Bank => ({
+const applySettings = (bank: Bank, settings: BankSettings): Bank => ({
   identifier: bank.identifier,
   countryCode: bank.countryCode,
   name: settings.name ?? bank.name,
@@ -26,38 +27,47 @@ const changed = (bank: Bank, settings: Settings): Bank => ({
   }),
 })
 
-const fresh = (identifier: BankIdentifier, name: string): Bank => ({
-  identifier,
-  name,
-  countryCode: 'GH',
-  status: 'live',
-  connector: 'none',
-  connectorType: 'ussd',
-})
+type BankStart = (previous: Bank | undefined) => Bank | Refusal
 
-type Start = (before: Bank | undefined) => Bank | Refusal
+const existing: BankStart = (previous) => previous ?? noSuch('bank')
 
-const changing = (settings: Settings, start: Start) => (before: Bank | undefined) => {
-  const begun = start(before)
-  return begun instanceof Refusal ? begun : changed(begun, settings)
+const absent =
+  (identifier: BankIdentifier, name: string): BankStart =>
+  (previous) =>
+    previous
+      ? new Refusal(1409, { details: 'this bank already exists' })
+      : {
+          identifier,
+          name,
+          countryCode: 'GH',
+          status: 'live',
+          connector: 'none',
+          connectorType: 'ussd',
+        }
+
+const changeOf = (settings: BankSettings, start: BankStart) => (previous: Bank | undefined) => {
+  const bank = start(previous)
+  return bank instanceof Refusal ? bank : applySettings(bank, settings)
 }
 
 const save = async (
   identifier: BankIdentifier,
-  settings: Settings,
-  start: Start,
+  settings: BankSettings,
+  start: BankStart,
   author: Author,
+  runtime: Runtime,
 ) => {
-  const change = changing(settings, start)
+  const change = changeOf(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
-  const saved = await saveBank(identifier, change, settings, recordsConnection(recording, fields))
+  const recordChange = recordsConnection(recording, fields)
+  const saved = await saveBank({ identifier, change, options: settings, recordChange }, runtime)
   if (saved instanceof Refusal) return saved
-  return {
-    ...view(saved.bank),
-    ...(saved.url ? { connector_url: saved.url } : {}),
-    ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
-  }
+  const { bank, url, newSecret } = saved
+  return { ...view(bank), ...defined({ connector_url: url, connector_secret: newSecret }) }
 }
+
+const check = (identifier: BankIdentifier, settings: BankSettings, start: BankStart) =>
+  checkBank({ identifier, change: changeOf(settings, start), options: settings })
 
 const view = (bank: Bank) => ({
   identifier: bank.identifier,
@@ -75,33 +85,28 @@ const fields = (bank: Bank) => ({
   package_name: bank.packageName,
 })
 
-const unknown = () => new Refusal(1404, { details: 'no such bank' })
-
-const taken = () => new Refusal(1409, { details: 'this bank exists already' })
-
-const existing: Start = (before) => before ?? unknown()
-
-const absent =
-  (bank: BankIdentifier, name: string): Start =>
-  (before) =>
-    before ? taken() : fresh(bank, name)
-
-export const handler = operatorHandler(
-  noun,
-  {
-    create: ({ bank, ...rest }, author) => save(bank, rest, absent(bank, rest.name), author),
-    update: ({ bank, ...rest }, author) => save(bank, rest, existing, author),
-    show: async ({ bank }) => {
-      const found = await findBank(bank)
-      return found ? view(found) : unknown()
+export const manageBank = (runtime: Runtime) =>
+  operatorHandler(
+    noun,
+    {
+      create: {
+        run: ({ bank, ...settings }, author) =>
+          save(bank, settings, absent(bank, settings.name), author, runtime),
+        check: ({ bank, ...settings }) => check(bank, settings, absent(bank, settings.name)),
+      },
+      update: {
+        run: ({ bank, ...settings }, author) => save(bank, settings, existing, author, runtime),
+        check: ({ bank, ...settings }) => check(bank, settings, existing),
+      },
+      show: async ({ bank: identifier }) => {
+        const bank = await findBank(identifier)
+        return bank ? view(bank) : noSuch('bank')
+      },
+      list: async () => (await listBanks()).map(view),
+      disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author, runtime),
+      enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author, runtime),
     },
-    list: async () => (await listBanks()).map(view),
-    disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author),
-    enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author),
-  },
-  real,
-  {
-    create: ({ bank, ...rest }) => checkBank(bank, changing(rest, absent(bank, rest.name)), rest),
-    update: ({ bank, ...rest }) => checkBank(bank, changing(rest, existing), rest),
-  },
-)
+    runtime,
+  )
+
+export const handler = manageBank(real)

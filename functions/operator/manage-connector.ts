@@ -1,9 +1,10 @@
 import { checkBank, disconnect, recordsConnection, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, ConnectorName } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/connector.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 
@@ -13,42 +14,47 @@ const view = ({ identifier, connector }: Bank, url?: string) => ({
   connector_url: url ?? null,
 })
 
-const shown = async (bank: Bank) => {
-  if (bank.connector !== 'http') return view(bank)
-  return view(bank, (await findConnectorSettings(bank.identifier))?.url)
-}
+const viewWithUrl = async (bank: Bank) =>
+  bank.connector === 'http'
+    ? view(bank, (await findConnectorSettings(bank.identifier))?.url)
+    : view(bank)
 
 const recording = (bank: BankIdentifier, author: Author) =>
   recordsConnection({ ...author, target: bank, bank }, ({ connector }) => ({ connector }))
 
-const unknown = () => new Refusal(1404, { details: 'no such bank' })
+const changeOf = (connector: ConnectorName | undefined) => (previous: Bank | undefined) =>
+  previous ? { ...previous, connector: connector ?? previous.connector } : noSuch('bank')
 
-const changing = (connector: ConnectorName | undefined) => (before: Bank | undefined) =>
-  before ? { ...before, connector: connector ?? before.connector } : unknown()
+export const manageConnector = (runtime: Runtime) =>
+  operatorHandler(
+    noun,
+    {
+      set: {
+        run: async ({ bank: identifier, connector, ...settings }, author) => {
+          const change = changeOf(connector)
+          const recordChange = recording(identifier, author)
+          const saved = await saveBank(
+            { identifier, change, options: settings, recordChange },
+            runtime,
+          )
+          if (saved instanceof Refusal) return saved
+          const { bank, url, newSecret } = saved
+          return { ...view(bank, url), ...defined({ connector_secret: newSecret }) }
+        },
+        check: ({ bank, connector, ...options }) =>
+          checkBank({ identifier: bank, change: changeOf(connector), options }),
+      },
+      show: async ({ bank: identifier }) => {
+        const bank = await findBank(identifier)
+        return bank ? viewWithUrl(bank) : noSuch('bank')
+      },
+      list: async () => Promise.all((await listBanks()).map(viewWithUrl)),
+      remove: async ({ bank: identifier }, author) => {
+        const bank = await disconnect(identifier, recording(identifier, author), runtime)
+        return bank ? view(bank) : noSuch('bank')
+      },
+    },
+    runtime,
+  )
 
-export const handler = operatorHandler(
-  noun,
-  {
-    set: async ({ bank, connector, ...given }, author) => {
-      const saved = await saveBank(bank, changing(connector), given, recording(bank, author))
-      if (saved instanceof Refusal) return saved
-      return {
-        ...view(saved.bank, saved.url),
-        ...(saved.newSecret ? { connector_secret: saved.newSecret } : {}),
-      }
-    },
-    show: async ({ bank }) => {
-      const known = await findBank(bank)
-      return known ? shown(known) : unknown()
-    },
-    list: async () => Promise.all((await listBanks()).map(shown)),
-    remove: async ({ bank }, author) => {
-      const left = await disconnect(bank, recording(bank, author))
-      return left ? view(left) : unknown()
-    },
-  },
-  real,
-  {
-    set: ({ bank, connector, ...given }) => checkBank(bank, changing(connector), given),
-  },
-)
+export const handler = manageConnector(real)

@@ -1,11 +1,12 @@
 import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/credential.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
 import {
@@ -19,43 +20,43 @@ import {
 } from '../../shared/store/providers/credentials.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
 
-type Wanted = v.InferOutput<typeof credential.verbs.issue.options>
-type Named = v.InferOutput<typeof credential.verbs.show.options>
+type IssueOptions = v.InferOutput<typeof credential.verbs.issue.options>
+type CredentialOptions = v.InferOutput<typeof credential.verbs.show.options>
 
-const ownerOf = async ({ provider, bank }: Pick<Wanted, 'provider' | 'bank'>) => {
+const ownerOf = async ({ provider, bank }: Pick<IssueOptions, 'provider' | 'bank'>) => {
   if (provider && !bank) {
-    const known = await findProvider(provider)
-    return known
-      ? ({ kind: 'provider', owner: provider } as const)
-      : new Refusal(1404, { details: 'no such provider' })
+    const exists = await findProvider(provider)
+    return exists ? ({ kind: 'provider', owner: provider } as const) : noSuch('provider')
   }
   if (bank && !provider) {
-    const known = await findBank(bank)
-    return known
-      ? ({ kind: 'bank', owner: bank } as const)
-      : new Refusal(1404, { details: 'no such bank' })
+    const exists = await findBank(bank)
+    return exists ? ({ kind: 'bank', owner: bank } as const) : noSuch('bank')
   }
-  return new Refusal(1400, { details: 'name either --provider or --bank' })
+  return new Refusal(1400, { details: 'either --provider or --bank is required' })
 }
 
-const issue = async (wanted: Wanted, author: Author) => {
-  if (wanted.token && environment.limits === 'production') {
-    return new Refusal(1400, { details: 'a token of your own is for sandboxes only' })
+const issue = async (options: IssueOptions, author: Author, runtime: Runtime) => {
+  if (options.token && environment.limits === 'production') {
+    return new Refusal(1400, { details: '--token is for sandboxes only' })
   }
-  const owner = await ownerOf(wanted)
+  const owner = await ownerOf(options)
   if (owner instanceof Refusal) return owner
-  // Shown once: only its hash is kept.
   const token =
-    wanted.token ?? tokenOf(owner.kind, environment.limits, real.randomBytes(RANDOM_BYTES))
-  const expires = wanted['expires-on'] ? { expiresOn: wanted['expires-on'] } : {}
-  const createdAt = real.now().toISOString()
+    options.token ?? tokenOf(owner.kind, environment.limits, runtime.randomBytes(RANDOM_BYTES))
+  const expiresOn = options['expires-on']
+  const createdAt = runtime.now().toISOString()
   const id = credentialId(token)
   const recording = recordingOf(id, owner, author)
-  const fields = { last_characters: lastCharacters(token), expires_on: expires.expiresOn }
+  const fields = { last_characters: lastCharacters(token), expires_on: expiresOn }
   const record = changeWrites(recording, undefined, fields)
-  const issued = await putCredential(token, { ...owner, createdAt, ...expires }, record)
+  const issued = await putCredential(
+    token,
+    { ...owner, createdAt, ...defined({ expiresOn }) },
+    record,
+    runtime,
+  )
   return issued
-    ? { token, id, ...owner, expires_on: wanted['expires-on'] ?? null }
+    ? { token, id, ...owner, expires_on: expiresOn ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
 }
 
@@ -67,13 +68,14 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
   ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
 })
 
-/** A credential that is revoked stays as it is. */
-const revoke = async (id: string, author: Author) => {
-  const found = await findCredential(id)
-  if (!found) return unknown()
-  const now = real.now()
-  const record = changeWrites(recordingOf(id, found, author), {}, { revoked_at: now.toISOString() })
-  if (!found.revokedAt) await revokeCredential(id, now, record)
+/** Revokes a credential; a revoked one keeps its first time. */
+const revoke = async (id: string, author: Author, runtime: Runtime) => {
+  const credential = await findCredential(id)
+  if (!credential) return noSuch('credential')
+  const now = runtime.now()
+  const recording = recordingOf(id, credential, author)
+  const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
+  if (!credential.revokedAt) await revokeCredential(id, now, record, runtime)
   return { revoked: true }
 }
 
@@ -87,28 +89,33 @@ const view = ({ id, kind, owner, ...rest }: ListedCredential) => ({
   revoked_at: rest.revokedAt ?? null,
 })
 
-const idOf = ({ id, token }: Named): string | Refusal => {
+const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
   if (id !== undefined && token === undefined) return id
   if (token !== undefined && id === undefined) return credentialId(token)
-  return new Refusal(1400, { details: 'name either --id or --token' })
+  return new Refusal(1400, { details: 'either --id or --token is required' })
 }
 
-const unknown = () => new Refusal(1404, { details: 'no such credential' })
+export const manageCredential = (runtime: Runtime) =>
+  operatorHandler(
+    credential,
+    {
+      issue: (options, author) => issue(options, author, runtime),
+      list: async (options) => {
+        const owner = await ownerOf(options)
+        return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
+      },
+      show: async (target) => {
+        const id = idOf(target)
+        if (id instanceof Refusal) return id
+        const credential = await findCredential(id)
+        return credential ? view(credential) : noSuch('credential')
+      },
+      revoke: async (target, author) => {
+        const id = idOf(target)
+        return id instanceof Refusal ? id : revoke(id, author, runtime)
+      },
+    },
+    runtime,
+  )
 
-export const handler = operatorHandler(credential, {
-  issue,
-  list: async (wanted) => {
-    const owner = await ownerOf(wanted)
-    return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
-  },
-  show: async (named) => {
-    const id = idOf(named)
-    if (id instanceof Refusal) return id
-    const found = await findCredential(id)
-    return found ? view(found) : unknown()
-  },
-  revoke: async (named, author) => {
-    const id = idOf(named)
-    return id instanceof Refusal ? id : revoke(id, author)
-  },
-})
+export const handler = manageCredential(real)

@@ -1,9 +1,9 @@
 import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { maskAccount } from '../../shared/domain/operator/change.ts'
 import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/customer.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import {
   findAccount,
   findBank,
@@ -26,7 +26,7 @@ const view = (
   status,
 })
 
-/** The record of a change names a customer as the log does: enough to recognise, not enough to call. */
+/** Masks the phone number in the change record, as the log does. */
 const recording = (phone: PhoneNumber, bank: BankIdentifier, author: Author) => ({
   ...author,
   target: `${maskPhone(phone)} ${bank}`,
@@ -40,32 +40,49 @@ const fields = ({ accountNumber, accountType, status, customerName }: CustomerAc
   status,
 })
 
-const unknown = () => new Refusal(1404, { details: 'no such account' })
+export const manageCustomer = (runtime: Runtime) =>
+  operatorHandler(
+    customer,
+    {
+      link: async ({ phone, bank, name, status, ...options }, author) => {
+        if (!(await findBank(bank))) return noSuch('bank')
+        const account: CustomerAccount = {
+          customerName: name,
+          accountNumber: options['account-number'],
+          accountType: options['account-type'],
+          status,
+        }
+        await putAccount(
+          phone,
+          bank,
+          account,
+          (previous, next) =>
+            changeWrites(
+              recording(phone, bank, author),
+              previous && fields(previous),
+              fields(next),
+            ),
+          runtime,
+        )
+        return view(phone, bank, account)
+      },
+      show: async ({ phone, bank }) => {
+        const account = await findAccount(phone, bank)
+        return account ? view(phone, bank, account) : noSuch('account')
+      },
+      list: async ({ phone }) =>
+        (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
+      unlink: async ({ phone, bank }, author) => {
+        const removed = await removeAccount(
+          phone,
+          bank,
+          (previous) => changeWrites(recording(phone, bank, author), fields(previous), undefined),
+          runtime,
+        )
+        return removed ? { unlinked: true } : noSuch('account')
+      },
+    },
+    runtime,
+  )
 
-export const handler = operatorHandler(customer, {
-  link: async ({ phone, bank, name, status, ...rest }, author) => {
-    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-    const account: CustomerAccount = {
-      customerName: name,
-      accountNumber: rest['account-number'],
-      accountType: rest['account-type'],
-      status,
-    }
-    await putAccount(phone, bank, account, (before, after) =>
-      changeWrites(recording(phone, bank, author), before && fields(before), fields(after)),
-    )
-    return view(phone, bank, account)
-  },
-  show: async ({ phone, bank }) => {
-    const account = await findAccount(phone, bank)
-    return account ? view(phone, bank, account) : unknown()
-  },
-  list: async ({ phone }) =>
-    (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
-  unlink: async ({ phone, bank }, author) => {
-    const removed = await removeAccount(phone, bank, (before) =>
-      changeWrites(recording(phone, bank, author), fields(before), undefined),
-    )
-    return removed ? { unlinked: true } : unknown()
-  },
-})
+export const handler = manageCustomer(real)

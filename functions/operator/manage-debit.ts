@@ -7,13 +7,13 @@ import { maskPhone } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { logUnreadable } from '../../shared/log.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
-import { debit } from '../../shared/operator/nouns/debit.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { debit as noun } from '../../shared/operator/nouns/debit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefundOf, refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
+import { transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
@@ -23,7 +23,7 @@ import { statusView } from '../../shared/views/debit.ts'
 
 const view = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
-  // An operator sees no name, and the phone number masked.
+  // Operators see neither the customer's name nor the full phone number.
   const { response: _response, customer: _customer, ...summary } = statusView(debit, refund)
   return {
     ...summary,
@@ -44,12 +44,12 @@ const view = (debit: Debit, refund: Refund | undefined) => {
 const notPossible = ({ status }: Debit, to: Status) =>
   new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
 
-/** Of the function's fifteen minutes, what a repair may use. */
+/** The part of the function's fifteen minutes that a repair uses. */
 const REPAIR_MS = 780_000
 
-const unknown = () => new Refusal(3404, { details: 'no such debit' })
+const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
-const listed = (debit: Debit) => {
+const listView = (debit: Debit) => {
   const {
     history: _history,
     metadata: _metadata,
@@ -59,95 +59,97 @@ const listed = (debit: Debit) => {
   return summary
 }
 
-type Asked = {
+type TransitionRequest = {
   reference: Reference
   to: Status
   changes: Changes
-  /** The fields of the operator's change, next to the status. */
+  /** The fields of the change record, next to the status. */
   record: Record<string, string>
-  /** The statuses that it takes, of those that the lifecycle allows or that are reached already. */
-  from: (status: Status) => boolean
-  alongside?: (after: Debit) => readonly Write[]
+  /** Restricts the statuses further than the lifecycle. */
+  isAllowedFrom: (status: Status) => boolean
+  alongside?: (next: Debit) => readonly Write[]
 }
 
-/** Moves a debit as an operator asks, and records the change in the same write. */
-const moving =
-  (runtime: Runtime) =>
-  async ({ reference, to, changes, record, from, alongside = () => [] }: Asked, author: Author) => {
-    const at = runtime.now()
-    const [found, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
-    if (!found) return unknown()
-    const by = `operator:${author.by}`
-    const cause = { at, by, requestId: runtime.newId(), generation }
-    const recording = { ...author, target: reference, provider: found.facts.provider }
-    const moved = await transition(
-      found,
-      (now) => {
-        const after = from(now.status) ? advance(now, { ...cause, to, changes }) : undefined
-        return !after || after instanceof Refusal ? notPossible(now, to) : after
-      },
-      runtime,
-      (before, after) => [
-        ...alongside(after),
-        ...changeWrites(recording, { status: before.status }, { status: after.status, ...record }),
-      ],
-    )
-    return moved instanceof Refusal ? moved : view(moved, await findRefundOf(moved))
-  }
-
-export const manageDebit = (runtime: Runtime) => {
-  const move = moving(runtime)
-  return operatorHandler(
+/** Transitions a debit and records the operator's change in the same transaction. */
+const transitionBy = async (
+  { reference, to, changes, record, isAllowedFrom, alongside = () => [] }: TransitionRequest,
+  author: Author,
+  runtime: Runtime,
+) => {
+  const at = runtime.now()
+  const [debit, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
+  if (!debit) return noSuchDebit()
+  const by = `operator:${author.by}`
+  const cause = { at, by, requestId: runtime.newId(), generation }
+  const recording = { ...author, target: reference, provider: debit.facts.provider }
+  const result = await transitionWith(
     debit,
+    (current) => {
+      const next = isAllowedFrom(current.status)
+        ? advance(current, { ...cause, to, changes })
+        : undefined
+      return !next || next instanceof Refusal ? notPossible(current, to) : next
+    },
+    (previous, next) => [
+      ...alongside(next),
+      ...changeWrites(recording, { status: previous.status }, { status: next.status, ...record }),
+    ],
+    runtime,
+  )
+  return result instanceof Refusal ? result : view(result, await findRefundOf(result))
+}
+
+export const manageDebit = (runtime: Runtime) =>
+  operatorHandler(
+    noun,
     {
       show: async ({ reference }) => {
-        const found = await findDebit(reference)
-        return found ? view(found, await findRefundOf(found)) : unknown()
+        const debit = await findDebit(reference)
+        return debit ? view(debit, await findRefundOf(debit)) : noSuchDebit()
       },
       list: async ({ provider, status, limit }) => {
-        if (!(await findProvider(provider)))
-          return new Refusal(1404, { details: 'no such provider' })
+        if (!(await findProvider(provider))) return noSuch('provider')
         const { debits } = await listDebits(
           provider,
           { status },
           { slice: { skip: 0, limit } },
           logUnreadable('manage-debit'),
         )
-        return debits.map(listed)
+        return debits.map(listView)
       },
-      /** Reverses a completed debit and opens its refund. A debit that is reversed stays as it is. */
+      /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
       reverse: ({ reference, reason }, author) => {
-        const changes = { metadata: { reversal_reason: reason } }
         const record = { reversal_reason: reason }
-        const alongside = (after: Debit) => [refundCreation(reversalRefund(after))]
-        const asked = { reference, to: 'reversed', changes, record, alongside } as const
-        return move({ ...asked, from: () => true }, author)
+        const changes = { metadata: record }
+        const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
+        const request = { reference, to: 'reversed', changes, record, alongside } as const
+        return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
       },
-      /** Records the outcome that a bank gave outside the API, as its report would. */
+      /** Records an outcome that the bank reported outside the API, like its report. */
       complete: ({ reference, 'bank-reference': bankReference, reason }, author) => {
         const changes = { bankReference, metadata: { completion_reason: reason } }
         const record = { bank_reference: bankReference, completion_reason: reason }
-        return move({ reference, to: 'completed', changes, record, from: isOpen }, author)
+        const request = { reference, to: 'completed', changes, record } as const
+        return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
       },
       fail: ({ reference, 'bank-reference': bankReference, reason }, author) => {
         const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
         const record = { bank_reference: bankReference, error_message: reason }
-        return move({ reference, to: 'failed', changes, record, from: isOpen }, author)
+        const request = { reference, to: 'failed', changes, record } as const
+        return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
       },
-      /** Repeats what should have followed from the debits of a day and is missing. */
+      /** Repeats the missing follow-up work of the debits of a day. */
       repair: async ({ provider, date }, author) => {
-        if (!(await findProvider(provider)))
-          return new Refusal(1404, { details: 'no such provider' })
+        if (!(await findProvider(provider))) return noSuch('provider')
         await putChange({ ...author, target: provider, provider }, { date })
         const end = runtime.now().getTime() + REPAIR_MS
-        const isOver = () => runtime.now().getTime() >= end
-        const day = await repairDay(provider, date, runtime, isOver)
+        const timeIsUp = () => runtime.now().getTime() >= end
+        const day = await repairDay(provider, date, runtime, timeIsUp)
         const { lookedAt, repaired, unreadable, isDone } = day
         return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
       },
     },
     runtime,
   )
-}
 
 export const handler = manageDebit(real)

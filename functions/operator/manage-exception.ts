@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { BankReference } from '../../shared/domain/debits/bank-update.ts'
 import type { ExceptionKind, ReportException } from '../../shared/domain/debits/exception.ts'
-import { newRefund, refundView, retryRefund } from '../../shared/domain/debits/refund.ts'
+import { newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
-import { exception } from '../../shared/operator/nouns/exception.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { exception as noun } from '../../shared/operator/nouns/exception.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import {
   type ExceptionStatus,
@@ -18,6 +18,7 @@ import {
 import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { transact } from '../../shared/store/transactions.ts'
+import { refundView } from '../../shared/views/refund.ts'
 
 const view = (exception: ReportException) => ({
   reference: exception.reference,
@@ -37,25 +38,23 @@ const view = (exception: ReportException) => ({
   note: exception.note ?? null,
 })
 
-const unknown = () => new Refusal(1404, { details: 'no such exception' })
-
 const newestFirst = (one: ReportException, other: ReportException): number =>
   other.at.getTime() - one.at.getTime()
 
-type Wanted = { kind?: ExceptionKind | undefined; limit: number }
+type Filter = { kind?: ExceptionKind | undefined; limit: number }
 
-const listOf = async (status: ExceptionStatus, { kind, limit }: Wanted) => {
-  const found: ReportException[] = []
+const listNewest = async (status: ExceptionStatus, { kind, limit }: Filter) => {
+  const exceptions: ReportException[] = []
   for await (const page of exceptionPages(status)) {
-    found.push(...page.filter((one) => kind === undefined || one.kind === kind))
-    if (found.length >= limit) break
+    exceptions.push(...page.filter((exception) => kind === undefined || exception.kind === kind))
+    if (exceptions.length >= limit) break
   }
-  return found
+  return exceptions
 }
 
 const REASON = 'The bank debited the customer after the debit had failed'
 
-/** The bank's reference in a late completion report, which its debit may not have. */
+/** Parses the bank's reference in a late completion report; the debit may have none. */
 const referenceIn = (report: string): string | undefined => {
   try {
     const parsed = v.safeParse(BankReference, JSON.parse(report).bank_reference)
@@ -66,12 +65,13 @@ const referenceIn = (report: string): string | undefined => {
 }
 
 /**
- * Opens the refund of a late completion or retries a failed refund, then resolves the exceptions
- * that ask for it. A repeated call after a crash in between resolves the remaining ones.
+ * Opens the refund of a late completion or retries a failed refund, then resolves its exceptions. A
+ * repeated call after a crash resolves the remaining ones (docs/api.md#exceptions).
  */
 const refund = async (
   { reference, reason }: { reference: Reference; reason?: string | undefined },
   author: Author,
+  runtime: Runtime,
 ): Promise<unknown> => {
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
@@ -83,9 +83,9 @@ const refund = async (
   )
   const late = open.find(({ kind }) => kind === 'late_completion')
   const isRetry = current?.status === 'failed'
-  const asksForIt = isRetry ? open.some(({ kind }) => kind === 'refund') : current || late
-  if (!debit || open.length === 0 || !asksForIt) {
-    return new Refusal(1404, { details: 'no open exception of this debit asks for a refund' })
+  const isRefundable = isRetry ? open.some(({ kind }) => kind === 'refund') : current || late
+  if (!debit || open.length === 0 || !isRefundable) {
+    return new Refusal(1404, { details: 'no open exception of this debit allows a refund' })
   }
   const { at } = author
   const debitBankReference = late && referenceIn(late.report)
@@ -105,9 +105,9 @@ const refund = async (
       current ? refundReplacement(current, next) : refundCreation(next),
       ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid }),
     ]
-    if (!(await transact(writes, real))) return refund({ reference, reason }, author)
+    if (!(await transact(writes, runtime))) return refund({ reference, reason }, author, runtime)
   }
-  await resolveAll(open, `refund ${next.uuid}`, author)
+  await resolveAll(open, `refund ${next.uuid}`, author, runtime)
   return { reference, refund: refundView(next, formatAmount) }
 }
 
@@ -115,41 +115,48 @@ const resolveAll = async (
   exceptions: readonly ReportException[],
   note: string,
   author: Author,
+  runtime: Runtime,
 ): Promise<void> => {
-  const resolution = { note, resolvedBy: author.by, resolvedAt: real.now().toISOString() }
-  for (const one of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
-    const recording = {
-      ...author,
-      id: real.newId(),
-      target: one.reference,
-      provider: one.provider,
-    }
+  const resolution = { note, resolvedBy: author.by, resolvedAt: runtime.now().toISOString() }
+  for (const exception of exceptions.filter(({ resolvedAt }) => resolvedAt === undefined)) {
+    const { reference, provider, kind } = exception
+    const recording = { ...author, id: runtime.newId(), target: reference, provider }
     await resolveException(
-      one,
+      exception,
       resolution,
-      changeWrites(recording, {}, { resolved: one.kind, note }),
+      changeWrites(recording, {}, { resolved: kind, note }),
+      runtime,
     )
   }
 }
 
-export const handler = operatorHandler(exception, {
-  list: async ({ status, ...wanted }) => {
-    const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
-    const found = await Promise.all(statuses.map((one) => listOf(one, wanted)))
-    return found.flat().sort(newestFirst).slice(0, wanted.limit).map(view)
-  },
-  show: async ({ reference }) => {
-    const found = await findExceptions(reference)
-    return found.length > 0 ? found.sort(newestFirst).map(view) : unknown()
-  },
-  refund,
-  /** A bank may repeat a report; one resolution covers all open exceptions of the debit. */
-  resolve: async ({ reference, kind, note }, author) => {
-    const matching = async () =>
-      (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
-    const found = await matching()
-    if (found.length === 0) return unknown()
-    await resolveAll(found, note, author)
-    return (await matching()).sort(newestFirst).map(view)
-  },
-})
+export const manageException = (runtime: Runtime) =>
+  operatorHandler(
+    noun,
+    {
+      list: async ({ status, ...filter }) => {
+        const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
+        const lists = await Promise.all(statuses.map((status) => listNewest(status, filter)))
+        return lists.flat().sort(newestFirst).slice(0, filter.limit).map(view)
+      },
+      show: async ({ reference }) => {
+        const exceptions = await findExceptions(reference)
+        return exceptions.length > 0 ? exceptions.sort(newestFirst).map(view) : noSuch('exception')
+      },
+      refund: (options, author) => refund(options, author, runtime),
+      /** One resolution covers all open exceptions of a debit, because banks repeat reports. */
+      resolve: async ({ reference, kind, note }, author) => {
+        const listMatching = async () =>
+          (await findExceptions(reference)).filter(
+            (exception) => kind === undefined || exception.kind === kind,
+          )
+        const exceptions = await listMatching()
+        if (exceptions.length === 0) return noSuch('exception')
+        await resolveAll(exceptions, note, author, runtime)
+        return (await listMatching()).sort(newestFirst).map(view)
+      },
+    },
+    runtime,
+  )
+
+export const handler = manageException(real)

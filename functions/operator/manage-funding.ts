@@ -1,12 +1,12 @@
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/funding.ts'
 import { payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -22,39 +22,46 @@ const view = ({ bank, reference, amount, date, recordedAt, recordedBy }: Funding
   recorded_by: recordedBy,
 })
 
-/** Payouts that waited for cash are tried at once; the next night tries the others. */
-const payWaiting = async (): Promise<void> => {
+/** Retries due payouts at once instead of in the next night. */
+const payWaiting = async ({ now }: Runtime): Promise<void> => {
   if (!environment.payoutsWaitForFunding) return
-  const due = await findBatches(await listPayable(startOf(dayOf(real.now()))))
+  const due = await findBatches(await listPayable(startOf(dayOf(now()))))
   await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
 const newestFirst = (one: Funding, other: Funding): number =>
   other.date.localeCompare(one.date) || other.recordedAt.getTime() - one.recordedAt.getTime()
 
-export const handler = operatorHandler(funding, {
-  record: async ({ bank, amount, reference, date }, author) => {
-    if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-    if (environment.limits === 'production' && date > dayOf(real.now())) {
-      return invalid({ date: ['must not be in the future'] })
-    }
-    const { at, by } = author
-    const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
-    const record = changeWrites(
-      { ...author, target: reference, bank },
-      {},
-      { amount: formatAmount(amount), date },
-    )
-    await putFunding(funding, real, record)
-    const recorded = await findFunding(bank, reference)
-    if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
-    if (!isSameFunding(recorded, funding)) {
-      const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
-      return new Refusal(1409, { details })
-    }
-    await payWaiting()
-    return view(recorded)
-  },
-  list: async ({ bank, limit }) =>
-    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
-})
+export const manageFunding = (runtime: Runtime) =>
+  operatorHandler(
+    funding,
+    {
+      record: async ({ bank, amount, reference, date }, author) => {
+        if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
+        if (environment.limits === 'production' && date > dayOf(runtime.now())) {
+          return invalid({ date: ['must not be in the future'] })
+        }
+        const { at, by } = author
+        const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
+        const record = changeWrites(
+          { ...author, target: reference, bank },
+          {},
+          { amount: formatAmount(amount), date },
+        )
+        await putFunding(funding, record, runtime)
+        const recorded = await findFunding(bank, reference)
+        if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
+        if (!isSameFunding(recorded, funding)) {
+          const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
+          return new Refusal(1409, { details })
+        }
+        await payWaiting(runtime)
+        return view(recorded)
+      },
+      list: async ({ bank, limit }) =>
+        (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
+    },
+    runtime,
+  )
+
+export const handler = manageFunding(real)

@@ -7,6 +7,7 @@ import {
   operations,
 } from '../../shared/api/operations.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount, pesewas } from '../../shared/domain/money.ts'
 import {
   dailyLimitAfter,
@@ -18,13 +19,12 @@ import {
   withRequestLimit,
 } from '../../shared/domain/providers/request-limits.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
-import { defined } from '../../shared/operator/options.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
-import { findDayTotal } from '../../shared/store/debits/day-totals.ts'
+import { findDayTotal } from '../../shared/store/debits/charges.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
   changeProvider,
@@ -33,10 +33,10 @@ import {
 } from '../../shared/store/providers/providers.ts'
 
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
-type Owner = Pick<SetOptions, 'provider' | 'bank'>
-type Kind = 'provider' | 'bank'
+type OwnerOptions = Pick<SetOptions, 'provider' | 'bank'>
+type OwnerKind = 'provider' | 'bank'
 
-const operationsOf = (kind: Kind): OperationName[] =>
+const operationsOf = (kind: OwnerKind): OperationName[] =>
   operationNames.filter((name) => operations[name].caller === kind)
 
 const perMinute = (name: OperationName, overrides: RequestLimits) => {
@@ -46,8 +46,8 @@ const perMinute = (name: OperationName, overrides: RequestLimits) => {
   return { [`per_${scope}`]: own, ...defined({ per_provider: total }) }
 }
 
-/** The overrides, and the limits in effect by operation. */
-const requestLimits = (kind: Kind, overrides: RequestLimits = {}) => ({
+/** Returns the overrides, and the effective limit of each operation. */
+const requestLimits = (kind: OwnerKind, overrides: RequestLimits = {}) => ({
   overrides,
   requests_per_minute: Object.fromEntries(
     operationsOf(kind).map((name) => [name, perMinute(name, overrides)]),
@@ -65,34 +65,33 @@ const bankView = (bank: Bank) => ({
   ...requestLimits('bank', bank.requestLimits),
 })
 
-/** Without a daily limit no total is kept. */
-const used = async ({ id, dailyLimit }: Provider) => {
-  const day = dayOf(real.now())
+/** Returns the amount used today. Charges are counted only for providers with a daily limit. */
+const usage = async ({ id, dailyLimit }: Provider, now: Date) => {
+  const day = dayOf(now)
   if (dailyLimit === undefined) return { day, used: null, left: null }
   const total = (await findDayTotal(id, day)) ?? 0
-  const left = Math.max(0, dailyLimit - total)
-  return { day, used: formatAmount(pesewas(total)), left: formatAmount(pesewas(left)) }
+  const remaining = Math.max(0, dailyLimit - total)
+  return { day, used: formatAmount(pesewas(total)), left: formatAmount(pesewas(remaining)) }
 }
 
-const unknown = (kind: Kind) => new Refusal(1404, { details: `no such ${kind}` })
-
-const oneOwner = ({ provider, bank }: Owner): Refusal | undefined =>
+const checkOwner = ({ provider, bank }: OwnerOptions): Refusal | undefined =>
   (provider === undefined) === (bank === undefined)
-    ? new Refusal(1400, { details: 'name either --provider or --bank' })
+    ? new Refusal(1400, { details: 'either --provider or --bank is required' })
     : undefined
 
-/** Rejects options that do not fit each other. */
-const checkOptions = (given: SetOptions): Refusal | undefined => {
-  const { bank, operation, 'daily-limit': dailyLimit, 'per-minute': count } = given
-  const mismatch = oneOwner(given)
-  if (mismatch) return mismatch
+/** Rejects contradictory options. */
+const checkOptions = (options: SetOptions): Refusal | undefined => {
+  const { bank, operation, 'daily-limit': dailyLimit, 'per-minute': count } = options
+  const refusal = checkOwner(options)
+  if (refusal) return refusal
   if (operation !== undefined && count === undefined) {
     return invalid({ 'per-minute': ['is required with --operation'] })
   }
   if (operation === undefined && count !== undefined) {
     return invalid({ operation: ['is required with --per-minute'] })
   }
-  if (bank && dailyLimit !== undefined) return invalid({ 'daily-limit': ['is for providers'] })
+  if (bank && dailyLimit !== undefined)
+    return invalid({ 'daily-limit': ['applies to providers only'] })
   if (operation === undefined && dailyLimit === undefined) {
     return new Refusal(1400, { details: 'name --daily-limit, or --operation and --per-minute' })
   }
@@ -103,72 +102,92 @@ const checkOptions = (given: SetOptions): Refusal | undefined => {
 }
 
 const withOverride = <T extends Bank | Provider>(
-  before: T,
+  owner: T,
   { operation, 'per-minute': count }: Pick<SetOptions, 'operation' | 'per-minute'>,
 ) =>
-  operation === undefined || count === undefined
-    ? before
-    : withRequestLimit(before, operation, count)
+  operation === undefined || count === undefined ? owner : withRequestLimit(owner, operation, count)
 
-/** The limits in the record of a change: each operation with an override is a field. */
-const limitsOf = (owner: Provider | Bank) => ({
+/** The fields of a change record: the overrides by operation, and the daily limit. */
+const fields = (owner: Provider | Bank) => ({
   ...owner.requestLimits,
   ...('dailyLimit' in owner && owner.dailyLimit !== undefined
     ? { daily_limit: formatAmount(owner.dailyLimit) }
     : {}),
 })
 
-const setProvider = async (id: ProviderId, given: Omit<SetOptions, 'provider'>, author: Author) => {
-  const { 'daily-limit': dailyLimit } = given
+const setProvider = async (
+  id: ProviderId,
+  options: Omit<SetOptions, 'provider'>,
+  author: Author,
+  runtime: Runtime,
+) => {
+  const { 'daily-limit': dailyLimit } = options
   const provider = await changeProvider(
     id,
-    (before) => {
-      if (!before) return unknown('provider')
-      if (dailyLimit === undefined) return withOverride(before, given)
-      const { dailyLimit: _limit, countedUntil: _until, ...rest } = before
-      const after = dailyLimitAfter(before, dailyLimit ?? undefined, dayOf(real.now()))
-      return withOverride({ ...rest, ...after }, given)
+    (previous) => {
+      if (!previous) return noSuch('provider')
+      if (dailyLimit === undefined) return withOverride(previous, options)
+      const { dailyLimit: _limit, countedUntil: _until, ...rest } = previous
+      const limits = dailyLimitAfter(previous, dailyLimit ?? undefined, dayOf(runtime.now()))
+      return withOverride({ ...rest, ...limits }, options)
     },
-    (before, after) =>
+    (previous, next) =>
       changeWrites(
         { ...author, target: id, provider: id },
-        before && limitsOf(before),
-        limitsOf(after),
+        previous && fields(previous),
+        fields(next),
       ),
+    runtime,
   )
   return provider instanceof Refusal ? provider : providerView(provider)
 }
 
-const setBank = async (identifier: BankIdentifier, given: SetOptions, author: Author) => {
+const setBank = async (
+  identifier: BankIdentifier,
+  options: SetOptions,
+  author: Author,
+  runtime: Runtime,
+) => {
   const recording = { ...author, target: identifier, bank: identifier }
   const bank = await changeBank(
     identifier,
-    (before) => (before ? withOverride(before, given) : unknown('bank')),
-    (before, after) => changeWrites(recording, before && limitsOf(before), limitsOf(after)),
+    (previous) => (previous ? withOverride(previous, options) : noSuch('bank')),
+    (previous, next) => changeWrites(recording, previous && fields(previous), fields(next)),
+    runtime,
   )
   return bank instanceof Refusal ? bank : bankView(bank)
 }
 
-const show = async ({ provider, bank }: Owner) => {
-  if (provider) {
-    const found = await findProvider(provider)
-    return found ? { ...providerView(found), ...(await used(found)) } : unknown('provider')
+const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date) => {
+  if (id) {
+    const provider = await findProvider(id)
+    return provider
+      ? { ...providerView(provider), ...(await usage(provider, now)) }
+      : noSuch('provider')
   }
-  const found = bank && (await findBank(bank))
-  return found ? bankView(found) : unknown('bank')
+  const bank = identifier && (await findBank(identifier))
+  return bank ? bankView(bank) : noSuch('bank')
 }
 
-export const handler = operatorHandler(limit, {
-  set: async (given, author) => {
-    const refusal = checkOptions(given)
-    if (refusal) return refusal
-    if (given.provider) return setProvider(given.provider, given, author)
-    return given.bank && setBank(given.bank, given, author)
-  },
-  show: async (owner) => oneOwner(owner) ?? show(owner),
-  list: async () => [
-    ...(await loadProviders()).map(providerView),
-    ...(await listBanks()).map(bankView),
-  ],
-  remove: ({ provider }, author) => setProvider(provider, { 'daily-limit': null }, author),
-})
+export const manageLimit = (runtime: Runtime) =>
+  operatorHandler(
+    limit,
+    {
+      set: async (options, author) => {
+        const refusal = checkOptions(options)
+        if (refusal) return refusal
+        if (options.provider) return setProvider(options.provider, options, author, runtime)
+        return options.bank && setBank(options.bank, options, author, runtime)
+      },
+      show: async (owner) => checkOwner(owner) ?? show(owner, runtime.now()),
+      list: async () => [
+        ...(await loadProviders()).map(providerView),
+        ...(await listBanks()).map(bankView),
+      ],
+      remove: ({ provider }, author) =>
+        setProvider(provider, { 'daily-limit': null }, author, runtime),
+    },
+    runtime,
+  )
+
+export const handler = manageLimit(real)

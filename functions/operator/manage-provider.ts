@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { defined } from '../../shared/domain/defined.ts'
 import { DAILY_LIMIT, formatAmount } from '../../shared/domain/money.ts'
 import { maskAccount, secretField } from '../../shared/domain/operator/change.ts'
 import {
@@ -10,16 +11,16 @@ import {
   replaced,
 } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
-import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
+import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
   settlementAccountAfter,
   settlementAccountView,
 } from '../../shared/operator/settlement-options.ts'
-import { environment, real } from '../../shared/runtime.ts'
+import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import {
@@ -33,9 +34,13 @@ import {
 } from '../../shared/store/providers/request-secrets.ts'
 import { feeScheduleView } from '../../shared/views/batch.ts'
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
+type ProviderSettings = Omit<v.InferOutput<typeof noun.verbs.update.options>, 'provider'>
 
-const changed = async (provider: Provider, settings: Settings): Promise<Provider | Refusal> => {
+const applySettings = async (
+  provider: Provider,
+  settings: ProviderSettings,
+  runtime: Runtime,
+): Promise<Provider | Refusal> => {
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
@@ -48,43 +53,39 @@ const changed = async (provider: Provider, settings: Settings): Promise<Provider
     ...dailyLimitAfter(
       provider,
       updatedOr(provider.dailyLimit, settings['daily-limit']),
-      dayOf(real.now()),
+      dayOf(runtime.now()),
     ),
     ...defined({
       allowedAddresses: updatedOr(provider.allowedAddresses, settings['allow-list']),
-      requestSigning: await signingAfter(provider, settings['request-secret']),
+      requestSigning: await signingAfter(provider, settings['request-secret'], runtime),
       feeSchedule,
       settlementAccount,
       payoutsHeldUntil: environment.approvals
-        ? payoutsHeldUntil(provider, settlementAccount, real.now())
+        ? payoutsHeldUntil(provider, settlementAccount, runtime.now())
         : provider.payoutsHeldUntil,
       requestLimits: provider.requestLimits,
     }),
   }
 }
 
-/** The same secret again changes nothing; another one overlaps with it. */
+/** Keeps an unchanged secret; a new one overlaps with the previous one. */
 const signingAfter = async (
-  { id, requestSigning: before }: Provider,
-  given: string | null | undefined,
+  { id, requestSigning: previous }: Provider,
+  secret: string | null | undefined,
+  runtime: Runtime,
 ): Promise<RequestSigning | undefined> => {
-  if (given === undefined) return before
-  if (given === null) return undefined
-  const at = real.now()
-  if (before && (await openRequestSecrets(id, before, at))[0] === given) return before
-  const secret = await sealRequestSecret(id, given)
-  return replaced(before, { secret, at, graceSeconds: SECRET_OVERLAP_SECONDS.otherwise })
+  if (secret === undefined) return previous
+  if (secret === null) return undefined
+  const at = runtime.now()
+  if (previous && (await openRequestSecrets(id, previous, at))[0] === secret) return previous
+  const sealed = await sealRequestSecret(id, secret, runtime)
+  return replaced(previous, { secret: sealed, at, graceSeconds: SECRET_OVERLAP_SECONDS.default })
 }
 
-const previousUntil = ({ requestSigning }: Provider): string | null => {
-  const { until } = requestSigning?.previous ?? {}
-  return until && real.now() < new Date(until) ? until : null
-}
+const ifFuture = (until: string | undefined, now: Date): string | null =>
+  until && now < new Date(until) ? until : null
 
-const heldUntil = ({ payoutsHeldUntil: until }: Provider): string | null =>
-  until && real.now() < new Date(until) ? until : null
-
-const view = (provider: Provider) => ({
+const view = (provider: Provider, now: Date) => ({
   id: provider.id,
   name: provider.name,
   status: provider.status,
@@ -92,102 +93,113 @@ const view = (provider: Provider) => ({
   duplicates: provider.duplicates,
   allow_list: provider.allowedAddresses ?? null,
   signs_requests: provider.requestSigning !== undefined,
-  previous_request_secret_until: previousUntil(provider),
+  previous_request_secret_until: ifFuture(provider.requestSigning?.previous?.until, now),
   fee_schedule: feeScheduleView(provider.feeSchedule),
   settlement_account: settlementAccountView(provider),
-  payouts_held_until: heldUntil(provider),
+  payouts_held_until: ifFuture(provider.payoutsHeldUntil, now),
 })
 
-/** What the record of a change shows: the view, without the digits of the account. */
-const fields = (provider: Provider) => {
-  const { id, signs_requests, settlement_account: account, ...others } = view(provider)
+/** The fields of a change record: the view with a masked account number. */
+const fields = (provider: Provider, now: Date) => {
+  const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
   const masked = account && { ...account, account_number: maskAccount(account.account_number) }
   return { ...others, settlement_account: masked }
 }
 
-const recordsChange =
-  (id: ProviderId, author: Author) => (before: Provider | undefined, after: Provider) => {
-    const secret = secretField(before?.requestSigning?.secret, after.requestSigning?.secret)
+const changeRecord =
+  (id: ProviderId, author: Author, { now }: Runtime) =>
+  (previous: Provider | undefined, next: Provider) => {
+    const secret = secretField(previous?.requestSigning?.secret, next.requestSigning?.secret)
     return changeWrites(
       { ...author, target: id, provider: id },
-      before && { ...fields(before), request_secret: secret.before },
-      { ...fields(after), request_secret: secret.after },
+      previous && { ...fields(previous, now()), request_secret: secret.before },
+      { ...fields(next, now()), request_secret: secret.after },
     )
   }
 
-const fresh = (id: ProviderId, name: string, isLimited: boolean): Provider => ({
-  id,
-  name,
-  status: 'active',
-  ...(isLimited ? { dailyLimit: DAILY_LIMIT } : {}),
-  duplicates: 'return',
-})
+type ProviderStart = (previous: Provider | undefined) => Provider | Refusal
 
-const newSecret = (): string => `rs_${Buffer.from(real.randomBytes(32)).toString('base64url')}`
+const existing: ProviderStart = (previous) => previous ?? noSuch('provider')
 
-const unknown = () => new Refusal(1404, { details: 'no such provider' })
+const absent =
+  (
+    id: ProviderId,
+    { name, 'daily-limit': dailyLimit }: ProviderSettings & { name: string },
+  ): ProviderStart =>
+  (previous) =>
+    previous
+      ? new Refusal(1409, { details: 'this provider already exists' })
+      : {
+          id,
+          name,
+          status: 'active',
+          ...defined({ dailyLimit: dailyLimit === null ? undefined : DAILY_LIMIT }),
+          duplicates: 'return',
+        }
 
-const taken = () => new Refusal(1409, { details: 'this provider exists already' })
+const changeOf =
+  (settings: ProviderSettings, start: ProviderStart, runtime: Runtime) =>
+  async (previous: Provider | undefined) => {
+    const provider = start(previous)
+    if (provider instanceof Refusal) return provider
+    const next = await applySettings(provider, settings, runtime)
+    if (next instanceof Refusal) return next
+    const bank = settings['settlement-bank']
+    if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
+    return next
+  }
 
-type Start = (before: Provider | undefined) => Provider | Refusal
-
-const existing: Start = (before) => before ?? unknown()
-
-const changing = (settings: Settings, start: Start) => async (before: Provider | undefined) => {
-  const begun = start(before)
-  if (begun instanceof Refusal) return begun
-  const after = await changed(begun, settings)
-  if (after instanceof Refusal) return after
-  const bank = settings['settlement-bank']
-  if (bank && !(await findBank(bank))) return invalid({ 'settlement-bank': ['no such bank'] })
-  return after
+export const manageProvider = (runtime: Runtime) => {
+  const { now } = runtime
+  const save = async (
+    id: ProviderId,
+    settings: ProviderSettings,
+    start: ProviderStart,
+    author: Author,
+  ) => {
+    const change = changeOf(settings, start, runtime)
+    const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
+    return provider instanceof Refusal ? provider : view(provider, now())
+  }
+  return operatorHandler(
+    noun,
+    {
+      create: ({ provider, ...settings }, author) =>
+        save(provider, settings, absent(provider, settings), author),
+      update: {
+        run: ({ provider, ...settings }, author) => save(provider, settings, existing, author),
+        check: async ({ provider, ...settings }) =>
+          changeOf(settings, existing, runtime)(await findProvider(provider)),
+      },
+      show: async ({ provider: id }) => {
+        const provider = await findProvider(id)
+        return provider ? view(provider, now()) : noSuch('provider')
+      },
+      list: async () => (await loadProviders()).map((provider) => view(provider, now())),
+      disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
+      enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
+      'rotate-request-secret': async (options, author) => {
+        const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } =
+          options
+        const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
+        const sealed = await sealRequestSecret(id, secret, runtime)
+        const rotation = { secret: sealed, at: now(), graceSeconds }
+        const provider = await changeProvider(
+          id,
+          (previous) =>
+            previous
+              ? { ...previous, requestSigning: replaced(previous.requestSigning, rotation) }
+              : noSuch('provider'),
+          changeRecord(id, author, runtime),
+          runtime,
+        )
+        if (provider instanceof Refusal) return provider
+        const previousUntil = ifFuture(provider.requestSigning?.previous?.until, now())
+        return { provider: id, request_secret: secret, previous_until: previousUntil }
+      },
+    },
+    runtime,
+  )
 }
 
-const save = async (id: ProviderId, settings: Settings, start: Start, author: Author) => {
-  const provider = await changeProvider(id, changing(settings, start), recordsChange(id, author))
-  return provider instanceof Refusal ? provider : view(provider)
-}
-
-export const handler = operatorHandler(
-  noun,
-  {
-    create: ({ provider, ...rest }, author) =>
-      save(
-        provider,
-        rest,
-        (before) => (before ? taken() : fresh(provider, rest.name, rest['daily-limit'] !== null)),
-        author,
-      ),
-    update: ({ provider, ...rest }, author) => save(provider, rest, existing, author),
-    show: async ({ provider }) => {
-      const found = await findProvider(provider)
-      return found ? view(found) : unknown()
-    },
-    list: async () => (await loadProviders()).map(view),
-    disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
-    enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
-    'rotate-request-secret': async ({ provider, 'grace-seconds': given }, author) => {
-      const secret = newSecret()
-      const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
-      const rotation = {
-        secret: await sealRequestSecret(provider, secret),
-        at: real.now(),
-        graceSeconds,
-      }
-      const changed = await changeProvider(
-        provider,
-        (before) =>
-          before
-            ? { ...before, requestSigning: replaced(before.requestSigning, rotation) }
-            : unknown(),
-        recordsChange(provider, author),
-      )
-      if (changed instanceof Refusal) return changed
-      return { provider, request_secret: secret, previous_until: previousUntil(changed) }
-    },
-  },
-  real,
-  {
-    update: async ({ provider, ...rest }) => changing(rest, existing)(await findProvider(provider)),
-  },
-)
+export const handler = manageProvider(real)

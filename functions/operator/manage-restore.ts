@@ -1,44 +1,47 @@
+import { defined } from '../../shared/domain/defined.ts'
 import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
-import { restore } from '../../shared/operator/nouns/restore.ts'
-import { defined } from '../../shared/operator/options.ts'
+import { iso } from '../../shared/domain/time.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { restore as noun } from '../../shared/operator/nouns/restore.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/generation.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { changeRestore, findRestore } from '../../shared/store/operator/restores.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 
-const fields = (one: Restore | undefined) =>
-  one && {
-    generation: one.generation,
-    released: one.released,
-    released_at: one.releasedAt?.toISOString() ?? null,
+const fields = (restore: Restore | undefined) =>
+  restore && {
+    generation: restore.generation,
+    released: restore.released,
+    released_at: iso(restore.releasedAt),
   }
 
-const view = async (one: Restore | undefined) => {
-  const held = (await listProviders()).filter((id) => isHeldBy(one, id))
-  return {
-    generation: one?.generation ?? 1,
-    begun_at: one?.begunAt.toISOString() ?? null,
-    by: one?.by ?? null,
-    released_at: one?.releasedAt?.toISOString() ?? null,
-    released: one?.released ?? [],
-    held,
-  }
-}
+const view = async (restore: Restore | undefined) => ({
+  generation: restore?.generation ?? 1,
+  begun_at: iso(restore?.begunAt ?? null),
+  by: restore?.by ?? null,
+  released_at: iso(restore?.releasedAt ?? null),
+  released: restore?.released ?? [],
+  held: (await listProviders()).filter((id) => isHeldBy(restore, id)),
+})
 
 const change = (
   author: Author,
-  after: (before: Restore | undefined) => Restore | Refusal,
-  provider?: ProviderId,
+  nextOf: (previous: Restore | undefined) => Restore | Refusal,
+  provider: ProviderId | undefined,
+  runtime: Runtime,
 ) =>
-  changeRestore(after, (before, written) =>
-    changeWrites(
-      { ...author, target: `generation ${written.generation}`, ...defined({ provider }) },
-      fields(before),
-      fields(written),
-    ),
+  changeRestore(
+    nextOf,
+    (previous, next) =>
+      changeWrites(
+        { ...author, target: `generation ${next.generation}`, ...defined({ provider }) },
+        fields(previous),
+        fields(next),
+      ),
+    runtime,
   )
 
 const tooLow = (highest: number): Refusal =>
@@ -46,55 +49,65 @@ const tooLow = (highest: number): Refusal =>
     generation: [
       highest < GENERATION_MAX
         ? `must be above ${highest}, the highest so far`
-        : `${GENERATION_MAX} was the last one: event ids have no digit for another`,
+        : `all generations up to ${GENERATION_MAX} are used`,
     ],
   })
 
-/** The bucket first: a generation that it has is never given to another restore. */
-const begin = async (generation: number, author: Author): Promise<Restore | Refusal> => {
+/** Reserves the generation in the bucket first, so that no generation is used twice. */
+const begin = async (
+  generation: number,
+  author: Author,
+  runtime: Runtime,
+): Promise<Restore | Refusal> => {
   const highest = await readGeneration()
-  const isCutOff = generation === highest.generation && !highest.isInTable
-  if (generation <= highest.generation && !isCutOff) return tooLow(highest.generation)
+  const isInterrupted = generation === highest.generation && !highest.isInTable
+  if (generation <= highest.generation && !isInterrupted) return tooLow(highest.generation)
   await writeGeneration({ generation, isInTable: false })
-  const begun = await change(author, (before) => {
-    if (before?.generation === generation) return before
-    if (before && before.generation > generation) return tooLow(before.generation)
+  const nextOf = (previous: Restore | undefined) => {
+    if (previous?.generation === generation) return previous
+    if (previous && previous.generation > generation) return tooLow(previous.generation)
     const { at: begunAt, by } = author
     return { generation, begunAt, by, released: [], releasedAt: null }
-  })
+  }
+  const result = await change(author, nextOf, undefined, runtime)
   // The table decides between two concurrent operators, and the bucket follows the table.
-  const now = begun instanceof Refusal ? await findRestore() : begun
-  if (now) await writeGeneration({ generation: now.generation, isInTable: true })
-  return begun
+  const current = result instanceof Refusal ? await findRestore() : result
+  if (current) await writeGeneration({ generation: current.generation, isInTable: true })
+  return result
 }
 
-const noRestore = () => new Refusal(1404, { details: 'no restore has begun' })
-
-const release = async (provider: ProviderId | undefined, author: Author) => {
-  if (provider && !(await findProvider(provider))) {
-    return new Refusal(1404, { details: 'no such provider' })
-  }
+const release = async (provider: ProviderId | undefined, author: Author, runtime: Runtime) => {
+  if (provider && !(await findProvider(provider))) return noSuch('provider')
   return change(
     author,
-    (before) => {
-      if (!before) return noRestore()
-      const isHeld = provider ? isHeldBy(before, provider) : before.releasedAt === null
-      if (!isHeld) return before
+    (previous) => {
+      if (!previous) return new Refusal(1404, { details: 'no restore has begun' })
+      const isHeld = provider ? isHeldBy(previous, provider) : previous.releasedAt === null
+      if (!isHeld) return previous
       return provider
-        ? { ...before, released: [...before.released, provider] }
-        : { ...before, releasedAt: author.at }
+        ? { ...previous, released: [...previous.released, provider] }
+        : { ...previous, releasedAt: author.at }
     },
     provider,
+    runtime,
   )
 }
 
-const shown = async (one: Restore | Refusal) => (one instanceof Refusal ? one : view(one))
+const viewOf = async (result: Restore | Refusal) =>
+  result instanceof Refusal ? result : view(result)
 
-export const handler = operatorHandler(restore, {
-  begin: async ({ generation }, author) => shown(await begin(generation, author)),
-  release: async ({ provider }, author) => shown(await release(provider, author)),
-  show: async () => ({
-    ...(await view(await findRestore())),
-    highest_generation: (await readGeneration()).generation,
-  }),
-})
+export const manageRestore = (runtime: Runtime) =>
+  operatorHandler(
+    noun,
+    {
+      begin: async ({ generation }, author) => viewOf(await begin(generation, author, runtime)),
+      release: async ({ provider }, author) => viewOf(await release(provider, author, runtime)),
+      show: async () => ({
+        ...(await view(await findRestore())),
+        highest_generation: (await readGeneration()).generation,
+      }),
+    },
+    runtime,
+  )
+
+export const handler = manageRestore(real)

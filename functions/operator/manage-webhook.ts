@@ -1,17 +1,19 @@
 import type * as v from 'valibot'
+import { defined } from '../../shared/domain/defined.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
-import type { ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/time.ts'
 import { healthState, renewed, type WebhookHealth } from '../../shared/domain/webhooks/health.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import {
   CONNECTION_TIMEOUT_SECONDS,
   webhook as noun,
   TIMEOUT_SECONDS,
 } from '../../shared/operator/nouns/webhook.ts'
-import { defined, SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
-import { real } from '../../shared/runtime.ts'
+import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
@@ -26,32 +28,37 @@ import { previousAt, rotated } from '../../shared/webhooks/http/rotation.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
 import { strict, targetOf } from '../../shared/webhooks/http/target.ts'
 
-/** How long the name system may take to say where a new URL leads. */
-const LOOK_UP_SECONDS = 5
+/** The DNS timeout for a new URL. */
+const LOOKUP_SECONDS = 5
 
-type Settings = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
+type WebhookOptions = Omit<v.InferOutput<typeof noun.verbs.set.options>, 'provider'>
 
-/** A new URL keeps its secret; only a rotation changes it. */
-const changed = (before: Webhook | undefined, wanted: Settings, secret: string): Webhook => ({
-  url: wanted.url,
-  secret: before?.secret ?? secret,
-  since: real.now(),
-  timeoutSeconds: wanted.timeout ?? before?.timeoutSeconds ?? TIMEOUT_SECONDS.otherwise,
+/** Applies settings. A new URL keeps the secret; only a rotation changes it. */
+const applySettings = (
+  previous: Webhook | undefined,
+  settings: WebhookOptions,
+  secret: string,
+  now: Date,
+): Webhook => ({
+  url: settings.url,
+  secret: previous?.secret ?? secret,
+  since: now,
+  timeoutSeconds: settings.timeout ?? previous?.timeoutSeconds ?? TIMEOUT_SECONDS.default,
   connectionTimeoutSeconds:
-    wanted['connection-timeout'] ??
-    before?.connectionTimeoutSeconds ??
-    CONNECTION_TIMEOUT_SECONDS.otherwise,
+    settings['connection-timeout'] ??
+    previous?.connectionTimeoutSeconds ??
+    CONNECTION_TIMEOUT_SECONDS.default,
   ...defined({
-    previous: before && previousAt(before, real.now()),
-    events: updatedOr(before?.events, wanted.events),
-    attemptsMax: updatedOr(before?.attemptsMax, wanted['max-attempts']),
-    signaturePrefix: updatedOr(before?.signaturePrefix, wanted['signature-prefix']),
-    payload: updatedOr(before?.payload, wanted.payload),
-    eventNames: updatedOr(before?.eventNames, wanted['event-names']),
+    previous: previous && previousAt(previous, now),
+    events: updatedOr(previous?.events, settings.events),
+    attemptsMax: updatedOr(previous?.attemptsMax, settings['max-attempts']),
+    signaturePrefix: updatedOr(previous?.signaturePrefix, settings['signature-prefix']),
+    payload: updatedOr(previous?.payload, settings.payload),
+    eventNames: updatedOr(previous?.eventNames, settings['event-names']),
   }),
 })
 
-const settingsView = (webhook: Webhook) => ({
+const settingsView = (webhook: Webhook, now: Date) => ({
   events: webhook.events ?? null,
   max_attempts: webhook.attemptsMax ?? null,
   timeout: webhook.timeoutSeconds,
@@ -59,19 +66,19 @@ const settingsView = (webhook: Webhook) => ({
   signature_prefix: webhook.signaturePrefix ?? 'none',
   payload: webhook.payload ?? 'full',
   event_names: webhook.eventNames ?? 'transaction',
-  previous_until: previousAt(webhook, real.now())?.until.toISOString() ?? null,
+  previous_until: iso(previousAt(webhook, now)?.until ?? null),
 })
 
-const view = (webhook: Webhook) => ({
+const view = (webhook: Webhook, now: Date) => ({
   url: webhook.url,
   secret: webhook.secret,
-  ...settingsView(webhook),
+  ...settingsView(webhook, now),
 })
 
-const viewWithoutSecret = (webhook: Webhook) => ({
+const viewWithoutSecret = (webhook: Webhook, now: Date) => ({
   url: webhook.url,
   has_secret: true,
-  ...settingsView(webhook),
+  ...settingsView(webhook, now),
 })
 
 const healthView = (health: WebhookHealth) => ({
@@ -83,11 +90,9 @@ const healthView = (health: WebhookHealth) => ({
   is_sidelined: health.slowSince !== undefined,
 })
 
-const newSecret = (): string => webhookSecret(real.randomBytes(32))
+const noWebhook = () => new Refusal(1404, { details: 'this provider has no webhook' })
 
-const unknown = () => new Refusal(1404, { details: 'this provider has no webhook' })
-
-const listed = async (provider: ProviderId) => {
+const listView = async (provider: ProviderId) => {
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return []
   return [{ provider, url: webhook.url, events: webhook.events ?? null, ...healthView(health) }]
@@ -99,66 +104,81 @@ const recording = (provider: ProviderId, author: Author) => ({
   provider,
 })
 
-const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook) })
-
-const recordsChange =
-  (provider: ProviderId, author: Author) => (before: Webhook | undefined, after?: Webhook) => {
-    const secret = secretField(before?.secret, after?.secret)
+const changeRecord =
+  (provider: ProviderId, author: Author, { now }: Runtime) =>
+  (previous: Webhook | undefined, next?: Webhook) => {
+    const fields = (webhook: Webhook) => ({ url: webhook.url, ...settingsView(webhook, now()) })
+    const secret = secretField(previous?.secret, next?.secret)
     return changeWrites(
       recording(provider, author),
-      before && { ...fields(before), secret: secret.before },
-      after && { ...fields(after), secret: secret.after },
+      previous && { ...fields(previous), secret: secret.before },
+      next && { ...fields(next), secret: secret.after },
     )
   }
 
-export const handler = operatorHandler(noun, {
-  set: async ({ provider, ...wanted }, author) => {
-    if (!(await findProvider(provider))) return new Refusal(1404, { details: 'no such provider' })
-    const target = await targetOf(wanted.url, {
-      network,
-      rules: strict,
-      signal: AbortSignal.timeout(LOOK_UP_SECONDS * 1000),
-    })
-    if ('refusal' in target) return target.refusal
-    const url = target.url.href
-    const secret = newSecret()
-    const webhook = await changeWebhook(
-      provider,
-      (before) => changed(before, { ...wanted, url }, secret),
-      recordsChange(provider, author),
-    )
-    await changeHealth(provider, renewed)
-    return view(webhook)
-  },
-  enable: async ({ provider }, author) => {
-    if (!(await findWebhookSettings(provider))) return unknown()
-    const enabled = await changeHealth(provider, renewed, (before, after) =>
-      changeWrites(recording(provider, author), healthView(before), healthView(after)),
-    )
-    return healthView(enabled)
-  },
-  'rotate-secret': async ({ provider, 'grace-seconds': given }, author) => {
-    const graceSeconds = given ?? SECRET_OVERLAP_SECONDS.otherwise
-    const rotation = { secret: newSecret(), at: real.now(), graceSeconds }
-    const webhook = await changeWebhook(
-      provider,
-      (before) => before && rotated(before, rotation),
-      recordsChange(provider, author),
-    )
-    return webhook ? view(webhook) : unknown()
-  },
-  show: async ({ provider }) => {
-    const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-    return webhook ? { ...viewWithoutSecret(webhook), ...healthView(health) } : unknown()
-  },
-  list: async () => {
-    const found: Awaited<ReturnType<typeof listed>> = []
-    // One after the other: however many there are, few reads are under way at once.
-    for (const provider of await listProviders()) found.push(...(await listed(provider)))
-    return found
-  },
-  remove: async ({ provider }, author) => {
-    const isRemoved = await removeWebhook(provider, recordsChange(provider, author))
-    return isRemoved ? { removed: true } : unknown()
-  },
-})
+export const manageWebhook = (runtime: Runtime) => {
+  const { now } = runtime
+  const newSecret = (): string => webhookSecret(runtime.randomBytes(32))
+  return operatorHandler(
+    noun,
+    {
+      set: async ({ provider, ...settings }, author) => {
+        if (!(await findProvider(provider))) return noSuch('provider')
+        const target = await targetOf(settings.url, {
+          network,
+          rules: strict,
+          signal: AbortSignal.timeout(LOOKUP_SECONDS * 1000),
+        })
+        if ('refusal' in target) return target.refusal
+        const url = target.url.href
+        const secret = newSecret()
+        const webhook = await changeWebhook(
+          provider,
+          (previous) => applySettings(previous, { ...settings, url }, secret, now()),
+          changeRecord(provider, author, runtime),
+          runtime,
+        )
+        await changeHealth(provider, renewed)
+        return view(webhook, now())
+      },
+      enable: async ({ provider }, author) => {
+        if (!(await findWebhookSettings(provider))) return noWebhook()
+        const health = await changeHealth(provider, renewed, (previous, next) =>
+          changeWrites(recording(provider, author), healthView(previous), healthView(next)),
+        )
+        return healthView(health)
+      },
+      'rotate-secret': async (options, author) => {
+        const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
+        const rotation = { secret: newSecret(), at: now(), graceSeconds }
+        const webhook = await changeWebhook(
+          provider,
+          (previous) => previous && rotated(previous, rotation),
+          changeRecord(provider, author, runtime),
+          runtime,
+        )
+        return webhook ? view(webhook, now()) : noWebhook()
+      },
+      show: async ({ provider }) => {
+        const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
+        return webhook
+          ? { ...viewWithoutSecret(webhook, now()), ...healthView(health) }
+          : noWebhook()
+      },
+      list: async () => {
+        const views: Awaited<ReturnType<typeof listView>> = []
+        // Sequential reads, to limit the load of a list of all providers.
+        for (const provider of await listProviders()) views.push(...(await listView(provider)))
+        return views
+      },
+      remove: async ({ provider }, author) => {
+        const record = changeRecord(provider, author, runtime)
+        const isRemoved = await removeWebhook(provider, record, runtime)
+        return isRemoved ? { removed: true } : noWebhook()
+      },
+    },
+    runtime,
+  )
+}
+
+export const handler = manageWebhook(real)

@@ -10,22 +10,23 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { chargeView } from '../../shared/views/debit.ts'
 
-/** Two thousand million references a day: a third draw is as good as never needed. */
+/** A day has 2,000 million references, so even a second collision is unlikely. */
 const DRAWS_MAX = 5
 
-export const charge = (runtime: Runtime) =>
-  endpoint('charge', runtime, async (call) => {
-    for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
-      const outcome = await open(call, runtime)
-      if (outcome !== 'collision') return outcome
-    }
-    throw new Error('No free reference found')
-  })
+/** Creates a debit (docs/api.md#charge). The relay submits it to the bank. */
+export const charge = endpoint('charge', async (call, runtime) => {
+  for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
+    const reply = await create(call, runtime)
+    if (reply) return reply
+  }
+  throw new Error('No free reference found')
+})
 
-const open = async (
+/** Returns undefined if the drawn reference exists already. */
+const create = async (
   call: Call<'charge'>,
   runtime: Runtime,
-): Promise<Success | Refusal | 'collision'> => {
+): Promise<Success | Refusal | undefined> => {
   const { input, caller, at, requestId } = call
   const [banks, generation] = await Promise.all([allBanks(at), currentGeneration(at)])
   const debit = accept(input, {
@@ -37,34 +38,31 @@ const open = async (
     requestId,
     generation,
   })
-  if (debit instanceof Refusal) return repeatedOr(debit, call)
-  const opened = await createDebit(
+  if (debit instanceof Refusal) return replayOr(debit, call)
+  const result = await createDebit(
     { debit, fingerprint: fingerprint(input), dailyLimit: caller.provider.dailyLimit },
     runtime,
   )
-  if (opened instanceof Refusal) return opened
-  switch (opened.kind) {
+  if (result instanceof Refusal) return result
+  switch (result.kind) {
     case 'opened':
-      return { data: chargeView(opened.debit) }
+      return { data: chargeView(result.debit) }
     case 'existing':
-      return repeated(opened, call)
+      return replay(result, call)
     case 'collision':
-      return 'collision'
+      return undefined
   }
 }
 
-/**
- * A bank may have closed since the charge was accepted. Whoever asks again because an answer was
- * lost must learn of the debit that exists, not be sent off to charge a second time elsewhere.
- */
-const repeatedOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Success | Refusal> => {
+/** Replays the request even if its bank closed since, so that the provider never charges twice. */
+const replayOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Success | Refusal> => {
   const { input, caller } = call
   const existing = await findByPartnerReference(
     caller.provider.id,
     input.partner_reference,
     fingerprint(input),
   )
-  return existing ? repeated(existing, call) : refusal
+  return existing ? replay(existing, call) : refusal
 }
 
 type Existing = Pick<
@@ -73,10 +71,10 @@ type Existing = Pick<
 >
 
 /**
- * Answers a repeated partner_reference: the same body gets the existing debit in its current
- * status, also after it failed; another body gets 409/3003.
+ * Replies to a repeated partner_reference (docs/api.md#idempotency): the existing debit for the same
+ * body, also after it failed; 409/3003 for another body.
  */
-const repeated = async (
+const replay = async (
   { reference, sameRequest }: Existing,
   { caller }: Call<'charge'>,
 ): Promise<Success | Refusal> => {

@@ -1,16 +1,14 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { findProviderBatch } from '../../shared/store/settlement/batches.ts'
 
-/**
- * The report of a batch, as it was written when the batch was sealed. One too large for a reply is
- * named by an address instead, which is good for a quarter of an hour.
- */
-export const getSettlementReport = (runtime: Runtime) =>
-  endpoint('get-settlement-report', runtime, async ({ path, caller, query }) => {
+/** Returns the report of a sealed batch, over 4 MB a 303 with its URL (docs/api.md#settlement-reports). */
+export const getSettlementReport = endpoint(
+  'get-settlement-report',
+  async ({ path, caller, query }) => {
     const batch = await findProviderBatch(caller.provider.id, path.id)
     if (!batch) return notFound('get-settlement-report')
     if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
@@ -20,6 +18,7 @@ export const getSettlementReport = (runtime: Runtime) =>
     return query.format === 'csv'
       ? { text: report.text, type: 'text/csv; charset=utf-8', filename: `${batch.id}.csv` }
       : { data: JSON.parse(report.text) }
-  })
+  },
+)
 
 export const handler = getSettlementReport(real)

@@ -1,25 +1,25 @@
 import * as v from 'valibot'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { bankView, liveBanks } from '../../shared/domain/banks/bank.ts'
+import { liveBanks } from '../../shared/domain/banks/bank.ts'
 import { PhoneNumber } from '../../shared/domain/phone.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { allBanks, listAccounts } from '../../shared/store/banks/banks.ts'
+import { bankView } from '../../shared/views/bank.ts'
 
-/** The banks at which a phone number has an active account, and whose it is. */
-export const lookupCustomerBanks = (runtime: Runtime) =>
-  endpoint('lookup-customer-banks', runtime, async ({ at, path }) => {
-    const phone = v.safeParse(PhoneNumber, path.phone_number)
-    if (!phone.success) return notFound('lookup-customer-banks')
-    const [banks, accounts] = await Promise.all([allBanks(at), listAccounts(phone.output)])
-    const active = accounts.filter(({ account }) => account.status === 'active')
-    const linked = liveBanks(active.flatMap(({ bank }) => banks.get(bank) ?? []))
-    const [first] = active
-    if (!first || linked.length === 0) return notFound('lookup-customer-banks')
-    return {
-      beside: { phone_number: phone.output, customer: first.account.customerName },
-      data: linked.map(bankView),
-    }
-  })
+/** Lists the live banks at which a phone number has an active account (docs/api.md#lookup). */
+export const lookupCustomerBanks = endpoint('lookup-customer-banks', async ({ at, path }) => {
+  const phone = v.safeParse(PhoneNumber, path.phone_number)
+  if (!phone.success) return notFound('lookup-customer-banks')
+  const [banks, accounts] = await Promise.all([allBanks(at), listAccounts(phone.output)])
+  const active = accounts.filter(({ account }) => account.status === 'active')
+  const linked = liveBanks(active.flatMap(({ bank }) => banks.get(bank) ?? []))
+  const [first] = active
+  if (!first || linked.length === 0) return notFound('lookup-customer-banks')
+  return {
+    topLevel: { phone_number: phone.output, customer: first.account.customerName },
+    data: linked.map(bankView),
+  }
+})
 
 export const handler = lookupCustomerBanks(real)

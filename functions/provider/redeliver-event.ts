@@ -1,20 +1,19 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { readDeliveryId } from '../../shared/domain/webhooks/event.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { deliveryView } from '../../shared/views/delivery.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-/** One more attempt at an event, whatever became of those before. */
-export const redeliverEvent = (runtime: Runtime) =>
-  endpoint('redeliver-event', runtime, async ({ path, caller }) => {
-    const wanted = readDeliveryId(environment.referencePrefix, path.id)
-    const event = wanted && (await findEvent(wanted))
-    if (event?.provider !== caller.provider.id) return notFound('redeliver-event')
-    const asked = await requestRedelivery(event, runtime)
-    return asked instanceof Refusal ? asked : { data: deliveryView(asked) }
-  })
+/** Requests one attempt to deliver an event (docs/api.md#redelivery). */
+export const redeliverEvent = endpoint('redeliver-event', async ({ path, caller }, runtime) => {
+  const key = parseDeliveryId(environment.referencePrefix, path.id)
+  const event = key && (await findEvent(key))
+  if (event?.provider !== caller.provider.id) return notFound('redeliver-event')
+  const delivery = await requestRedelivery(event, runtime)
+  return delivery instanceof Refusal ? delivery : { data: deliveryView(delivery) }
+})
 
 export const handler = redeliverEvent(real)

@@ -2,32 +2,31 @@ import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
 import { pingAttempt, succeeded } from '../../shared/domain/webhooks/attempt.ts'
 import { PING } from '../../shared/domain/webhooks/event.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { findHealth } from '../../shared/store/webhooks/health.ts'
 import { findWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { pingView } from '../../shared/views/delivery.ts'
 import { recordOutcome } from '../../shared/webhooks/health.ts'
 import { ping } from '../../shared/webhooks/send.ts'
 
-/**
- * Sends a signed `ping` at once, and answers with what the receiver made of it. One that is
- * received counts like any other: it ends a failing, and enables what was disabled.
- */
-export const testWebhook = (runtime: Runtime) =>
-  endpoint('test-webhook', runtime, async ({ caller }) => {
-    const provider = caller.provider.id
-    const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-    if (!webhook) return notFound('test-webhook')
-    const id = runtime.newId()
-    const at = runtime.now()
-    const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at }
-    const { outcome, address } = await ping(webhook, attempt)
-    const milliseconds = runtime.now().getTime() - at.getTime()
-    const made = { id: attempt.id, at, milliseconds, address, sentAs: PING }
-    if (succeeded(outcome)) {
-      await recordOutcome({ provider, health, made, succeeded: true, abandoned: false }, runtime)
-    }
-    return { data: pingView(id, pingAttempt(outcome, made)) }
-  })
+/** Sends a signed ping. A success counts for the health of the webhook (docs/api.md#webhook-health). */
+export const testWebhook = endpoint('test-webhook', async ({ caller }, runtime) => {
+  const provider = caller.provider.id
+  const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
+  if (!webhook) return notFound('test-webhook')
+  const id = runtime.newId()
+  const at = runtime.now()
+  const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at }
+  const { outcome, address } = await ping(webhook, attempt)
+  const milliseconds = runtime.now().getTime() - at.getTime()
+  const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
+  if (succeeded(outcome)) {
+    await recordOutcome(
+      { provider, health, milliseconds, succeeded: true, abandoned: false },
+      runtime,
+    )
+  }
+  return { data: pingView(id, pingAttempt(outcome, timing)) }
+})
 
 export const handler = testWebhook(real)

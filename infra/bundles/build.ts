@@ -3,22 +3,19 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { functionRows } from '../definitions/functions.ts'
 import { nodeModules } from './node-modules.ts'
-import { unused } from './pruned.ts'
+import { pruned } from './pruned.ts'
 
-/** What is deployed: one minified ES module per function, with the AWS SDK in it. */
+/** Builds one minified ES module per function, which includes the AWS SDK. */
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'dist/functions')
 
-/** Where the bundle of a function lies, alone: its asset is the folder. */
+/** Returns the folder of a function's bundle, which is the function's asset. */
 export const bundleFolder = (name: string, folder = FOLDER): string => join(folder, name)
 export const bundleFile = (name: string, folder = FOLDER): string =>
   join(bundleFolder(name, folder), 'index.mjs')
 
-/**
- * The client for the sealing key, next to the bundle: most requests come from providers that do not
- * sign, and load no client for a secret.
- */
+/** A separate file with the Secrets Manager client, which only signed requests load. */
 const SEALING = 'sealing.mjs'
 const SEALING_ENTRY = 'shared/store/sealing.ts'
 
@@ -34,7 +31,7 @@ const lazySealing: Plugin = {
   },
 }
 
-/** How any bundler would be told to do it; the rest is what `unused` and `nodeModules` add. */
+/** The usual options of a bundler, without our plugins. */
 export const plain: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -43,7 +40,7 @@ export const plain: BuildOptions = {
   format: 'esm',
   outExtension: { '.js': '.mjs' },
   minify: true,
-  // `module` before `main` picks the packages' ES builds, which can be shaken.
+  // Prefers the packages' ES builds, which allow tree shaking.
   mainFields: ['module', 'main'],
   legalComments: 'none',
   logLevel: 'error',
@@ -51,8 +48,8 @@ export const plain: BuildOptions = {
 
 export const lean: BuildOptions = {
   ...plain,
-  plugins: [nodeModules, unused, lazySealing],
-  // undici's own word for a bundle without the parser that it has on trial.
+  plugins: [nodeModules, pruned, lazySealing],
+  // undici's switch that excludes its experimental parser.
   define: { esbuildDetection: 'true' },
 }
 
@@ -60,7 +57,7 @@ export const everyFunction: Record<string, string> = Object.fromEntries(
   functionRows.map(({ name, entry }) => [name, entry]),
 )
 
-/** Functions that may load it: those that verify requests of providers, and the one that sets secrets. */
+/** The functions that verify signed requests or set their secrets. */
 export const opensRequestSecrets = new Set<string>([
   ...operationNames.filter((name) => operations[name].caller === 'provider'),
   'manage-provider',
@@ -68,7 +65,7 @@ export const opensRequestSecrets = new Set<string>([
 
 const withoutEnding = (file: string): string => file.replace(/\.mjs$/, '')
 
-/** Builds all at once, so that what they share is read once. */
+/** Builds all functions in one run of esbuild, which reads shared sources once. */
 export const buildBundles = async (
   entries: Record<string, string> = everyFunction,
   options: BuildOptions = lean,

@@ -2,69 +2,65 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Loader, Plugin } from 'esbuild'
 
-/**
- * Packages carry what no function of ours comes to, and it cannot be shaken off: it is named where
- * it might be needed. Each such file is replaced by as much of it as is used here.
- */
+/** Replaces package files that no function needs and tree shaking cannot remove (docs/bundles.md#pruned-files). */
 
 type Replacement = {
   file: RegExp
-  /** In place of it; a function is given what was there. */
+  /** The new source, or a function of the old one. */
   by: string | ((source: string) => string)
   loader?: Loader
 }
 
-/** @throws Error when a package was changed, and what is to be cut is no more there */
+/** @throws Error when the source no longer contains the passage */
 const cut =
   (passage: RegExp, by: string) =>
   (source: string): string => {
     const rest = source.replaceAll(passage, by)
-    if (rest === source) throw new Error(`There is nothing to cut: ${passage}`)
+    if (rest === source) throw new Error(`Passage not found: ${passage}`)
     return rest
   }
 
 const replacements: Replacement[] = [
   {
-    // Lambda hands credentials over in the environment. The chain would look into files, other
-    // processes and the network too, and brings their clients with it.
+    // Lambda sets credentials in the environment. The chain includes clients for other sources.
     file: /@aws-sdk\/credential-provider-node\/dist-es\/index\.js$/,
     by: `export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'`,
   },
   {
-    // Settings come from the environment too: there is no ~/.aws on Lambda to be read.
+    // Lambda has no ~/.aws.
     file: /@smithy\/core\/dist-es\/.*\/loadSharedConfigFiles\.js$/,
     by: `export { CONFIG_PREFIX_SEPARATOR } from './constants'
       export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} })`,
   },
   {
-    // No operation that is called here answers with a stream of events.
+    // No operation in use returns an event stream.
     file: /@smithy\/core\/dist-es\/.*\/HttpProtocol\.js$/,
     by: cut(/await import\("@smithy\/core\/event-streams"\)/g, '{}'),
   },
   {
-    // Neither does the operation of Lambda, whose client is set up for those that do.
+    // The Lambda client sets up event streams for operations that are not used.
     file: /@smithy\/core\/dist-es\/submodules\/event-streams\/index\.js$/,
     by: `export const resolveEventStreamSerdeConfig = (config) => config
       export const eventStreamSerdeProvider = () => undefined`,
   },
   {
-    // DynamoDB has one endpoint per region: where it is need not be discovered and remembered.
+    // DynamoDB has one endpoint per Region, so endpoint discovery is not needed.
     file: /@aws-sdk\/endpoint-cache\/dist-es\/index\.js$/,
     by: 'export class EndpointCache {}',
   },
   {
-    // Each client names its version to AWS, and keeps its whole package.json for that.
+    // A client only reads its version.
     file: /@aws-sdk\/[a-z0-9-]+\/package\.json$/,
     by: (source) => JSON.stringify({ version: JSON.parse(source).version }),
     loader: 'json',
   },
   {
-    // Which letters a name may have in JSON5, which is not read here.
+    // The letters of JSON5 identifiers.
     file: /@humanwhocodes\/momoa\/dist\/momoa\.js$/,
     by: cut(/^const (ID_Start|ID_Continue) = \/.*\/;$/gm, 'const $1 = /(?!)/;'),
   },
   {
-    // A client for one socket, and an agent that makes some: no fetch, no WebSocket, no cache.
+    // Only the client and the agent: no fetch, WebSocket or cache.
     file: /undici\/index\.js$/,
     by: `const Dispatcher = require('./lib/dispatcher/dispatcher')
       Dispatcher.prototype.request = require('./lib/api/api-request')
@@ -72,14 +68,14 @@ const replacements: Replacement[] = [
       exports.Agent = require('./lib/dispatcher/agent')`,
   },
   {
-    // HTTP/2, bodies that only fetch has, and the parser for processors without SIMD.
+    // HTTP/2, the bodies of fetch, and the parser for processors without SIMD.
     file: /undici\/lib\/web\/|undici\/lib\/dispatcher\/client-h2\.js$|llhttp\/llhttp-wasm\.js$/,
     by: 'module.exports = undefined',
   },
 ]
 
-export const unused: Plugin = {
-  name: 'unused',
+export const pruned: Plugin = {
+  name: 'pruned',
   setup: ({ onLoad }) => {
     for (const { file, by, loader = 'js' } of replacements) {
       onLoad({ filter: file }, async ({ path }) => ({

@@ -8,18 +8,18 @@ import type { AlarmRow } from '../definitions/alarms.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** One topic for all alarms, mailed to where the stage says, if it does; and the alarms. */
-export const defineAlarmTopic = (
+/** Defines the alarms and their topic, which mails to `stage.alarmsTo`. */
+export const defineAlarms = (
   stack: Stack,
   stage: Stage,
   rows: readonly AlarmRow[],
-  figures: Metrics,
+  metrics: Metrics,
 ): void => {
   const topic = new Topic(stack, 'Alarms', {
     displayName: `Debit collection, ${stage.name}`,
     enforceSSL: true,
   })
-  // A topic with a policy of its own has no longer the one that lets alarms in.
+  // enforceSSL sets a policy, which replaces the default one that lets CloudWatch publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       actions: ['sns:Publish'],
@@ -29,24 +29,26 @@ export const defineAlarmTopic = (
     }),
   )
   if (stage.alarmsTo) topic.addSubscription(new EmailSubscription(stage.alarmsTo))
-  const told = new SnsAction(topic)
+  const action = new SnsAction(topic)
   for (const row of rows) {
-    const alarm = defineAlarm(stack, stage, row, figures)
-    alarm.addAlarmAction(told)
-    alarm.addOkAction(told)
+    const alarm = defineAlarm(stack, stage, row, metrics)
+    alarm.addAlarmAction(action)
+    alarm.addOkAction(action)
   }
 }
 
-const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, figures: Metrics): Alarm =>
+const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: Metrics): Alarm =>
   new Alarm(stack, `${row.name}-alarm`, {
     alarmName: `debit-collection-${stage.name}-${row.name}`,
     alarmDescription: row.description,
-    metric: row.figure(figures),
+    metric: row.metric(metrics),
     threshold: row.threshold,
-    evaluationPeriods: row.times ?? 1,
+    evaluationPeriods: row.periods ?? 1,
     comparisonOperator: row.below
       ? ComparisonOperator.LESS_THAN_THRESHOLD
       : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    treatMissingData: row.silence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
-    ...(row.needsMany ? { evaluateLowSampleCountPercentile: 'ignore' } : {}),
+    treatMissingData: row.firesWithoutData
+      ? TreatMissingData.BREACHING
+      : TreatMissingData.NOT_BREACHING,
+    ...(row.ignoresFewSamples && { evaluateLowSampleCountPercentile: 'ignore' }),
   })

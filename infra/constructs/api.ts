@@ -26,29 +26,29 @@ import type { Stage } from '../definitions/stages.ts'
 import { defineLog } from './log-group.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
-/** The REST API as its functions may know it, before it has a way to them. */
+/** Defines the REST API without its routes, because functions need its host name first. */
 export const defineApi = (stack: Stack, stage: Stage): RestApi => {
   const api = new RestApi(stack, 'Api', {
     restApiName: `debit-collection-${stage.name}`,
     endpointTypes: [EndpointType.REGIONAL],
-    // Whoever knew the gateway's own name could go round what is set up at the domain.
+    // With a custom domain, the gateway's own host name would bypass it.
     disableExecuteApiEndpoint: stage.domain !== undefined,
-    // Bodies arrive as the bytes that were sent, so that their UTF-8 and signature can be judged.
+    // Functions need the exact bytes of bodies to check their UTF-8 and signature.
     binaryMediaTypes: ['*/*'],
     deployOptions: deployment(stack, stage),
-    ...(stage.paused ? { policy: closed() } : {}),
+    ...(stage.paused && { policy: denyAll() }),
   })
-  // The gateway would make it itself, to be kept for ever.
-  const ownLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
-  defineLog(stack, 'ExecutionLog', stage, ownLog)
+  // API Gateway would create this log group without a retention.
+  const executionLog = `API-Gateway-Execution-Logs_${api.restApiId}/${stage.name}`
+  defineLog(stack, 'ExecutionLog', stage, executionLog)
   for (const type of Object.keys(gatewayResponses) as GatewayResponse[])
     defineResponse(api, type, stage)
-  acceptFindings(api, stage)
+  suppressFindings(api, stage)
   return api
 }
 
-/** Denies every request before any function. The gateway answers it as ACCESS_DENIED. */
-const closed = (): PolicyDocument =>
+/** Denies every request; the gateway answers with its ACCESS_DENIED response. */
+const denyAll = (): PolicyDocument =>
   new PolicyDocument({
     statements: [
       new PolicyStatement({
@@ -65,7 +65,7 @@ const deployment = (stack: Stack, stage: Stage): StageOptions => {
   const everyMethod = {
     throttlingRateLimit: perSecond,
     throttlingBurstLimit: burst,
-    // Bodies, headers and the numbers in paths stay out of it: no data trace, and errors alone.
+    // Keeps bodies, headers and phone numbers in paths out of the execution log.
     loggingLevel: MethodLoggingLevel.ERROR,
     dataTraceEnabled: false,
   }
@@ -73,14 +73,14 @@ const deployment = (stack: Stack, stage: Stage): StageOptions => {
   return {
     stageName: stage.name,
     ...everyMethod,
-    // The figures of a single method cost extra, and one alarm needs them.
+    // Metrics per method cost extra; one alarm needs those of charge.
     methodOptions: { [`${path}/${method}`]: { ...everyMethod, metricsEnabled: true } },
     accessLogDestination: new LogGroupLogDestination(defineLog(stack, 'AccessLog', stage)),
     accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLine)),
   }
 }
 
-/** Who asked for what, and how it went. The path as it is defined: a real one has numbers in it. */
+/** Logs the resource path, because the actual path may contain a phone number. */
 const accessLine = {
   at: Field.contextRequestTime(),
   request_id: Field.contextRequestId(),
@@ -93,33 +93,33 @@ const accessLine = {
   firewall: Field.contextWafResponseCode(),
 }
 
-const acceptFindings = (api: RestApi, stage: Stage): void => {
+const suppressFindings = (api: RestApi, stage: Stage): void => {
   suppressNag(api, {
-    APIG2: 'Each function judges its request, whose refusals are published code by code',
-    APIG4: 'Credentials are judged in each function, where a revocation takes effect in 30 s',
-    COG4: 'Providers and banks have credentials of their own; nobody signs in',
+    APIG2: 'Each function validates its request with the published error codes',
+    APIG4: 'Each function checks the credential; a revocation takes effect within 30 s',
+    COG4: 'Providers and banks call with tokens; no user signs in',
     'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-      'The one policy that API Gateway documents for writing its logs',
-    ...(stage.hasFirewall ? {} : { APIG3: 'This stage is to have no firewall' }),
+      'The policy that API Gateway documents for its logs',
+    ...(stage.hasFirewall ? {} : { APIG3: 'This stage has no firewall' }),
   })
 }
 
-/** A route for each operation, and one function for whatever is none. */
+/** Routes each operation to its function, and all other requests to `answer-unmatched`. */
 export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunction>): void => {
   const integration = (name: string): LambdaIntegration => {
     const lambda = functions.get(name)
-    if (!lambda) throw new Error(`There is no function ${name}`)
-    // One permission for the API, not one for each method, and another for the console's own test.
+    if (!lambda) throw new Error(`Unknown function ${name}`)
+    // One permission for the API instead of two per method keeps the stack below 500 resources.
     return new LambdaIntegration(lambda, { scopePermissionToMethod: false })
   }
   const unmatched = integration(UNMATCHED)
-  const withMethods = new Set<string>()
+  const paths = new Set<string>()
   for (const name of operationNames) {
     const { path } = operations[name]
     const resource = api.root.resourceForPath(path)
     for (const method of methodsOf(name)) resource.addMethod(method, integration(name))
-    if (!withMethods.has(path)) resource.addMethod('ANY', unmatched)
-    withMethods.add(path)
+    if (!paths.has(path)) resource.addMethod('ANY', unmatched)
+    paths.add(path)
   }
   api.root.addMethod('ANY', unmatched)
   api.root.addResource('{proxy+}').addMethod('ANY', unmatched)
@@ -127,12 +127,12 @@ export const defineRoutes = (api: RestApi, functions: ReadonlyMap<string, IFunct
 
 const defineResponse = (api: RestApi, type: GatewayResponse, stage: Stage): void => {
   const row = gatewayResponseOf(type, stage)
-  // The gateway reads a value in quotes as it stands, and others as its variables.
-  const fixed = Object.entries(gatewayHeaders(row)).map(([name, value]) => [name, `'${value}'`])
+  // The gateway takes a quoted value literally and any other as a variable.
+  const headers = Object.entries(gatewayHeaders(row)).map(([name, value]) => [name, `'${value}'`])
   api.addGatewayResponse(type, {
     type: ResponseType.of(type),
     statusCode: String(row.status),
-    responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(fixed) },
+    responseHeaders: { 'X-Request-ID': 'context.requestId', ...Object.fromEntries(headers) },
     templates: {
       'application/json': gatewayBody(row, {
         timestamp: '$context.requestTime',

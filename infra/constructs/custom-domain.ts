@@ -11,9 +11,9 @@ import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-r
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets'
 import type { Domain } from '../definitions/stages.ts'
 
-/** The name that the API has, and its entry where the zone is ours. */
+/** Defines the API's domain name, and its DNS records when the stage has a hosted zone. */
 export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): void => {
-  const named = new DomainName(stack, 'Domain', {
+  const domainName = new DomainName(stack, 'Domain', {
     domainName: domain.name,
     certificate: Certificate.fromCertificateArn(stack, 'Certificate', domain.certificateArn),
     endpointType: EndpointType.REGIONAL,
@@ -25,15 +25,15 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: RestApi): 
     hostedZoneId: domain.zone.id,
     zoneName: domain.zone.name,
   })
-  const entry = {
+  const record = {
     zone,
     recordName: domain.name,
-    target: RecordTarget.fromAlias(new ApiGatewayDomain(named)),
+    target: RecordTarget.fromAlias(new ApiGatewayDomain(domainName)),
   }
-  new ARecord(stack, 'DomainEntry', entry)
-  new AaaaRecord(stack, 'DomainEntry6', entry)
+  new ARecord(stack, 'DomainEntry', record)
+  new AaaaRecord(stack, 'DomainEntry6', record)
 }
 
-/** Where the API answers: under its own name, or under the gateway's. */
+/** Returns the API's host: the custom domain or the gateway's own. */
 export const ownHost = (stack: Stack, domain: Domain | undefined, api: RestApi): string =>
   domain?.name ?? `${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`

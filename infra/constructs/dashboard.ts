@@ -11,21 +11,21 @@ import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from '../definitions/metrics.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** How the service does, on one page: debits, the API, queues, webhooks, settlement. */
+/** Defines the dashboard: debits, API, queues, webhooks, settlement. */
 export const defineDashboard = (
   stack: Stack,
   stage: Stage,
   queues: readonly string[],
-  figures: Metrics,
+  metrics: Metrics,
 ): void => {
   new Dashboard(stack, 'Dashboard', {
     dashboardName: `debit-collection-${stage.name}`,
     defaultInterval: Duration.days(1),
     widgets: [
-      debits(figures),
-      api(figures),
-      [...waiting(queues, figures), ...webhooks(figures)],
-      settlement(figures),
+      debits(metrics),
+      api(metrics),
+      [...queueAges(queues, metrics), ...webhooks(metrics)],
+      settlement(metrics),
     ],
   })
 }
@@ -39,29 +39,29 @@ const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidg
 const percent = (label: string, expression: string, usingMetrics: Record<string, IMetric>) =>
   new MathExpression({ label, expression, usingMetrics, period: Duration.minutes(5) })
 
-/** Pesewas as they are counted, shown as cedis. */
-const cedis = (figures: Metrics, label: string, name: MetricName): MathExpression => {
+/** Converts a metric in pesewas to cedis. */
+const cedis = (metrics: Metrics, label: string, name: MetricName): MathExpression => {
   const pesewas = `of${label}`
   return new MathExpression({
     label: `${label} (GHS)`,
     expression: `${pesewas} / 100`,
-    usingMetrics: { [pesewas]: figures.own(name, DAILY) },
+    usingMetrics: { [pesewas]: metrics.service(name, DAILY) },
     period: Duration.days(1),
   })
 }
 
-const debits = (figures: Metrics): IWidget[] => {
-  const completed = figures.own('DebitsCompleted', COUNTED)
-  const failed = figures.own('DebitsFailed', COUNTED)
+const debits = (metrics: Metrics): IWidget[] => {
+  const completed = metrics.service('DebitsCompleted', COUNTED)
+  const failed = metrics.service('DebitsFailed', COUNTED)
   return [
     graph('Debits', [
-      figures.own('DebitsCharged', COUNTED),
+      metrics.service('DebitsCharged', COUNTED),
       completed,
       failed,
-      figures.own('DebitsReversed', COUNTED),
+      metrics.service('DebitsReversed', COUNTED),
     ]),
     graph('Completion rate', [
-      percent('Completed of all that ended (%)', '100 * completed / (completed + failed)', {
+      percent('Completed of all final debits (%)', '100 * completed / (completed + failed)', {
         completed,
         failed,
       }),
@@ -69,35 +69,35 @@ const debits = (figures: Metrics): IWidget[] => {
   ]
 }
 
-const api = (figures: Metrics): IWidget[] => [
+const api = (metrics: Metrics): IWidget[] => [
   graph('Latency of charges (ms)', [
-    figures.chargeLatency({ statistic: 'p50' }),
-    figures.chargeLatency({ statistic: 'p99' }),
+    metrics.chargeLatency({ statistic: 'p50' }),
+    metrics.chargeLatency({ statistic: 'p99' }),
   ]),
   graph(
     'Requests',
-    [figures.api('Count', COUNTED)],
-    [figures.api('4XXError', COUNTED), figures.api('5XXError', COUNTED)],
+    [metrics.api('Count', COUNTED)],
+    [metrics.api('4XXError', COUNTED), metrics.api('5XXError', COUNTED)],
   ),
 ]
 
-const waiting = (queues: readonly string[], figures: Metrics): IWidget[] => [
+const queueAges = (queues: readonly string[], metrics: Metrics): IWidget[] => [
   graph(
-    'The oldest message of each queue (s)',
-    queues.map((name) => figures.age(name, { statistic: 'Maximum' })),
-    [figures.ofFunction('relay', 'IteratorAge', { statistic: 'Maximum' })],
+    'Age of the oldest message per queue (s)',
+    queues.map((name) => metrics.queueAge(name, { statistic: 'Maximum' })),
+    [metrics.lambda('relay', 'IteratorAge', { statistic: 'Maximum' })],
   ),
 ]
 
-const webhooks = (figures: Metrics): IWidget[] => {
-  const delivered = figures.own('WebhookDelivered', COUNTED)
-  const failed = figures.own('WebhookAttemptFailed', COUNTED)
+const webhooks = (metrics: Metrics): IWidget[] => {
+  const delivered = metrics.service('WebhookDelivered', COUNTED)
+  const failed = metrics.service('WebhookAttemptFailed', COUNTED)
   return [
     graph(
       'Webhooks',
-      [delivered, failed, figures.own('WebhookAbandoned', COUNTED)],
+      [delivered, failed, metrics.service('WebhookAbandoned', COUNTED)],
       [
-        percent('Attempts that were received (%)', '100 * delivered / (delivered + failed)', {
+        percent('Successful attempts (%)', '100 * delivered / (delivered + failed)', {
           delivered,
           failed,
         }),
@@ -106,23 +106,23 @@ const webhooks = (figures: Metrics): IWidget[] => {
   ]
 }
 
-const settlement = (figures: Metrics): IWidget[] => [
+const settlement = (metrics: Metrics): IWidget[] => [
   new SingleValueWidget({
     title: 'Settled',
     width: 12,
     height: 6,
     metrics: [
-      figures.own('SettledDebits', DAILY),
-      cedis(figures, 'Gross', 'SettledGrossPesewas'),
-      cedis(figures, 'Fees', 'SettledFeePesewas'),
-      cedis(figures, 'Net', 'SettledNetPesewas'),
+      metrics.service('SettledDebits', DAILY),
+      cedis(metrics, 'Gross', 'SettledGrossPesewas'),
+      cedis(metrics, 'Fees', 'SettledFeePesewas'),
+      cedis(metrics, 'Net', 'SettledNetPesewas'),
     ],
   }),
-  graph('Nights', [
-    figures.own('SettlementPaid', DAILY),
-    figures.own('SettlementFailed', DAILY),
-    figures.own('SettlementNotPaid', DAILY),
-    figures.own('SettlementUnfinished', DAILY),
-    figures.own('ReconciliationDifferences', DAILY),
+  graph('Nightly settlement', [
+    metrics.service('SettlementPaid', DAILY),
+    metrics.service('SettlementFailed', DAILY),
+    metrics.service('SettlementNotPaid', DAILY),
+    metrics.service('SettlementUnfinished', DAILY),
+    metrics.service('ReconciliationDifferences', DAILY),
   ]),
 ]

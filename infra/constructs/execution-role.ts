@@ -7,48 +7,50 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { functionName } from '../definitions/function-name.ts'
 import type { FunctionRow } from '../definitions/functions.ts'
 import {
-  calledBy,
-  calledFor,
-  type Resource,
-  type Statement,
-  wildcards,
+  codeStatements,
+  type IamResource,
+  type IamStatement,
+  platformStatements,
+  wildcardReasons,
 } from '../definitions/iam-statements.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
-/** What functions reach, as it is defined. */
-type Reached = {
+type RoleResources = {
   stage: Pick<Stage, 'name'>
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
   schedules: { group: CfnScheduleGroup; role: Role }
-  /** The function's own. */
+  /** Log group of the function. */
   logGroup: LogGroup
 }
 
 /**
- * The role of a function: what permissions.ts says, and nothing that the CDK would add by itself,
- * such as its managed policy for logs or the grants of event sources.
+ * Defines a function's role from its permissions. It excludes all that the CDK would add, such as
+ * the managed policy for logs and the grants of event sources.
  */
 export const defineRole = (
   stack: Stack,
   { name, permissions }: Pick<FunctionRow, 'name' | 'permissions'>,
-  reached: Reached,
+  resources: RoleResources,
 ) => {
   const role = new Role(stack, `${name}-role`, {
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
   })
-  for (const statement of [...calledBy(name, permissions), ...calledFor(name, permissions)]) {
-    const arn = arnOf(statement.resource, stack, name, reached)
+  for (const statement of [
+    ...codeStatements(name, permissions),
+    ...platformStatements(name, permissions),
+  ]) {
+    const arn = arnOf(statement.resource, stack, name, resources)
     role.addToPolicy(policyStatement(statement, arn, stack))
   }
-  acceptWildcards(role, reached)
+  suppressWildcards(role, resources)
   return role.withoutPolicyUpdates()
 }
 
 const policyStatement = (
-  { actions, keys, via, passedTo }: Statement,
+  { actions, keys, via, passedTo }: IamStatement,
   arn: string,
   { region }: Stack,
 ): PolicyStatement =>
@@ -56,66 +58,60 @@ const policyStatement = (
     actions: [...actions],
     resources: [arn],
     conditions: {
-      ...(keys ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } } : {}),
-      ...(passedTo ? { StringEquals: { 'iam:PassedToService': passedTo } } : {}),
-      ...(via
-        ? {
-            StringEquals: {
-              'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`),
-            },
-          }
-        : {}),
+      ...(keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } }),
+      ...(passedTo && { StringEquals: { 'iam:PassedToService': passedTo } }),
+      ...(via && {
+        StringEquals: { 'kms:ViaService': via.map((name) => `${name}.${region}.amazonaws.com`) },
+      }),
     },
   })
 
-/** As the rules spell the resources of a role, once all of it is known. */
-const acceptWildcards = (role: Role, { data }: Reached): void => {
+/** Suppresses findings for wildcards; findings name resources in the rules' own notation. */
+const suppressWildcards = (role: Role, { data }: RoleResources): void => {
   const bucket = data.resolve(data.exportValue(data.reports.bucketArn)) as ImportedValue
-  const spelled = {
+  const findings = {
     'reports/settlements/*/STL-*': `${bucket['Fn::ImportValue']}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket['Fn::ImportValue']}/ledger/*`,
     'schedules/*':
       'arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<Schedules>/*',
-  } as const satisfies Partial<Record<Resource, string>>
-  for (const [resource, name] of Object.entries(spelled)) {
-    suppressNag(role, {
-      [`IAM5[Resource::${name}]`]: wildcards[resource as keyof typeof spelled] ?? '',
-    })
+  } as const satisfies Partial<Record<IamResource, string>>
+  for (const [resource, finding] of Object.entries(findings)) {
+    const reason = wildcardReasons[resource as keyof typeof findings] ?? ''
+    suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
 
 type ImportedValue = { 'Fn::ImportValue': string }
 
-/** The first word. */
-type Kind<R extends string> = R extends `${infer K}/${string}` ? K : R
+type ResourceKind<R extends string> = R extends `${infer K}/${string}` ? K : R
 
 const arnOf = (
-  resource: Resource,
+  resource: IamResource,
   stack: Stack,
   name: FunctionRow['name'],
-  { stage, data, queues, schedules, logGroup }: Reached,
+  { stage, data, queues, schedules, logGroup }: RoleResources,
 ): string => {
-  const [kind = '', ...names] = resource.split('/')
-  const within = names.join('/')
-  switch (kind as Kind<Resource>) {
+  const [kind = '', ...path] = resource.split('/')
+  const rest = path.join('/')
+  switch (kind as ResourceKind<IamResource>) {
     case 'table':
       return data.table.tableArn
     case 'index':
-      return `${data.table.tableArn}/index/${within}`
+      return `${data.table.tableArn}/index/${rest}`
     case 'stream':
       return data.table.tableStreamArn ?? ''
     case 'lost-records':
-      // Made with the mapping that fills it, after the function.
+      // Defined after the function, together with its event source.
       return Lazy.string({
         produce: () => (stack.node.findChild(`${name}-lost-records`) as Queue).queueArn,
       })
     case 'queue':
-      return queues.get(within as QueueName)?.queueArn ?? ''
+      return queues.get(rest as QueueName)?.queueArn ?? ''
     case 'schedules':
       return stack.formatArn({
         service: 'scheduler',
         resource: 'schedule',
-        resourceName: `${schedules.group.ref}/${within}`,
+        resourceName: `${schedules.group.ref}/${rest}`,
       })
     case 'schedule-role':
       return schedules.role.roleArn
@@ -125,11 +121,11 @@ const arnOf = (
       return stack.formatArn({
         service: 'lambda',
         resource: 'function',
-        resourceName: functionName(within, stage.name),
+        resourceName: functionName(rest, stage.name),
         arnFormat: ArnFormat.COLON_RESOURCE_NAME,
       })
     case 'reports':
-      return within ? data.reports.arnForObjects(within) : data.reports.bucketArn
+      return rest ? data.reports.arnForObjects(rest) : data.reports.bucketArn
     case 'key':
       return data.key.keyArn
     case 'log':

@@ -7,8 +7,8 @@ import { suppressNag } from './nag-suppressions.ts'
 const TRAIL_DAYS = 400
 
 /**
- * CloudTrail's record of who invoked an operator's function, with the caller that AWS has verified.
- * The service's own records of changes name the caller that the command sends.
+ * Records invocations of operator functions with the caller that AWS verified. The service's own
+ * records of changes contain the caller that the command sends.
  */
 export const defineInvocationTrail = (
   stack: Stack,

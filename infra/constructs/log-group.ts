@@ -2,7 +2,7 @@ import { RemovalPolicy, type Stack } from 'aws-cdk-lib'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Stage } from '../definitions/stages.ts'
 
-/** A log that is kept for as long as its stage says. Nobody's phone, account or secret is in one. */
+/** Defines a log group with the stage's retention; logs contain no phone, account or secret. */
 export const defineLog = (
   stack: Stack,
   id: string,
@@ -10,7 +10,7 @@ export const defineLog = (
   logGroupName?: string,
 ): LogGroup =>
   new LogGroup(stack, id, {
-    ...(logGroupName ? { logGroupName } : {}),
+    ...(logGroupName && { logGroupName }),
     retention: stage.logRetention,
     removalPolicy: stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   })

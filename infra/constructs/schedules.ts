@@ -7,10 +7,10 @@ import { recurring } from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { queueNamed } from './sqs-queues.ts'
 
-/** The group of all schedules, and the role in which they fill queues. */
+/** The group of all schedules, and the role that sends their messages. */
 export type Schedules = { group: CfnScheduleGroup; role: Role }
 
-/** What jobs are set off by; those of single debits are made while they run. */
+/** Defines the recurring schedules; `schedule-timeout` creates those of debits. */
 export const defineSchedules = (
   stack: Stack,
   queues: ReadonlyMap<QueueName, Queue>,

@@ -4,21 +4,16 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { deadLetters, type QueueRow } from '../definitions/queues.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
-/** Every queue of a stage with its dead letters. */
-export type Queues = {
-  work: ReadonlyMap<QueueName, Queue>
-  deadLetters: ReadonlyMap<QueueName, Queue>
-}
+/** Messages contain ids and no secrets, so keys of SQS are enough. */
+const encrypted = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
 
-/** Messages are ids and no secret, so SQS's own keys are enough for them. */
-const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
-
-export const defineQueues = (stack: Stack, rows: readonly QueueRow[]): Queues => {
-  const dead = new Map(
+/** Defines the queues of a stage and their dead-letter queues, both by queue name. */
+export const defineQueues = (stack: Stack, rows: readonly QueueRow[]) => {
+  const deadLetterQueues = new Map(
     rows.map((row) => [
       row.name,
       new Queue(stack, deadLetters(row.name), {
-        ...sealed,
+        ...encrypted,
         retentionPeriod: Duration.seconds(row.deadLetterRetentionSeconds),
       }),
     ]),
@@ -27,27 +22,27 @@ export const defineQueues = (stack: Stack, rows: readonly QueueRow[]): Queues =>
     rows.map((row) => [
       row.name,
       new Queue(stack, row.name, {
-        ...sealed,
+        ...encrypted,
         visibilityTimeout: Duration.seconds(row.visibilitySeconds),
         retentionPeriod: Duration.seconds(row.retentionSeconds),
         deadLetterQueue: {
-          queue: queueNamed(dead, row.name),
+          queue: queueNamed(deadLetterQueues, row.name),
           maxReceiveCount: row.maxReceiveCount,
         },
       }),
     ]),
   )
-  return { work, deadLetters: dead }
+  return { work, deadLetters: deadLetterQueues }
 }
 
-/** Where the table's stream puts aside what failed again and again. */
+/** Defines the on-failure queue of a stream consumer. */
 export const defineLostRecords = (stack: Stack, reader: string): Queue => {
   const lost = new Queue(stack, `${reader}-lost-records`, {
-    ...sealed,
+    ...encrypted,
     retentionPeriod: Duration.days(14),
   })
   suppressNag(lost, {
-    SQS3: 'Nothing consumes it: it is where failures end, as a dead-letter queue is',
+    SQS3: 'It serves as a dead-letter queue itself',
   })
   return lost
 }

@@ -7,29 +7,28 @@ import { errorBody } from '../definitions/gateway-responses.ts'
 import type { Stage } from '../definitions/stages.ts'
 
 /**
- * What is turned away before the gateway. Paths and bodies are judged by the service itself, whose
- * answers to hostile ones are published: a managed rule about them is counted, and does not block.
- * Queries, cookies and other headers have no such answers, so there the rules hold.
+ * Blocks requests before the gateway. The service validates paths and bodies itself with published
+ * errors, so rules about these only count. Rules about queries, cookies and other headers block.
  */
 
-const managed = {
+/** Managed rule groups, each with the rules that only count. */
+const managedGroups = {
   AWSManagedRulesAmazonIpReputationList: [],
   AWSManagedRulesCommonRuleSet: [
-    // A body may have 64 KiB, and is told when it has more; this one stops at 8.
+    // The rule blocks above 8 KiB; the service accepts 64 KiB.
     'SizeRestrictions_BODY',
-    // Narration, references and metadata are text: `<b>` and `../` in them are stored, never run.
+    // Narration, references and metadata are plain text and may contain `<b>` or `../`.
     'CrossSiteScripting_BODY',
     'EC2MetaDataSSRF_BODY',
     'GenericLFI_BODY',
     'GenericRFI_BODY',
-    // An unknown path is 404/1404, whatever it spells.
+    // The service answers any unknown path with 404/1404.
     'CrossSiteScripting_URIPATH',
     'EC2MetaDataSSRF_URIPATH',
     'GenericLFI_URIPATH',
     'GenericRFI_URIPATH',
     'RestrictedExtensions_URIPATH',
     'SizeRestrictions_URIPATH',
-    // Banks' and providers' servers need not name themselves.
     'NoUserAgent_HEADER',
   ],
   AWSManagedRulesKnownBadInputsRuleSet: [
@@ -45,16 +44,18 @@ const managed = {
 const WINDOW_SECONDS = 60
 
 /**
- * Requests per minute of one address: the stage's own figure, or twice the sum of the published
- * limits of a provider, so that no provider within its limits reaches it.
+ * Returns the requests per minute that one address may send: the stage's setting, or twice the sum
+ * of a provider's published limits (docs/api.md#rate-limits).
  */
 export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
   if (stage.addressLimit !== undefined) return stage.addressLimit
   const column = stage.name === 'production' ? 'production' : 'sandbox'
-  const ofProviders = operationNames
+  const providerOperations = operationNames
     .map((name): Operation => operations[name])
     .filter(({ caller }) => caller === 'provider')
-  return 2 * ofProviders.reduce((sum, { limit }) => sum + (limit.perCaller ?? limit)[column], 0)
+  return (
+    2 * providerOperations.reduce((sum, { limit }) => sum + (limit.perCaller ?? limit)[column], 0)
+  )
 }
 
 const ADDRESS_LIMIT_BODY = 'address-limit'
@@ -77,28 +78,30 @@ const addressRule = (limit: number): CfnWebACL.RuleProperty => ({
       },
     },
   },
-  visibilityConfig: visible('address-limit'),
+  visibilityConfig: visibility('address-limit'),
 })
 
-const managedRule = (name: keyof typeof managed, n: number): CfnWebACL.RuleProperty => ({
+type ManagedGroup = keyof typeof managedGroups
+
+const managedRule = (name: ManagedGroup, index: number): CfnWebACL.RuleProperty => ({
   name,
-  priority: n + 1,
+  priority: index + 1,
   statement: {
     managedRuleGroupStatement: {
       vendorName: 'AWS',
       name,
-      ruleActionOverrides: managed[name].map((rule) => ({
+      ruleActionOverrides: managedGroups[name].map((rule) => ({
         name: rule,
         actionToUse: { count: {} },
       })),
     },
   },
   overrideAction: { none: {} },
-  visibilityConfig: visible(name),
+  visibilityConfig: visibility(name),
 })
 
-/** Without samples: they would show credentials to whoever may look at the console. */
-const visible = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
+/** Disables samples, which would show credentials in the console. */
+const visibility = (metricName: string): CfnWebACL.VisibilityConfigProperty => ({
   metricName,
   cloudWatchMetricsEnabled: true,
   sampledRequestsEnabled: false,
@@ -113,15 +116,12 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
     customResponseBodies: {
       [ADDRESS_LIMIT_BODY]: {
         contentType: 'APPLICATION_JSON',
-        // The same bytes for everyone: the firewall knows no time, and gives no request an id.
+        // A WAF response is static, so it has neither time nor request id.
         content: errorBody(1453, details, { timestamp: null, requestId: null }),
       },
     },
-    rules: [
-      addressRule(limit),
-      ...(Object.keys(managed) as (keyof typeof managed)[]).map(managedRule),
-    ],
-    visibilityConfig: visible('firewall'),
+    rules: [addressRule(limit), ...(Object.keys(managedGroups) as ManagedGroup[]).map(managedRule)],
+    visibilityConfig: visibility('firewall'),
   })
   new CfnWebACLAssociation(stack, 'FirewallOfApi', {
     resourceArn: api.deploymentStage.stageArn,

@@ -1,21 +1,22 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
+import type { MetricName } from '../../shared/metrics.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What somebody should look at: a figure, from where on it is too much, and what to do then. */
+/** Describes an alarm: a metric, its threshold, and the action to take. */
 export type AlarmRow = {
   name: string
-  /** What has happened, and after the colon what to do about it. */
+  /** The event, and after the colon the action. */
   description: string
-  figure: (figures: Metrics) => IMetric
-  /** It rings from here on; with `below`, when the figure is less. */
+  metric: (metrics: Metrics) => IMetric
+  /** Fires at this value and above; with `below`, under it. */
   threshold: number
   below?: true
-  /** How many figures in a row must be bad. */
-  times?: number
-  /** That there is no figure is as bad. */
-  silence?: true
-  /** Of a handful, the slowest says nothing about one in a hundred. */
-  needsMany?: true
+  /** Consecutive periods that must breach the threshold. */
+  periods?: number
+  /** Missing data also fires the alarm. */
+  firesWithoutData?: true
+  /** Ignores periods with too few samples for a percentile. */
+  ignoresFewSamples?: true
 }
 
 const COUNTED = { statistic: 'Sum', minutes: 5 }
@@ -24,169 +25,161 @@ const MINUTE = { statistic: 'Sum', minutes: 1 }
 const HOURS_OF_A_DAY = 24
 const DAY_SECONDS = 86_400
 
+/** Returns an alarm that fires when the service reports the metric at least once. */
+const reported = (name: string, metricName: MetricName, description: string): AlarmRow => ({
+  name,
+  description,
+  metric: (metrics) => metrics.service(metricName, HIGHEST),
+  threshold: 1,
+})
+
 const rows: AlarmRow[] = [
   {
     name: 'server-errors',
-    description:
-      'Callers were answered with 5xx: look for "fault" in the logs of the functions, by request_id',
-    figure: (figures) => figures.api('5XXError', COUNTED),
+    description: 'Callers received 5xx replies: find "fault" in the function logs by request_id',
+    metric: (metrics) => metrics.api('5XXError', COUNTED),
     threshold: 5,
   },
   {
     name: 'charge-slow',
     description:
-      'One charge in a hundred takes over 200 ms: look for throttled writes of the table and of charge',
-    figure: (figures) => figures.chargeLatency({ statistic: 'p99' }),
+      'The p99 of charges is over 200 ms: look for throttled table writes and throttles of charge',
+    metric: (metrics) => metrics.chargeLatency({ statistic: 'p99' }),
     threshold: 200,
-    times: 3,
-    needsMany: true,
+    periods: 3,
+    ignoresFewSamples: true,
   },
   {
     name: 'charge-throttled',
-    description: 'Charges found no free worker: raise reserved.charge of the stage',
-    figure: (figures) => figures.ofFunction('charge', 'Throttles', COUNTED),
+    description: 'Charges were throttled: raise reserved.charge of the stage',
+    metric: (metrics) => metrics.lambda('charge', 'Throttles', COUNTED),
     threshold: 1,
   },
   {
     name: 'stream-late',
     description:
-      'The relay is a minute behind the table: look for "fault" in its log; the sweep fills in meanwhile',
-    figure: (figures) => figures.ofFunction('relay', 'IteratorAge', HIGHEST),
+      'The relay is a minute behind the table: find "fault" in its log; the sweep relays in the background',
+    metric: (metrics) => metrics.lambda('relay', 'IteratorAge', HIGHEST),
     threshold: 60_000,
   },
   {
     name: 'invocations-dropped',
     description:
-      'AWS took a chain of invocations for a loop and broke it: find who sends to the queue that feeds it',
-    figure: (figures) => figures.dropped(),
+      'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
+    metric: (metrics) => metrics.droppedInvocations(),
     threshold: 1,
   },
   {
     name: 'sweep-missing',
-    description:
-      'The sweep has not come to its end for five minutes: look at its schedule, its queue and its log',
-    figure: (figures) => figures.own('SweepRuns', MINUTE),
+    description: 'No sweep has finished for five minutes: check its schedule, queue and log',
+    metric: (metrics) => metrics.service('SweepRuns', MINUTE),
     threshold: 1,
     below: true,
-    times: 5,
-    silence: true,
+    periods: 5,
+    firesWithoutData: true,
   },
   {
-    // It is disabled after five days of failures alone; somebody should know before.
+    // The webhook is disabled after five days of failures.
     name: 'webhook-failing',
     description:
-      "Every attempt at a provider's webhook has failed for three days: call the provider; its log says who",
-    figure: (figures) => figures.own('WebhookFailingDays', HIGHEST),
+      'All attempts at a webhook have failed for three days: find the provider in the log and call it',
+    metric: (metrics) => metrics.service('WebhookFailingDays', HIGHEST),
     threshold: 3,
   },
+  reported(
+    'late-completion',
+    'LateCompletion',
+    'A bank debited a customer after the debit failed: run operator exception list, then refund or agree with the bank',
+  ),
+  reported(
+    'contradiction',
+    'Contradiction',
+    'A bank reported failed for a completed debit: run operator exception list, then ask the bank',
+  ),
+  reported(
+    'refused-report',
+    'RefusedReport',
+    'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
+  ),
+  reported(
+    'refund-failed',
+    'RefundFailed',
+    'A refund failed: run operator exception list --kind refund, fix the cause, then run operator exception refund',
+  ),
   {
-    name: 'late-completion',
-    description:
-      'A bank debited a customer after the debit failed: run operator exception list, then settle it with the bank',
-    figure: (figures) => figures.own('LateCompletion', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'contradiction',
-    description:
-      'A bank reports failed for a completed debit: run operator exception list, then ask the bank which is true',
-    figure: (figures) => figures.own('Contradiction', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'refused-report',
-    description:
-      'A bank report was rejected, and its debit may time out: run operator exception list, then correct the report with the bank',
-    figure: (figures) => figures.own('RefusedReport', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'refund-failed',
-    description:
-      'A customer was not refunded: run operator exception list --kind refund, then exception refund once the cause is gone',
-    figure: (figures) => figures.own('RefundFailed', HIGHEST),
-    threshold: 1,
-  },
-  {
-    // The bank's own retry is all that saves such a report before the timeout of its debit.
+    // Without a retry by the bank the debit times out.
     name: 'bank-requests-limited',
     description:
-      'A bank was answered 429 and its reports may be lost: read caller and operation in the log, then raise the limit with operator limit set --bank',
-    figure: (figures) => figures.own('BankRequestsLimited', COUNTED),
+      'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
+    metric: (metrics) => metrics.service('BankRequestsLimited', COUNTED),
     threshold: 1,
   },
   {
     name: 'bank-credentials-refused',
     description:
-      'Requests to bank operations were answered 401 or 403: find the address in the access log and look for an expired or revoked token with operator credential list --bank',
-    figure: (figures) => figures.own('BankCredentialsRefused', COUNTED),
+      'Bank operations answered 401 or 403: find the address in the access log, then check operator credential list --bank for an expired or revoked token',
+    metric: (metrics) => metrics.service('BankCredentialsRefused', COUNTED),
     threshold: 5,
   },
   {
-    // One refused report of an own debit is an exception; many requests are a fault of a client.
+    // A single refused report is an exception; many refusals mean a faulty client.
     name: 'bank-requests-refused',
     description:
-      'Many requests of banks were answered 4xx: read caller and operation in the log, then correct the client together with the bank',
-    figure: (figures) => figures.own('BankRequestsRefused', COUNTED),
+      'Banks received many 4xx replies: find caller and operation in the log, then correct the client with the bank',
+    metric: (metrics) => metrics.service('BankRequestsRefused', COUNTED),
     threshold: 20,
   },
-  {
-    name: 'settlement-unfinished',
-    description:
-      'The night is not settled two hours after it began: operator settlement run, for whom the log of reconcile-day names',
-    figure: (figures) => figures.own('SettlementUnfinished', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'settlement-not-paid',
-    description: 'A batch was due and could not be paid: operator settlement process says why',
-    figure: (figures) => figures.own('SettlementNotPaid', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'settlement-failed',
-    description: 'A bank would not pay a batch: operator settlement retry pays it anew',
-    figure: (figures) => figures.own('SettlementFailed', HIGHEST),
-    threshold: 1,
-  },
-  {
-    name: 'reconciliation-differences',
-    description: 'What stands in the table does not fit together: operator reconcile lists it',
-    figure: (figures) => figures.own('ReconciliationDifferences', HIGHEST),
-    threshold: 1,
-  },
+  reported(
+    'settlement-unfinished',
+    'SettlementUnfinished',
+    'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
+  ),
+  reported(
+    'settlement-not-paid',
+    'SettlementNotPaid',
+    'A due batch could not be paid: operator settlement process prints the reason',
+  ),
+  reported(
+    'settlement-failed',
+    'SettlementFailed',
+    'A bank rejected a payout: fix the cause, then run operator settlement retry',
+  ),
+  reported(
+    'reconciliation-differences',
+    'ReconciliationDifferences',
+    'Reconciliation found differences: operator reconcile lists them',
+  ),
   {
     name: 'reconciliation-missing',
     description:
-      'No day was reconciled, and no night looked after, for a day: look at the schedule and the log of reconcile-day',
-    figure: (figures) =>
-      figures.own('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
+      'No reconciliation has run for a day: check the schedule and the log of reconcile-day',
+    metric: (metrics) =>
+      metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     threshold: 1,
     below: true,
-    // An hour more than a day, as no night takes to the minute as long as the one before.
-    times: HOURS_OF_A_DAY + 1,
-    silence: true,
+    // One hour more than a day, because runs differ in length.
+    periods: HOURS_OF_A_DAY + 1,
+    firesWithoutData: true,
   },
 ]
 
-/** @param name of a queue of dead letters */
 const deadLetterRows = (name: string): AlarmRow[] => [
   {
     name,
-    description: `Messages failed again and again: look for "fault" in the log of the consumer, mend it, redrive ${name}`,
-    figure: (figures) => figures.deadLetters(name, { statistic: 'Maximum', minutes: 1 }),
+    description: `Messages failed repeatedly: find "fault" in the consumer's log, fix the cause, then redrive ${name}`,
+    metric: (metrics) => metrics.deadLetterCount(name, { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
   },
   {
-    // They are kept for 14 days from when they were first sent, up to four days before.
+    // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
     name: `${name}-old`,
-    description: `Messages have been in ${name} for a week, and are deleted in the next: redrive them now`,
-    figure: (figures) => figures.deadFor(name, HIGHEST),
+    description: `Messages have been in ${name} for a week and expire in the next: redrive them now`,
+    metric: (metrics) => metrics.deadLetterAge(name, HIGHEST),
     threshold: 7 * DAY_SECONDS,
   },
 ]
 
-/** @param dead the names of the queues of dead letters */
+/** @param dead names of the dead-letter queues */
 export const alarmRows = (dead: Iterable<string>): AlarmRow[] => [
   ...rows,
   ...[...dead].flatMap(deadLetterRows),

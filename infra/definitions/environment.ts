@@ -2,7 +2,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionRow } from './functions.ts'
 
-/** What a stage decides for all of its functions. */
+/** Settings that apply to all functions of a stage. */
 export type StageSettings = {
   stage: string
   referencePrefix: string
@@ -10,11 +10,11 @@ export type StageSettings = {
   payoutsWaitForFunding: boolean
   /** Whether a second operator must approve some calls. */
   approvals: boolean
-  /** Where the API itself answers, and no webhook may go. */
+  /** Hosts of the API; webhooks must not target them. */
   ownHosts: readonly string[]
 }
 
-/** Where the parts are that a function uses. */
+/** Names and ARNs of the resources that functions use. */
 export type Addresses = {
   tableName: string
   queueUrl: (queue: QueueName) => string
@@ -23,11 +23,11 @@ export type Addresses = {
   scheduleRoleArn: string
   sealingKeyArn: string
   reportsBucket: string
-  /** Starts the names of all functions. */
+  /** Prefix of all function names. */
   functionPrefix: string
 }
 
-/** The environment of one function, the same in a stack and in the sandbox. */
+/** Returns the environment of one function, the same in a stack and in the sandbox. */
 export const environmentOf = (
   { permissions }: Pick<FunctionRow, 'permissions'>,
   settings: StageSettings,
@@ -35,28 +35,25 @@ export const environmentOf = (
 ): Record<string, string> => {
   const { items, sends = [], sealingKey, reports = [], journals = [], schedulesInto } = permissions
   const { invokes = [] } = permissions
+  const waitsForFunding = settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
     REFERENCE_PREFIX: settings.referencePrefix,
     OWN_HOSTS: settings.ownHosts.join(','),
-    ...(settings.hasSandboxBank ? { SANDBOX_BANK: 'true' } : {}),
-    ...(settings.payoutsWaitForFunding && items?.UpdateItem?.includes('FUNDS')
-      ? { PAYOUTS_WAIT_FOR_FUNDING: 'true' }
-      : {}),
-    ...(settings.approvals ? { APPROVALS: 'true' } : {}),
-    ...(items ? { TABLE_NAME: addresses.tableName } : {}),
+    ...(settings.hasSandboxBank && { SANDBOX_BANK: 'true' }),
+    ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
+    ...(settings.approvals && { APPROVALS: 'true' }),
+    ...(items && { TABLE_NAME: addresses.tableName }),
     ...Object.fromEntries(
       sends.map((queue) => [queueUrlVariable(queue), addresses.queueUrl(queue)]),
     ),
-    ...(sealingKey ? { SEALING_KEY_ARN: addresses.sealingKeyArn } : {}),
-    ...(invokes.length > 0 ? { FUNCTION_PREFIX: addresses.functionPrefix } : {}),
-    ...(reports.length + journals.length > 0 ? { REPORTS_BUCKET: addresses.reportsBucket } : {}),
-    ...(schedulesInto
-      ? {
-          SCHEDULE_GROUP: addresses.scheduleGroup,
-          SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
-          SCHEDULE_TARGET_ARN: addresses.queueArn(schedulesInto),
-        }
-      : {}),
+    ...(sealingKey && { SEALING_KEY_ARN: addresses.sealingKeyArn }),
+    ...(invokes.length > 0 && { FUNCTION_PREFIX: addresses.functionPrefix }),
+    ...(reports.length + journals.length > 0 && { REPORTS_BUCKET: addresses.reportsBucket }),
+    ...(schedulesInto && {
+      SCHEDULE_GROUP: addresses.scheduleGroup,
+      SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,
+      SCHEDULE_TARGET_ARN: addresses.queueArn(schedulesInto),
+    }),
   }
 }

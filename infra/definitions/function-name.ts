@@ -1,3 +1,3 @@
-/** Returns the name of a function on AWS, which carries its stage. */
+/** Returns the deployed name of a function in a stage. */
 export const functionName = (name: string, stage: string): string =>
   `debit-collection-${stage}-${name}`

@@ -1,30 +1,29 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import type { FunctionName } from './functions.ts'
 import {
   appendsToFeed,
-  bankReports,
+  appliesBankReports,
   buildsBatches,
   byStatus,
   caller,
-  delivers,
+  deliversWebhooks,
   derivesLedger,
-  expires,
-  movesAndFails,
+  expiresDebits,
+  merge,
   paysBatches,
   reconciles,
-  redelivers,
+  redeliversEvents,
   requestsApprovals,
+  transitionsDebits,
 } from './permission-groups.ts'
-import { allOf, type Permissions } from './permission-types.ts'
+import type { Permissions } from './permission-types.ts'
+
+const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
 /**
- * What each function may do, as one row: the stack makes its role of it, the sandbox holds its
- * calls against it, and a run of the flow tests tells what of it nobody used. Nothing else is
- * allowed, so whatever a function comes to call is to be said here first.
+ * Lists the permissions of each function; operations also get those of `caller`. The stack builds
+ * roles from the rows, the sandbox checks calls against them, and the flow tests report unused ones.
  */
-
-/** Of each function, beside what every operation needs of its caller. */
-const rows: Record<FunctionName, Permissions> = {
+const rows = {
   charge: {
     items: {
       GetItem: ['DEBIT#*', 'RESTORE'],
@@ -42,7 +41,7 @@ const rows: Record<FunctionName, Permissions> = {
   'get-bank': { items: { Query: ['BANKS'] } },
   'lookup-customer-banks': { items: { Query: ['BANKS', 'CUSTOMER#*'] } },
   'list-deliveries': { items: { GetItem: ['DEBIT#*'], Query: ['DEBIT#*'] } },
-  'redeliver-event': redelivers,
+  'redeliver-event': redeliversEvents,
   'list-events': { items: { Query: ['FEED#*'], BatchGetItem: ['DEBIT#*', 'BATCH#*'] } },
   'test-webhook': { items: { PutItem: ['PROVIDER#*'] }, sealingKey: true },
   'list-settlements': {
@@ -56,8 +55,8 @@ const rows: Record<FunctionName, Permissions> = {
     items: { GetItem: ['CUSTOMER#*'], BatchGetItem: ['DEBIT#*'], Query: ['BANKS'] },
     lists: { 'by-customer': ['*#+*'] },
   },
-  'update-debit-transaction': bankReports,
-  'debit-callback': bankReports,
+  'update-debit-transaction': appliesBankReports,
+  'debit-callback': appliesBankReports,
 
   'answer-unmatched': { items: { UpdateItem: ['WINDOW#unmatched#*'] } },
 
@@ -70,7 +69,7 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['PROVIDERS'] },
   },
-  'manage-connector': allOf(requestsApprovals, {
+  'manage-connector': merge(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
@@ -79,7 +78,7 @@ const rows: Record<FunctionName, Permissions> = {
     },
     sealingKey: true,
   }),
-  'manage-provider': allOf(requestsApprovals, {
+  'manage-provider': merge(requestsApprovals, {
     items: {
       GetItem: ['PROVIDER#*', 'BANKS'],
       BatchGetItem: ['PROVIDER#*'],
@@ -97,7 +96,7 @@ const rows: Record<FunctionName, Permissions> = {
     },
     lists: { 'by-status': ['CREDENTIALS#*'] },
   },
-  'manage-bank': allOf(requestsApprovals, {
+  'manage-bank': merge(requestsApprovals, {
     items: {
       GetItem: ['BANKS', 'BANK#*'],
       Query: ['BANKS'],
@@ -122,16 +121,16 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['PROVIDERS'] },
     sealingKey: true,
   },
-  'manage-delivery': allOf(redelivers, {
+  'manage-delivery': merge(redeliversEvents, {
     items: { Query: ['DEBIT#*', 'FEED#*'], PutItem: ['CHANGES', 'PROVIDER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
   }),
-  'manage-debit': allOf(movesAndFails, appendsToFeed, requestsApprovals, {
+  'manage-debit': merge(transitionsDebits, appendsToFeed, requestsApprovals, {
     items: { GetItem: ['PROVIDER#*'], BatchGetItem: ['DEBIT#*'], PutItem: ['DEBIT#*'] },
     lists: { 'by-status': byStatus },
     sends: ['submissions'],
   }),
-  'manage-exception': allOf(requestsApprovals, {
+  'manage-exception': merge(requestsApprovals, {
     items: {
       GetItem: ['DEBIT#*'],
       PutItem: ['DEBIT#*'],
@@ -152,7 +151,7 @@ const rows: Record<FunctionName, Permissions> = {
       PutItem: ['CHANGES'],
       UpdateItem: ['APPROVALS'],
     },
-    // Each function with a verb that needs an approval.
+    // Functions with verbs that need an approval.
     invokes: [
       'manage-bank',
       'manage-connector',
@@ -162,8 +161,8 @@ const rows: Record<FunctionName, Permissions> = {
       'manage-settlement',
     ],
   },
-  'manage-reconciliation': allOf(reconciles, { items: { GetItem: ['BANKS'] } }),
-  'manage-ledger': allOf(derivesLedger, { journals: ['read', 'write'] }),
+  'manage-reconciliation': merge(reconciles, { items: { GetItem: ['BANKS'] } }),
+  'manage-ledger': merge(derivesLedger, { journals: ['read', 'write'] }),
   'manage-funding': {
     items: {
       GetItem: ['BANKS', 'FUNDING'],
@@ -180,40 +179,38 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['PROVIDERS'] },
     reports: ['generation'],
   },
-  'manage-settlement': allOf(buildsBatches, paysBatches, requestsApprovals, {
+  'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     lists: { 'by-status': ['PROVIDERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],
   }),
 
-  relay: allOf(appendsToFeed, {
+  relay: merge(appendsToFeed, {
     items: { GetItem: ['PROVIDER#*'] },
     sends: [
       'submissions',
       'timeouts',
-      'webhooks-high',
-      'webhooks-medium',
-      'webhooks-low',
+      ...webhookQueues,
       'webhooks-sidelined',
       'recoveries',
       'refunds',
-      // Of a run that left the rest to another; of a payment no other is left anything.
+      // Continues an unfinished settlement run; payment runs have no continuation.
       'settlements',
     ],
   }),
-  'submit-to-bank': allOf(expires, {
+  'submit-to-bank': merge(expiresDebits, {
     items: { GetItem: ['CUSTOMER#*'] },
     sends: ['sandbox-outcomes'],
   }),
-  'report-sandbox-outcome': movesAndFails,
+  'report-sandbox-outcome': transitionsDebits,
   'schedule-timeout': {
     items: { GetItem: ['DEBIT#*'] },
     sends: ['expiries'],
     schedulesInto: 'expiries',
   },
-  'expire-debit': expires,
-  'deliver-webhook': allOf(delivers, { sends: ['webhooks-sidelined'] }),
-  'deliver-sidelined-webhook': delivers,
+  'expire-debit': expiresDebits,
+  'deliver-webhook': merge(deliversWebhooks, { sends: ['webhooks-sidelined'] }),
+  'deliver-sidelined-webhook': deliversWebhooks,
   'recover-deliveries': {
     items: { GetItem: ['PROVIDER#*', 'DEBIT#*'], PutItem: ['DEBIT#*', 'PROVIDER#*'] },
     lists: { 'by-status': ['*#undelivered'] },
@@ -223,14 +220,14 @@ const rows: Record<FunctionName, Permissions> = {
     lists: { 'by-status': ['PROVIDERS'], work: ['PAY'] },
     sends: ['settlements', 'payments'],
   },
-  'build-batch': allOf(buildsBatches, { reports: ['write'] }),
+  'build-batch': merge(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
   'refund-customer': {
     items: { GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'], PutItem: ['DEBIT#*'] },
     sealingKey: true,
   },
   'reconcile-day': reconciles,
-  sweep: allOf(expires, appendsToFeed, {
+  sweep: merge(expiresDebits, appendsToFeed, {
     items: {
       GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
       BatchGetItem: ['DEBIT#*'],
@@ -238,18 +235,12 @@ const rows: Record<FunctionName, Permissions> = {
       UpdateItem: ['BATCH#*', 'BUILD#*'],
     },
     lists: { 'by-status': ['PROVIDERS'], work: ['WATCH#*', 'SETTLE#*'] },
-    sends: [
-      'submissions',
-      'webhooks-high',
-      'webhooks-medium',
-      'webhooks-low',
-      'recoveries',
-      'settlements',
-      'payments',
-      'refunds',
-    ],
+    sends: ['submissions', ...webhookQueues, 'recoveries', 'settlements', 'payments', 'refunds'],
   }),
-}
+} as const satisfies Record<string, Permissions>
+
+export type FunctionName = keyof typeof rows
+export const functionNames = Object.keys(rows) as FunctionName[]
 
 export const permissionsOf = (name: FunctionName): Permissions =>
-  name in operations ? allOf(caller(name as OperationName), rows[name]) : rows[name]
+  name in operations ? merge(caller(name as OperationName), rows[name]) : rows[name]

@@ -1,7 +1,7 @@
 import { errorHeaders, replyHeaders } from '../../shared/api/reply-headers.ts'
 import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
 
-/** What the gateway answers by itself, without any function, in the envelope: every type it has. */
+/** Maps every response type of the gateway to the service's error codes (docs/api.md#gateway). */
 export const gatewayResponses = {
   REQUEST_TOO_LARGE: { status: 413, code: 1400, details: ['body too large'] },
   BAD_REQUEST_PARAMETERS: { status: 400, code: 1400 },
@@ -9,7 +9,7 @@ export const gatewayResponses = {
   UNSUPPORTED_MEDIA_TYPE: { status: 400, code: 1400 },
   MISSING_AUTHENTICATION_TOKEN: { status: 404, code: 1404 },
   RESOURCE_NOT_FOUND: { status: 404, code: 1404 },
-  // No operation uses the gateway's own credentials; who sends some all the same is told so.
+  // No operation uses the gateway's own credentials, but a caller may still send some.
   UNAUTHORIZED: { status: 401, code: 1401 },
   INVALID_API_KEY: { status: 401, code: 1401 },
   INVALID_SIGNATURE: { status: 401, code: 1401 },
@@ -29,36 +29,36 @@ export const gatewayResponses = {
 
 export type GatewayResponse = keyof typeof gatewayResponses
 
-type Row = { status: number; code: ErrorCode; details?: readonly string[] }
+type GatewayResponseRow = { status: number; code: ErrorCode; details?: readonly string[] }
 
-/** A paused stage denies every request, and says that it is not available. */
+/** Returns the row of a response type; a paused stage denies every request with 503/1503. */
 export const gatewayResponseOf = (
   type: GatewayResponse,
   { paused }: { paused?: boolean } = {},
-): Row =>
+): GatewayResponseRow =>
   paused && type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : gatewayResponses[type]
 
-type Frame = { timestamp: string | null; requestId: string | null }
+type GatewayMeta = { timestamp: string | null; requestId: string | null }
 
-/** @param frame the time and the id, or the gateway's variables that stand for them */
-export const gatewayBody = ({ code, details }: Row, frame: Frame): string =>
-  errorBody(code, details, frame)
+/** @param meta time and request id, or the gateway's variables for them */
+export const gatewayBody = ({ code, details }: GatewayResponseRow, meta: GatewayMeta): string =>
+  errorBody(code, details, meta)
 
 /** The gateway throttles by the second. */
 const THROTTLED_SECONDS = 1
 
-/** The headers of a gateway's reply, apart from its request id. */
-export const gatewayHeaders = ({ status, code }: Row): Record<string, string> => ({
+/** Returns the headers of a gateway's reply, except X-Request-ID. */
+export const gatewayHeaders = ({ status, code }: GatewayResponseRow): Record<string, string> => ({
   ...replyHeaders,
   ...errorHeaders(code, status),
   ...(status === 429 ? { 'Retry-After': String(THROTTLED_SECONDS) } : {}),
 })
 
-/** The envelope of an error that no function wrote. */
+/** Returns the body of an error that no function writes (docs/api.md#errors). */
 export const errorBody = (
   code: ErrorCode,
   details: readonly string[] | Record<string, string | number> | undefined,
-  { timestamp, requestId }: Frame,
+  { timestamp, requestId }: GatewayMeta,
 ): string => {
   const { message, category, severity } = errors[code]
   return JSON.stringify({

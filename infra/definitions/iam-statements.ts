@@ -1,12 +1,12 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
+import type { FunctionName } from './function-permissions.ts'
 import { permissionsOf } from './function-permissions.ts'
-import type { FunctionName } from './functions.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
 import type { IndexName, ItemAction, Permissions } from './permission-types.ts'
 
-/** The role of each function as IAM is told of it, before anything has an ARN. */
+/** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
 
-export type Resource =
+export type IamResource =
   | 'table'
   | `index/${IndexName}`
   | 'stream'
@@ -23,29 +23,30 @@ export type Resource =
   | 'key'
   | 'log'
 
-export type Statement = {
+export type IamStatement = {
   actions: readonly string[]
-  resource: Resource
-  /** `dynamodb:LeadingKeys`: the partition keys, with `*` for what only a run can know. */
+  resource: IamResource
+  /** `dynamodb:LeadingKeys`: patterns of partition keys. */
   keys?: readonly string[]
-  /** `kms:ViaService`: the services that ask in the function's name. */
+  /** `kms:ViaService`: services that may use the key on the function's behalf. */
   via?: readonly string[]
   /** `iam:PassedToService` */
   passedTo?: string
 }
 
-/** Why what stands behind the last name of a resource can be no narrower. */
-export const wildcards: Partial<Record<Resource, string>> = {
-  'schedules/*':
-    'A schedule is named by the uuid of its debit; nothing but clocks of debits is in the group',
-  'reports/settlements/*/STL-*':
-    'A report is kept under its provider and its batch, which only a run can know',
-  'reports/ledger/*': 'A journal is named by its day',
-  log: 'Lambda names the streams of the log group that is the function’s own',
+/** Reasons for the wildcards in resources. */
+export const wildcardReasons: Partial<Record<IamResource, string>> = {
+  'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
+  'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
+  'reports/ledger/*': 'The key of a journal contains its day',
+  log: 'Lambda names the streams in the log group of the function',
 }
 
-/** What the code of a function calls: every flow test is held against it. */
-export const calledBy = (name: FunctionName, permissions = permissionsOf(name)): Statement[] => [
+/** Returns the statements for calls by the function's code; the sandbox enforces them. */
+export const codeStatements = (
+  name: FunctionName,
+  permissions = permissionsOf(name),
+): IamStatement[] => [
   ...itemStatements(permissions),
   ...Object.entries(permissions.lists ?? {}).map(([index, keys]) => ({
     actions: ['dynamodb:Query'],
@@ -56,8 +57,8 @@ export const calledBy = (name: FunctionName, permissions = permissionsOf(name)):
     actions: ['sqs:SendMessage'],
     resource: `queue/${queue}` as const,
   })),
-  // Has a message that failed come again soon.
-  ...queuesOf(name).map((queue) => ({
+  // Shortens the visibility timeout of a failed message.
+  ...consumedQueues(name).map((queue) => ({
     actions: ['sqs:ChangeMessageVisibility'],
     resource: `queue/${queue}` as const,
   })),
@@ -70,25 +71,27 @@ export const calledBy = (name: FunctionName, permissions = permissionsOf(name)):
   })),
 ]
 
-/** What AWS itself calls in the name of a function: to feed it, to keep its log, to decrypt. */
-export const calledFor = (name: FunctionName, permissions = permissionsOf(name)): Statement[] => [
+/** Returns the statements for calls by AWS on the function's behalf: polling, logs, decryption. */
+export const platformStatements = (
+  name: FunctionName,
+  permissions = permissionsOf(name),
+): IamStatement[] => [
   { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resource: 'log' },
-  ...queuesOf(name).map((queue) => ({
+  ...consumedQueues(name).map((queue) => ({
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
     resource: `queue/${queue}` as const,
   })),
-  ...(isFedByStream(name) ? streamStatements : []),
+  ...(readsStream(name) ? streamStatements : []),
   ...encryptionStatements(permissions),
   ...listStatements(permissions),
 ]
 
-/** What the services that keep things ask of the key in the name of their caller. */
 const encryptionStatements = ({
   items,
   reports = [],
   journals = [],
   sealingKey,
-}: Permissions): Statement[] => {
+}: Permissions): IamStatement[] => {
   const via = [
     ...(items ? ['dynamodb'] : []),
     ...(reports.length + journals.length > 0 ? ['s3'] : []),
@@ -108,15 +111,15 @@ const KEY_ACTIONS = [
 
 const isJob = (name: FunctionName): name is JobName => name in jobs
 
-const isFedByStream = (name: FunctionName): boolean => isJob(name) && 'stream' in jobRow(name).from
+const readsStream = (name: FunctionName): boolean => isJob(name) && 'stream' in jobRow(name).from
 
-const queuesOf = (name: FunctionName): readonly QueueName[] => {
+const consumedQueues = (name: FunctionName): readonly QueueName[] => {
   if (!isJob(name)) return []
   const { from } = jobRow(name)
   return 'queues' in from ? from.queues : []
 }
 
-const streamStatements: Statement[] = [
+const streamStatements: IamStatement[] = [
   {
     actions: [
       'dynamodb:DescribeStream',
@@ -129,24 +132,24 @@ const streamStatements: Statement[] = [
   { actions: ['sqs:SendMessage'], resource: 'lost-records' },
 ]
 
-/** One for all actions that are allowed on the same keys: a policy has its size. */
-const itemStatements = ({ items = {} }: Permissions): Statement[] => {
+/** Merges actions on the same keys into one statement, because the size of a policy is limited. */
+const itemStatements = ({ items = {} }: Permissions): IamStatement[] => {
   const byKeys = Map.groupBy(
     Object.entries(items) as [ItemAction, readonly string[]][],
     ([, keys]) => keys.toSorted().join(),
   )
-  return [...byKeys.values()].map((same) => ({
-    actions: same.map(([action]) => `dynamodb:${action}`),
+  return [...byKeys.values()].map((entries) => ({
+    actions: entries.map(([action]) => `dynamodb:${action}`),
     resource: 'table',
-    keys: same[0]?.[1] ?? [],
+    keys: entries[0]?.[1] ?? [],
   }))
 }
 
-const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
+const scheduleStatements = ({ schedulesInto }: Permissions): IamStatement[] =>
   schedulesInto
     ? [
         { actions: ['scheduler:CreateSchedule'], resource: 'schedules/*' },
-        // Scheduler acts with it when the time has come.
+        // Scheduler assumes this role to send the message.
         {
           actions: ['iam:PassRole'],
           resource: 'schedule-role',
@@ -155,20 +158,20 @@ const scheduleStatements = ({ schedulesInto }: Permissions): Statement[] =>
       ]
     : []
 
-const sealingKeyStatements = ({ sealingKey }: Permissions): Statement[] =>
+const sealingKeyStatements = ({ sealingKey }: Permissions): IamStatement[] =>
   sealingKey ? [{ actions: ['secretsmanager:GetSecretValue'], resource: 'sealing-key' }] : []
 
-/** Nobody lists them, so S3 says of a report that is gone only that it is forbidden: a fault too. */
-const reportStatements = ({ reports = [], journals = [] }: Permissions): Statement[] => [
-  ...reports.map((use) => ({
-    actions: reportActions[use],
+/** Without `s3:ListBucket`, S3 answers 403 for a missing report, which is a fault as well. */
+const reportStatements = ({ reports = [], journals = [] }: Permissions): IamStatement[] => [
+  ...reports.map((access) => ({
+    actions: reportActions[access],
     resource:
-      use === 'generation'
+      access === 'generation'
         ? ('reports/restores/generation.json' as const)
         : ('reports/settlements/*/STL-*' as const),
   })),
-  ...journals.map((use) => ({
-    actions: reportActions[use],
+  ...journals.map((access) => ({
+    actions: reportActions[access],
     resource: 'reports/ledger/*' as const,
   })),
 ]
@@ -179,14 +182,14 @@ const reportActions = {
   generation: ['s3:GetObject', 's3:PutObject'],
 } as const
 
-/** Without it, S3 does not say that an object is not there: before the first restore none is. */
-const listStatements = ({ reports = [] }: Permissions): Statement[] =>
+/** Lets S3 answer 404 for the generation, which does not exist before the first restore. */
+const listStatements = ({ reports = [] }: Permissions): IamStatement[] =>
   reports.includes('generation') ? [{ actions: ['s3:ListBucket'], resource: 'reports' }] : []
 
-/** An action on a resource, or on the items of one partition key: the least that can be allowed. */
+/** A single action on a resource or on the items of one partition key. */
 export type Permission = { action: string; resource: string; key?: string }
 
-export const permissionsIn = (statements: readonly Statement[]): Permission[] =>
+export const permissionsIn = (statements: readonly IamStatement[]): Permission[] =>
   statements.flatMap(({ actions, resource, keys }) =>
     actions.flatMap((action) =>
       keys ? keys.map((key) => ({ action, resource, key })) : [{ action, resource }],

@@ -1,19 +1,16 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 
-/**
- * Every function that no one calls over HTTP, as one row: what feeds it and how long it may take.
- * The stacks and the sandbox are both built from here.
- */
+/** Lists the functions that consume the table's stream or a queue. */
 
-type Feed =
+type JobSource =
   /** Changes of items of these entities, from the table's stream. */
   | { stream: readonly string[]; batchSize: number }
   | { queues: readonly QueueName[]; batchSize: number; maxConcurrency: number }
 
 export type Job = {
-  from: Feed
+  from: JobSource
   timeoutSeconds: number
-  /** Schedules of its own put a message into its queue, again and again. */
+  /** Recurring schedules that send a message to the job's queue. */
   every?: readonly (`rate(${string})` | `cron(${string})`)[]
 }
 
@@ -33,7 +30,7 @@ export const jobs = {
     from: { queues: ['sandbox-outcomes'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 10,
   },
-  // Bounded, because Scheduler takes 250 new schedules a second in most Regions.
+  // Scheduler's quota is 250 new schedules per second in most Regions.
   'schedule-timeout': {
     from: { queues: ['timeouts'], batchSize: 10, maxConcurrency: 5 },
     timeoutSeconds: 20,
@@ -42,8 +39,8 @@ export const jobs = {
     from: { queues: ['expiries'], batchSize: 10, maxConcurrency: 10 },
     timeoutSeconds: 20,
   },
-  // One message at a time: ten slow receivers in one batch would pass any timeout. Two first
-  // attempts may go in one message, at up to 60 s each.
+  // One message per batch: ten slow receivers would exceed any timeout. One message may hold two
+  // first attempts of up to 60 s each.
   'deliver-webhook': {
     from: {
       queues: ['webhooks-high', 'webhooks-medium', 'webhooks-low'],
@@ -60,7 +57,7 @@ export const jobs = {
     from: { queues: ['recoveries'], batchSize: 1, maxConcurrency: 5 },
     timeoutSeconds: 30,
   },
-  // At midnight, and again for what was not to be seen then, or when the first run did not come.
+  // Repeated for debits that the index lists late, and in case a run is lost.
   'open-settlement': {
     from: { queues: ['settlement-runs'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 60,
@@ -78,7 +75,7 @@ export const jobs = {
     from: { queues: ['refunds'], batchSize: 1, maxConcurrency: 5 },
     timeoutSeconds: 60,
   },
-  // When the runs of the night are done.
+  // After the settlement runs.
   'reconcile-day': {
     from: { queues: ['reconciliations'], batchSize: 1, maxConcurrency: 2 },
     timeoutSeconds: 900,
@@ -95,10 +92,10 @@ export type JobName = keyof typeof jobs
 export const jobNames = Object.keys(jobs) as JobName[]
 export const jobRow = (name: JobName): Job => jobs[name]
 
-/** Jobs that a schedule of their own sets off, and by which queue. */
+/** Recurring schedules, each with the queue that it fills. */
 export const recurring = jobNames.flatMap((name) => {
   const { from, every = [] } = jobRow(name)
   const [queue] = 'queues' in from ? from.queues : []
   if (!queue) return []
-  return every.map((expression, n) => ({ name: `${name}-${n + 1}`, queue, expression }))
+  return every.map((expression, index) => ({ name: `${name}-${index + 1}`, queue, expression }))
 })

@@ -12,26 +12,28 @@ import { operations } from '../../shared/api/operations.ts'
 import { METRICS_NAMESPACE, type MetricName, metricsService } from '../../shared/metrics.ts'
 import type { Stage } from './stages.ts'
 
-/** What is deployed, as far as figures of it are asked for. */
-export type Deployed = {
+/** Resources that emit the metrics. */
+type MetricSources = {
   stage: Stage
   api: RestApi
   functions: ReadonlyMap<string, IFunction>
-  /** The queues of work, and those of what failed again and again. */
-  work: ReadonlyMap<string, Queue>
-  dead: ReadonlyMap<string, Queue>
-  /** Functions whose chains of invocations AWS may break off. */
-  mayBeDropped: readonly string[]
+  queues: ReadonlyMap<string, Queue>
+  deadLetterQueues: ReadonlyMap<string, Queue>
+  /** Functions whose recursive invocations AWS may drop. */
+  loopChecked: readonly string[]
 }
 
-type Over = { statistic: string; minutes?: number }
+/** A statistic and its period, five minutes by default. */
+type Aggregation = { statistic: string; minutes?: number }
 
-/** Where each figure comes from, for alarms and for the dashboard. */
+type LambdaMetric = 'IteratorAge' | 'Throttles' | 'Errors' | 'RecursiveInvocationsDropped'
+
+/** Metrics for alarms and the dashboard. */
 export type Metrics = ReturnType<typeof metricsOf>
 
-export const metricsOf = (deployed: Deployed) => {
-  const { stage, api, functions, work, dead, mayBeDropped } = deployed
-  const over = ({ statistic, minutes = 5 }: Over): MetricOptions => ({
+export const metricsOf = (sources: MetricSources) => {
+  const { stage, api, functions, queues, deadLetterQueues, loopChecked } = sources
+  const options = ({ statistic, minutes = 5 }: Aggregation): MetricOptions => ({
     statistic,
     period: Duration.minutes(minutes),
   })
@@ -39,54 +41,53 @@ export const metricsOf = (deployed: Deployed) => {
     namespace: string,
     metricName: string,
     dimensionsMap: Record<string, string>,
-    how: Over,
-  ): Metric => new Metric({ namespace, metricName, dimensionsMap, ...over(how) })
+    over: Aggregation,
+  ): Metric => new Metric({ namespace, metricName, dimensionsMap, ...options(over) })
+  const lambda = (name: string, metricName: LambdaMetric, over: Aggregation): Metric =>
+    metric('AWS/Lambda', metricName, { FunctionName: get(functions, name).functionName }, over)
   const gateway = { ApiName: api.restApiName, Stage: stage.name }
   return {
-    /** One that the service counts itself. */
-    own: (name: MetricName, how: Over): Metric =>
-      metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, how),
-    api: (name: '5XXError' | '4XXError' | 'Count', how: Over): Metric =>
-      metric('AWS/ApiGateway', name, gateway, how),
-    /** From the request's arrival at the gateway to the reply. */
-    chargeLatency: (how: Over): Metric => {
+    lambda,
+    /** Metric that the service publishes itself. */
+    service: (name: MetricName, over: Aggregation): Metric =>
+      metric(METRICS_NAMESPACE, name, { service: metricsService(stage.name) }, over),
+    api: (name: '5XXError' | '4XXError' | 'Count', over: Aggregation): Metric =>
+      metric('AWS/ApiGateway', name, gateway, over),
+    /** Milliseconds from the arrival of a charge at the gateway to the reply. */
+    chargeLatency: (over: Aggregation): Metric => {
       const { path, method } = operations.charge
-      const charge = { ...gateway, Resource: path, Method: method }
-      return metric('AWS/ApiGateway', 'Latency', charge, how)
+      return metric(
+        'AWS/ApiGateway',
+        'Latency',
+        { ...gateway, Resource: path, Method: method },
+        over,
+      )
     },
-    ofFunction: (name: string, figure: 'IteratorAge' | 'Throttles' | 'Errors', how: Over): Metric =>
-      metric('AWS/Lambda', figure, { FunctionName: named(functions, name).functionName }, how),
-    /** Invocations that AWS has dropped because their chain was too long, of all that may not be. */
-    dropped: (): IMetric =>
+    /** Invocations that AWS dropped as recursive loops. */
+    droppedInvocations: (): IMetric =>
       new MathExpression({
         expression: 'SUM(FILL(METRICS(), 0))',
         label: 'Invocations dropped',
         period: Duration.minutes(5),
         usingMetrics: Object.fromEntries(
-          mayBeDropped.map((name, n) => [
-            `m${n}`,
-            metric(
-              'AWS/Lambda',
-              'RecursiveInvocationsDropped',
-              { FunctionName: named(functions, name).functionName },
-              { statistic: 'Sum' },
-            ),
+          loopChecked.map((name, index) => [
+            `m${index}`,
+            lambda(name, 'RecursiveInvocationsDropped', { statistic: 'Sum' }),
           ]),
         ),
       }),
-    /** Messages among dead letters, or seconds that the oldest of them has been there. */
-    deadLetters: (name: string, how: Over): Metric =>
-      named(dead, name).metricApproximateNumberOfMessagesVisible(over(how)),
-    deadFor: (name: string, how: Over): Metric =>
-      named(dead, name).metricApproximateAgeOfOldestMessage(over(how)),
-    /** Seconds that the oldest message of a queue has waited. */
-    age: (name: string, how: Over): Metric =>
-      named(work, name).metricApproximateAgeOfOldestMessage(over(how)),
+    deadLetterCount: (name: string, over: Aggregation): Metric =>
+      get(deadLetterQueues, name).metricApproximateNumberOfMessagesVisible(options(over)),
+    /** Age of the oldest message, in seconds. */
+    deadLetterAge: (name: string, over: Aggregation): Metric =>
+      get(deadLetterQueues, name).metricApproximateAgeOfOldestMessage(options(over)),
+    queueAge: (name: string, over: Aggregation): Metric =>
+      get(queues, name).metricApproximateAgeOfOldestMessage(options(over)),
   }
 }
 
-const named = <T>(things: ReadonlyMap<string, T>, name: string): T => {
-  const thing = things.get(name)
-  if (!thing) throw new Error(`There is no ${name}`)
-  return thing
+const get = <T>(resources: ReadonlyMap<string, T>, name: string): T => {
+  const resource = resources.get(name)
+  if (!resource) throw new Error(`Unknown name ${name}`)
+  return resource
 }

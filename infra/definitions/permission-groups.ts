@@ -1,7 +1,29 @@
 import { type OperationName, operations } from '../../shared/api/operations.ts'
-import { allOf, type Permissions } from './permission-types.ts'
+import type { Permissions } from './permission-types.ts'
 
-/** Permissions that several functions share, by what the functions do. */
+/** Groups the permissions that several functions share. */
+
+const mergeLists = <K extends string, V>(
+  records: readonly (Partial<Record<K, readonly V[]>> | undefined)[],
+): Partial<Record<K, readonly V[]>> => {
+  const merged: Partial<Record<K, readonly V[]>> = {}
+  const entries = records.flatMap((record) => Object.entries(record ?? {}) as [K, readonly V[]][])
+  for (const [key, values] of entries) merged[key] = unique([...(merged[key] ?? []), ...values])
+  return merged
+}
+
+const unique = <V>(values: readonly V[]): V[] => [...new Set(values)]
+
+/** Returns the union of several permissions. */
+export const merge = (...parts: readonly Permissions[]): Permissions => ({
+  ...Object.assign({}, ...parts),
+  items: mergeLists(parts.map(({ items }) => items)),
+  lists: mergeLists(parts.map(({ lists }) => lists)),
+  sends: unique(parts.flatMap(({ sends = [] }) => sends)),
+  reports: unique(parts.flatMap(({ reports = [] }) => reports)),
+  journals: unique(parts.flatMap(({ journals = [] }) => journals)),
+  invokes: unique(parts.flatMap(({ invokes = [] }) => invokes)),
+})
 
 /** Reads the caller, counts requests and failed credentials, and verifies a provider's signature. */
 export const caller = (name: OperationName): Permissions => ({
@@ -12,14 +34,10 @@ export const caller = (name: OperationName): Permissions => ({
   ...(operations[name].caller === 'provider' ? { sealingKey: true } : {}),
 })
 
-/** Reads the generation of what is written, and what is held. */
-const restored: Permissions = { items: { GetItem: ['RESTORE'] } }
+/** Reads the restore generation and the holds of a restore (docs/api.md#restores). */
+const readsRestore: Permissions = { items: { GetItem: ['RESTORE'] } }
 
-const moves = allOf(restored, {
-  items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*'] },
-})
-
-/** Stores calls that need an approval, and carries out granted ones. */
+/** Stores calls that need an approval and executes approved ones. */
 export const requestsApprovals: Permissions = {
   items: {
     GetItem: ['APPROVALS'],
@@ -28,21 +46,23 @@ export const requestsApprovals: Permissions = {
   },
 }
 
-/** One that fails gives its amount back to its day. */
-export const movesAndFails = allOf(moves, { items: { UpdateItem: ['PROVIDER#*'] } })
+/** Changes debits; a failed debit also lowers the day total of its provider. */
+export const transitionsDebits = merge(readsRestore, {
+  items: { GetItem: ['DEBIT#*'], UpdateItem: ['DEBIT#*', 'PROVIDER#*'] },
+})
 
-/** Asks the bank for the outcome before a timeout fails a debit. */
-export const expires = allOf(movesAndFails, {
+/** Queries the bank for the outcome before a timeout fails a debit. */
+export const expiresDebits = merge(transitionsDebits, {
   items: { GetItem: ['BANKS', 'BANK#*'] },
   sealingKey: true,
 })
 
-export const bankReports = allOf(movesAndFails, {
+export const appliesBankReports = merge(transitionsDebits, {
   items: { GetItem: ['UUID#*'], PutItem: ['DEBIT#*'] },
 })
 
-/** Attempts at events of debits and batches, and the health of the webhook. */
-export const delivers: Permissions = {
+/** Delivers events of debits and batches, and updates the webhook's health. */
+export const deliversWebhooks: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     GetItem: ['DEBIT#*', 'PROVIDER#*'],
@@ -51,7 +71,7 @@ export const delivers: Permissions = {
   sealingKey: true,
 }
 
-export const redelivers: Permissions = {
+export const redeliversEvents: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
     GetItem: ['DEBIT#*', 'PROVIDER#*'],
@@ -59,11 +79,11 @@ export const redelivers: Permissions = {
   },
 }
 
-export const appendsToFeed = allOf(restored, {
+export const appendsToFeed = merge(readsRestore, {
   items: { Query: ['FEED#*'], PutItem: ['FEED#*'], UpdateItem: ['FEED#*'] },
 })
 
-export const buildsBatches = allOf(restored, {
+export const buildsBatches = merge(readsRestore, {
   items: {
     GetItem: ['PROVIDER#*', 'BATCH#*', 'SWEEP'],
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -76,7 +96,7 @@ export const buildsBatches = allOf(restored, {
   lists: { 'by-status': ['*#settlements'], work: ['SETTLE#*'] },
 })
 
-export const paysBatches = allOf(restored, {
+export const paysBatches = merge(readsRestore, {
   items: {
     GetItem: ['BATCH#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'FUNDS'],
     BatchGetItem: ['BATCH#*'],
@@ -89,7 +109,6 @@ export const paysBatches = allOf(restored, {
 
 export const byStatus = ['*#pending', '*#processing', '*#completed', '*#failed', '*#reversed']
 
-/** Derives the ledger of a day from what is stored. */
 export const derivesLedger: Permissions = {
   items: {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
@@ -101,7 +120,7 @@ export const derivesLedger: Permissions = {
   },
 }
 
-export const reconciles = allOf(derivesLedger, {
+export const reconciles = merge(derivesLedger, {
   items: {
     GetItem: ['PROVIDER#*', 'FUNDS', 'RESTORE'],
     BatchGetItem: ['UUID#*', 'PROVIDER#*#*'],

@@ -1,8 +1,6 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import type { tableDefinition } from './table.ts'
 
-/** The words in which permissions.ts says what a function may do. */
-
 export type ItemAction =
   | 'GetItem'
   | 'BatchGetItem'
@@ -10,12 +8,12 @@ export type ItemAction =
   | 'PutItem'
   | 'UpdateItem'
   | 'DeleteItem'
-  /** The writes of a transaction are each allowed by their own action; this one has no other use. */
+  /** Writes of a transaction need their own actions; this one exists only in transactions. */
   | 'ConditionCheckItem'
 
 export type IndexName = (typeof tableDefinition)['indexes'][number]['name']
 
-/** Partition keys of the table, as `dynamodb:LeadingKeys` is held against them. */
+/** Partition keys of the table, as patterns for `dynamodb:LeadingKeys`. */
 type Partition =
   | 'APPROVALS'
   | 'BANKS'
@@ -26,52 +24,25 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED' | 'PROVIDER' | 'UUID'}#*`
-  /** The claims on providers' references, apart from what else is kept of a provider. */
+  /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
 
 type Items = Partial<Record<ItemAction, readonly Partition[]>>
-/** The partition keys of an index that may be asked for. */
+/** Partition keys of an index. */
 type Lists = Partial<Record<IndexName, readonly string[]>>
 
 export type Permissions = {
   items?: Items
   lists?: Lists
   sends?: readonly QueueName[]
-  /** Creates schedules that put messages into this queue. */
+  /** Queue that the function's schedules send to. */
   schedulesInto?: QueueName
-  /** Seals or opens the secrets of providers or banks. */
+  /** Seals or opens secrets of providers and banks. */
   sealingKey?: true
-  /** Functions of the operator command that it invokes. */
   invokes?: readonly `manage-${string}`[]
-  /** The reports of batches, and what is kept with them of restores. */
+  /** Settlement reports, and the restore generation in the same bucket. */
   reports?: readonly ('read' | 'write' | 'generation')[]
-  /** The journals of the ledger. */
+  /** Journals of the ledger. */
   journals?: readonly ('read' | 'write')[]
 }
-
-/** Lists under the same name in one. */
-const together = <K extends string, V>(
-  all: readonly (Partial<Record<K, readonly V[]>> | undefined)[],
-): Partial<Record<K, readonly V[]>> => {
-  const merged: Partial<Record<K, readonly V[]>> = {}
-  for (const [key, values] of all.flatMap(
-    (one) => Object.entries(one ?? {}) as [K, readonly V[]][],
-  )) {
-    merged[key] = unique([...(merged[key] ?? []), ...values])
-  }
-  return merged
-}
-
-const unique = <V>(values: readonly V[]): V[] => [...new Set(values)]
-
-/** Several in one. */
-export const allOf = (...parts: readonly Permissions[]): Permissions => ({
-  ...Object.assign({}, ...parts),
-  items: together(parts.map(({ items }) => items)),
-  lists: together(parts.map(({ lists }) => lists)),
-  sends: unique(parts.flatMap(({ sends = [] }) => sends)),
-  reports: unique(parts.flatMap(({ reports = [] }) => reports)),
-  journals: unique(parts.flatMap(({ journals = [] }) => journals)),
-  invokes: unique(parts.flatMap(({ invokes = [] }) => invokes)),
-})

@@ -1,10 +1,10 @@
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { jobNames, jobRow } from './jobs.ts'
 
-/** Every queue, as the job that it feeds needs it. */
+/** Settings of a queue, derived from the job that consumes it. */
 export type QueueRow = {
   name: QueueName
-  /** Six times the consumer's timeout, so that no second worker starts on a message in work. */
+  /** Six times the consumer's timeout, so that an in-flight message stays invisible. */
   visibilitySeconds: number
   retentionSeconds: number
   deadLetterRetentionSeconds: number
@@ -20,11 +20,11 @@ export const queueRows: QueueRow[] = jobNames.flatMap((job) => {
   return from.queues.map((name) => ({
     name,
     visibilitySeconds: 6 * timeoutSeconds,
-    // What comes each minute is stale after two.
+    // A message that is sent each minute is stale after two.
     retentionSeconds: isEachMinute ? 120 : 4 * DAY_SECONDS,
-    // A dead letter keeps the age it had, so it must outlive the queue it came from by far.
+    // A dead letter keeps its first send time, so this must exceed the queue's own retention.
     deadLetterRetentionSeconds: 14 * DAY_SECONDS,
-    // Some eight minutes of repeats: an outage that passes leaves nothing among the dead letters.
+    // About eight minutes of retries, so that a short outage leaves no dead letters.
     maxReceiveCount: isEachMinute ? 3 : 12,
   }))
 })

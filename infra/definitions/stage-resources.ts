@@ -4,32 +4,27 @@ import { type JobName, jobNames, jobRow } from './jobs.ts'
 import { type QueueRow, queueRows } from './queues.ts'
 import type { Stage } from './stages.ts'
 
-/** What of all functions and queues a stage has: where money is real, nothing that plays a bank. */
+/** Selects the jobs, functions and queues of a stage; a production stage has no sandbox bank. */
 
-const players: readonly JobName[] = ['report-sandbox-outcome']
+const SANDBOX_JOB = 'report-sandbox-outcome' satisfies JobName
+const { from } = jobRow(SANDBOX_JOB)
+const sandboxQueues: readonly QueueName[] = 'queues' in from ? from.queues : []
 
-const playerQueues: readonly QueueName[] = players.flatMap((name) => {
-  const { from } = jobRow(name)
-  return 'queues' in from ? from.queues : []
-})
+type SandboxBank = Pick<Stage, 'hasSandboxBank'>
 
-type Parts = Pick<Stage, 'hasSandboxBank'>
+const hasQueue = ({ hasSandboxBank }: SandboxBank, name: QueueName): boolean =>
+  hasSandboxBank || !sandboxQueues.includes(name)
 
-const hasQueue =
-  ({ hasSandboxBank }: Parts) =>
-  (name: QueueName): boolean =>
-    hasSandboxBank || !playerQueues.includes(name)
+export const jobsOf = ({ hasSandboxBank }: SandboxBank): JobName[] =>
+  jobNames.filter((name) => hasSandboxBank || name !== SANDBOX_JOB)
 
-export const jobsOf = ({ hasSandboxBank }: Parts): JobName[] =>
-  jobNames.filter((name) => hasSandboxBank || !players.includes(name))
-
-export const functionsOf = (stage: Parts): FunctionRow[] =>
+export const functionsOf = (stage: SandboxBank): FunctionRow[] =>
   functionRows
-    .filter(({ name }) => stage.hasSandboxBank || !(players as readonly string[]).includes(name))
-    .map(({ permissions, ...row }) => ({
-      ...row,
-      permissions: { ...permissions, sends: permissions.sends?.filter(hasQueue(stage)) ?? [] },
-    }))
+    .filter(({ name }) => stage.hasSandboxBank || name !== SANDBOX_JOB)
+    .map(({ permissions, ...row }) => {
+      const sends = permissions.sends?.filter((queue) => hasQueue(stage, queue)) ?? []
+      return { ...row, permissions: { ...permissions, sends } }
+    })
 
-export const queuesOf = (stage: Parts): QueueRow[] =>
-  queueRows.filter(({ name }) => hasQueue(stage)(name))
+export const queuesOf = (stage: SandboxBank): QueueRow[] =>
+  queueRows.filter(({ name }) => hasQueue(stage, name))

@@ -1,57 +1,56 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { OperationName } from '../../shared/api/operations.ts'
 
-/** The environments that can be deployed, and in what they differ. */
+/** Settings of a deployable environment. */
 export type Stage = {
-  /** Names stacks and functions; `production` has the published limits of production. */
+  /** Part of the names of stacks and functions; `production` selects the production limits. */
   name: string
-  /** Starts every reference. */
+  /** First part of every reference (docs/api.md#ids). */
   referencePrefix: string
-  /** What the gateway lets through to one method, whoever asks: before any function, any count. */
+  /** Requests that the gateway admits to one method, from all callers. */
   throttle: { perSecond: number; burst: number }
   hasFirewall: boolean
-  /** Requests per minute of one address at the firewall; absent: twice the published limits. */
+  /** Requests per minute and address at the firewall; default: twice the published limits. */
   addressLimit?: number
-  /** The name that the API has, instead of the gateway's own. */
+  /** Custom domain of the API. */
   domain?: Domain
-  /** Workers kept for each function behind the gateway, which no burst of jobs can take. */
+  /** Concurrency that is reserved for each function behind the gateway. */
   reserved?: { each: number } & Partial<Record<OperationName, number>>
-  /** No queue has more workers than these, whatever its job allows. */
+  /** Upper limit of every queue's concurrency. */
   workersMax?: number
-  /** Whether the sandbox's bank may play one here. */
+  /** Whether the stage has the sandbox bank. */
   hasSandboxBank: boolean
-  /** Whether a payout begins only when the cash that banks have remitted covers it. */
+  /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
-  /** Whether a second operator must approve calls that can move money elsewhere (docs/operations.md). */
+  /** Whether a second operator must approve calls that can redirect money (docs/api.md#approvals). */
   approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function. */
   recordsInvocations: boolean
-  /** Whether data outlives its stack, and the table cannot be deleted by hand. */
+  /** Whether data outlives its stack and the table is protected from deletion. */
   keepsData: boolean
   /**
-   * No work starts by itself: no queue, stream or schedule reaches a function, and every
-   * request is answered 503/1503. Operators still reach theirs (docs/operations.md, Restore).
+   * Disables event sources and schedules, and answers every request with 503/1503. Operator
+   * functions still work (docs/operations.md, Restore).
    */
   paused?: boolean
-  /** A table that was made from a backup and takes the place of the one before (docs/operations.md). */
+  /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
   logRetention: RetentionDays
-  /** Where alarms are mailed to. */
+  /** Mail address for alarms. */
   alarmsTo?: string
 }
 
 export type RestoredTable = {
   name: string
-  /** The end of its stream's ARN: `2026-11-21T10:05:00.000`. */
+  /** Last part of the stream's ARN, such as `2026-11-21T10:05:00.000`. */
   streamLabel: string
 }
 
 export type Domain = {
-  /** `api.example.com` */
   name: string
-  /** Of AWS Certificate Manager, in the Region of the stack. */
+  /** Certificate of AWS Certificate Manager in the Region of the stack. */
   certificateArn: string
-  /** Where the name is entered; absent: somebody enters it elsewhere. */
+  /** Hosted zone for the DNS records; without it, DNS is configured elsewhere. */
   zone?: { id: string; name: string }
 }
 
@@ -60,7 +59,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     referencePrefix: 'DCS',
     throttle: { perSecond: 100, burst: 200 },
     hasFirewall: true,
-    // Nothing reserved: a new account may have no more than ten workers in all.
+    // No reserved concurrency: the quota of a new account may be ten.
     workersMax: 5,
     hasSandboxBank: true,
     payoutsWaitForFunding: false,
@@ -73,7 +72,7 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
     referencePrefix: 'DCP',
     throttle: { perSecond: 1_000, burst: 2_000 },
     hasFirewall: true,
-    // With what the jobs may take, within the 1,000 workers of an account.
+    // Together with the jobs, below the account's quota of 1,000.
     reserved: {
       each: 15,
       charge: 200,
@@ -92,19 +91,19 @@ const stages: Record<string, Omit<Stage, 'name'>> = {
 
 /**
  * Returns a stage by its name.
- * @param paused `true` or `false` as text: from the command, so that nobody edits this file in haste
- * @throws UnknownStage in one line
+ * @param paused `true` or `false`, from the command line
+ * @throws UnknownStage
  */
 export const stageNamed = (name: unknown, paused: unknown = 'false'): Stage => {
-  const found = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
-  if (!found || typeof name !== 'string') {
-    throw new UnknownStage(`Name a stage: -c stage=${stageNames.join('|')}`)
+  const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
+  if (!stage || typeof name !== 'string') {
+    throw new UnknownStage(`A stage is required: -c stage=${stageNames.join('|')}`)
   }
   const isPaused = String(paused) === 'true'
   if (!isPaused && String(paused) !== 'false') {
-    throw new UnknownStage('Say -c paused=true, or leave it out')
+    throw new UnknownStage('-c paused must be true or false')
   }
-  return { name, ...found, ...(isPaused ? { paused: true } : {}) }
+  return { name, ...stage, ...(isPaused && { paused: true }) }
 }
 
 export class UnknownStage extends Error {}

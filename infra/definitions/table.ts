@@ -1,11 +1,10 @@
-/** The one table as DynamoDB is told of it; what is kept in it is in docs/architecture.md. */
+/** Defines the table's keys and indexes; docs/table.md lists its items. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
   timeToLive: 'expiresAt',
-  /** Lists: an entry holds the keys and the projected attributes, the base item holds the rest. */
   indexes: [
-    // The ledger selects batches by their times without reading each.
+    // The ledger selects batches by their times without reading the items.
     {
       name: 'by-status',
       partitionKey: 'byStatus',
@@ -23,7 +22,7 @@ export const tableDefinition = {
   ],
 } as const
 
-/** Every attribute that is part of some key; all are strings. */
+/** Attributes of all keys; their type is string. */
 export const keyAttributes: string[] = [
   ...new Set(
     [tableDefinition, ...tableDefinition.indexes].flatMap(({ partitionKey, sortKey }) => [

@@ -2,7 +2,7 @@ import { buildBundles } from '../bundles/build.ts'
 import { stageNamed, UnknownStage } from '../definitions/stages.ts'
 import { checkedApp, defineStage } from './stage-stacks.ts'
 
-/** `cdk deploy --all -c stage=NAME [-c paused=true]` */
+/** Synthesizes one stage: `cdk deploy --all -c stage=NAME [-c paused=true]`. */
 
 const app = checkedApp()
 try {

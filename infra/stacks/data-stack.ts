@@ -17,18 +17,18 @@ import { suppressNag } from '../constructs/nag-suppressions.ts'
 import type { RestoredTable, Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
-/** How long it stays known who read which report. */
+/** Retention of the reports' access log. */
 const ACCESS_LOG_DAYS = 400
 
-/** What must outlive every deployment. Both this and the service can be replaced, its content not. */
+/** Defines the resources whose content must outlive every deployment. */
 export class DataStack extends Stack {
-  /** Of all that is kept; who may use it is said where each function's permissions are. */
+  /** Encrypts all stored data; roles get access from each function's permissions. */
   readonly key: Key
-  /** What the service reads and writes. */
+  /** The table that the service uses: the stack's own or a restored one. */
   readonly table: ITableV2
-  /** The secrets of providers and banks are sealed under it and lost without it, so it stays too. */
+  /** Seals the secrets of providers and banks, which cannot be opened without it. */
   readonly sealingKey: Secret
-  /** The reports of settlement batches. */
+  /** Bucket of settlement reports. */
   readonly reports: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
@@ -36,23 +36,23 @@ export class DataStack extends Stack {
     const { stage } = props
     const removalPolicy = stage.keepsData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY
     this.key = new Key(this, 'Key', {
-      description: `Encrypts what is kept, ${stage.name}`,
+      description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
       removalPolicy,
     })
     const own = this.#defineTable(stage, removalPolicy)
-    // A service that has come to use another one must not have to let go of these first.
+    // Keeps the exports when the service switches to a restored table.
     for (const value of [own.tableArn, own.tableName, own.tableStreamArn]) this.exportValue(value)
-    this.table = stage.restoredTable ? this.#restored(stage.restoredTable) : (own as ITableV2)
+    this.table = stage.restoredTable ? this.#importTable(stage.restoredTable) : (own as ITableV2)
     this.sealingKey = new Secret(this, 'SealingKey', {
       description: `Seals the secrets of providers, ${stage.name}`,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy,
     })
-    // Given to the construct, the key would name its readers in its policy, and they are not here.
+    // With the construct's encryptionKey, the key policy would refer to roles of the service stack.
     ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
     suppressNag(this.sealingKey, {
-      SMG4: 'Another key would leave unreadable what is sealed under this one',
+      SMG4: 'A rotated key could not open secrets that this key has sealed',
     })
     this.reports = this.#defineReports(removalPolicy)
   }
@@ -78,13 +78,13 @@ export class DataStack extends Stack {
       deletionProtection: stage.keepsData,
       removalPolicy,
     })
-    // CDK's own way to another key wants the Region in the template, which is to fit any.
+    // TableEncryptionV2.customerManagedKey needs the Region, which the templates leave open.
     const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
     ;(table.node.defaultChild as CfnGlobalTable).addPropertyOverride(replica, this.key.keyArn)
     return table
   }
 
-  #restored({ name, streamLabel }: RestoredTable): ITableV2 {
+  #importTable({ name, streamLabel }: RestoredTable): ITableV2 {
     const arn = { service: 'dynamodb', resource: 'table' }
     return TableV2.fromTableAttributes(this, 'RestoredTable', {
       tableArn: this.formatArn({ ...arn, resourceName: name }),
@@ -102,7 +102,7 @@ export class DataStack extends Stack {
     }
     const access = new Bucket(this, 'ReportsAccess', {
       ...closed,
-      // What S3 writes its own log with; it names reports and shows none.
+      // S3 cannot write access logs with a customer-managed key.
       encryption: BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ expiration: Duration.days(ACCESS_LOG_DAYS) }],
     })
@@ -110,11 +110,10 @@ export class DataStack extends Stack {
       ...closed,
       encryption: BucketEncryption.KMS,
       encryptionKey: this.key,
-      // The key is asked once in a while for the bucket, not once for each report.
       bucketKeyEnabled: true,
       versioned: true,
       serverAccessLogsBucket: access as IBucket,
-      // A function that dies while it writes leaves parts that no list shows and that cost money.
+      // A crashed function leaves parts, which no list shows and which cost money.
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
     })
   }

@@ -18,7 +18,7 @@ import type { Construct } from 'constructs'
 import { type OperationName, operations } from '../../shared/api/operations.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { bundleFolder } from '../bundles/build.ts'
-import { defineAlarmTopic } from '../constructs/alarm-topic.ts'
+import { defineAlarms } from '../constructs/alarm-topic.ts'
 import { defineApi, defineRoutes } from '../constructs/api.ts'
 import { defineCustomDomain, ownHost } from '../constructs/custom-domain.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
@@ -26,12 +26,7 @@ import { defineRole } from '../constructs/execution-role.ts'
 import { defineInvocationTrail } from '../constructs/invocation-trail.ts'
 import { defineLog } from '../constructs/log-group.ts'
 import { defineSchedules, type Schedules } from '../constructs/schedules.ts'
-import {
-  defineLostRecords,
-  defineQueues,
-  type Queues,
-  queueNamed,
-} from '../constructs/sqs-queues.ts'
+import { defineLostRecords, defineQueues, queueNamed } from '../constructs/sqs-queues.ts'
 import { defineWaf } from '../constructs/waf.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { environmentOf } from '../definitions/environment.ts'
@@ -46,8 +41,8 @@ import type { DataStack } from './data-stack.ts'
 
 type Props = StackProps & { stage: Stage; data: DataStack }
 
-/** Functions whose chains of invocations are long on purpose: a delivery may take eleven attempts. */
-const LONG_CHAINS = new Set([
+/** Functions without AWS's loop detection, which would stop a delivery of up to eleven attempts. */
+const RECURSIVE = new Set([
   'relay',
   'submit-to-bank',
   'deliver-webhook',
@@ -55,38 +50,40 @@ const LONG_CHAINS = new Set([
   'recover-deliveries',
 ])
 
-/** Everything that can be replaced: functions, queues, schedules, the API. */
+/** Defines the replaceable resources: functions, queues, schedules, the API. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, ...props }: Props) {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage))
     const schedules = defineSchedules(this, queues.work, stage)
     const api = defineApi(this, stage)
-    const parts = { stage, data, queues: queues.work, schedules, api }
+    const resources = { stage, data, queues: queues.work, schedules, api }
     const functions = new Map(
-      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, parts)]),
+      functionsOf(stage).map((row) => [row.name, this.#defineFunction(row, resources)]),
     )
-    const lost = this.#feed(functions, parts)
+    const lostRecords = this.#defineEventSources(functions, resources)
     defineRoutes(api, functions)
     if (stage.hasFirewall) defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
     if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
-    this.#watch(stage, { api, functions, queues, lost })
-  }
-
-  #watch(stage: Stage, { api, functions, queues, lost }: Watched): void {
-    const dead = new Map([
+    const deadLetterQueues = new Map([
       ...[...queues.deadLetters].map(([name, queue]) => [deadLetters(name), queue] as const),
-      ...lost,
+      ...lostRecords,
     ])
-    const mayBeDropped = jobsOf(stage).filter((name) => !LONG_CHAINS.has(name))
-    const figures = metricsOf({ stage, api, functions, work: queues.work, dead, mayBeDropped })
-    defineAlarmTopic(this, stage, alarmRows(dead.keys()), figures)
-    defineDashboard(this, stage, [...queues.work.keys()], figures)
+    const metrics = metricsOf({
+      stage,
+      api,
+      functions,
+      queues: queues.work,
+      deadLetterQueues,
+      loopChecked: jobsOf(stage).filter((name) => !RECURSIVE.has(name)),
+    })
+    defineAlarms(this, stage, alarmRows(deadLetterQueues.keys()), metrics)
+    defineDashboard(this, stage, [...queues.work.keys()], metrics)
   }
 
-  #defineFunction(row: FunctionRow, parts: Parts): LambdaFunction {
-    const { stage, data, queues, schedules, api } = parts
+  #defineFunction(row: FunctionRow, resources: FunctionResources): LambdaFunction {
+    const { stage, data, queues, schedules, api } = resources
     const logGroup = defineLog(this, `${row.name}-log`, stage)
     return new LambdaFunction(this, row.name, {
       functionName: functionName(row.name, stage.name),
@@ -99,17 +96,10 @@ export class ServiceStack extends Stack {
       logGroup,
       role: defineRole(this, row, { stage, data, queues, schedules, logGroup }),
       ...reservation(row, stage),
-      ...(LONG_CHAINS.has(row.name) ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
+      ...(RECURSIVE.has(row.name) && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: environmentOf(
         row,
-        {
-          stage: stage.name,
-          referencePrefix: stage.referencePrefix,
-          hasSandboxBank: stage.hasSandboxBank,
-          payoutsWaitForFunding: stage.payoutsWaitForFunding,
-          approvals: stage.approvals,
-          ownHosts: [ownHost(this, stage.domain, api)],
-        },
+        { ...stage, stage: stage.name, ownHosts: [ownHost(this, stage.domain, api)] },
         {
           tableName: data.table.tableName,
           queueUrl: (name) => queueNamed(queues, name).queueUrl,
@@ -124,22 +114,24 @@ export class ServiceStack extends Stack {
     })
   }
 
-  /** Bundles are built before the stacks are; where templates alone are wanted, there are none. */
+  /** Returns the bundle, or a placeholder when the app skips bundling, as in tests of templates. */
   #codeOf({ name }: FunctionRow): Code {
     return this.bundlingRequired ? Code.fromAsset(bundleFolder(name)) : Code.fromInline('//')
   }
 
-  /** @returns the queues of what the stream's readers put aside, by their names */
-  #feed(functions: ReadonlyMap<string, IFunction>, parts: Parts): Map<string, Queue> {
-    const { stage, queues, data } = parts
-    const allLost = new Map<string, Queue>()
+  /** @returns the on-failure queues of the stream's consumers, by name */
+  #defineEventSources(
+    functions: ReadonlyMap<string, IFunction>,
+    { stage, queues, data }: FunctionResources,
+  ): Map<string, Queue> {
+    const lostRecords = new Map<string, Queue>()
     for (const name of jobsOf(stage)) {
       const lambda = functions.get(name)
       const { from } = jobRow(name)
       if ('stream' in from) {
         const lost = defineLostRecords(this, name)
-        allLost.set(lost.node.id, lost)
-        lambda?.addEventSource(this.#streamSource(from, { table: data.table, lost, stage }))
+        lostRecords.set(lost.node.id, lost)
+        lambda?.addEventSource(streamSource(from, { table: data.table, lost, stage }))
         continue
       }
       const { batchSize, maxConcurrency } = from
@@ -154,34 +146,33 @@ export class ServiceStack extends Stack {
         )
       }
     }
-    return allLost
-  }
-
-  #streamSource(
-    { stream, batchSize }: { stream: readonly string[]; batchSize: number },
-    { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
-  ): DynamoEventSource {
-    return new DynamoEventSource(table as ITable, {
-      // LATEST would miss what is written while the mapping comes up.
-      startingPosition: StartingPosition.TRIM_HORIZON,
-      batchSize,
-      bisectBatchOnError: true,
-      reportBatchItemFailures: true,
-      retryAttempts: 10,
-      // A record lives for a day; what fails for longer must be put aside before it is gone.
-      maxRecordAge: Duration.hours(23),
-      onFailure: new SqsDlq(lost),
-      enabled: !stage.paused,
-      filters: [
-        FilterCriteria.filter({
-          dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },
-        }),
-      ],
-    })
+    return lostRecords
   }
 }
 
-type Parts = {
+const streamSource = (
+  { stream, batchSize }: { stream: readonly string[]; batchSize: number },
+  { table, lost, stage }: { table: ITableV2; lost: Queue; stage: Stage },
+): DynamoEventSource =>
+  new DynamoEventSource(table as ITable, {
+    // LATEST would miss records that are written before the mapping is active.
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    batchSize,
+    bisectBatchOnError: true,
+    reportBatchItemFailures: true,
+    retryAttempts: 10,
+    // The stream keeps a record for 24 hours.
+    maxRecordAge: Duration.hours(23),
+    onFailure: new SqsDlq(lost),
+    enabled: !stage.paused,
+    filters: [
+      FilterCriteria.filter({
+        dynamodb: { NewImage: { entity: { S: FilterRule.or(...stream) } } },
+      }),
+    ],
+  })
+
+type FunctionResources = {
   stage: Stage
   data: DataStack
   queues: ReadonlyMap<QueueName, Queue>
@@ -189,14 +180,7 @@ type Parts = {
   api: RestApi
 }
 
-type Watched = {
-  api: RestApi
-  functions: ReadonlyMap<string, IFunction>
-  queues: Queues
-  lost: ReadonlyMap<string, Queue>
-}
-
-/** Kept for a function behind the gateway, and the most that it may have. */
+/** Returns the reserved concurrency of a function behind the gateway; it is also its maximum. */
 const reservation = ({ name }: FunctionRow, { reserved }: Stage) => {
   const isBehindGateway = name === UNMATCHED || Object.hasOwn(operations, name)
   return reserved && isBehindGateway

@@ -4,14 +4,14 @@ import type { Stage } from '../definitions/stages.ts'
 import { DataStack } from './data-stack.ts'
 import { ServiceStack } from './service-stack.ts'
 
-/** An app whose stacks are held against the rules of AWS Solutions: a finding ends the synthesis. */
+/** Returns an app that checks its stacks with the AWS Solutions rules; a finding fails the synthesis. */
 export const checkedApp = (): App => {
   const app = new App()
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
   return app
 }
 
-/** The two stacks of a stage. */
+/** Defines the two stacks of a stage. */
 export const defineStage = (app: App, stage: Stage) => {
   const name = `debit-collection-${stage.name}`
   const data = new DataStack(app, `${name}-data`, { stage })

@@ -2,7 +2,7 @@ import { buildBundles } from '../bundles/build.ts'
 import { stageNamed, stageNames } from '../definitions/stages.ts'
 import { checkedApp, defineStage } from './stage-stacks.ts'
 
-/** All stages in one go, for checking them: `npm run synth`. Each function is bundled once. */
+/** Synthesizes all stages for `npm run synth`. */
 
 await buildBundles()
 const app = checkedApp()

@@ -12,9 +12,9 @@ import software.amazon.dynamodb.services.local.main.ServerRunner;
 import software.amazon.dynamodb.services.local.server.DynamoDBProxyServer;
 
 /**
- * DynamoDB Local for this machine alone: by itself it listens on every interface and takes any Host
- * and Origin. Its own runner reads the options. The class file here is compiled with
- * `javac --release 17 -g:none`, as a Java without a compiler must be enough.
+ * Restricts DynamoDB Local to this machine; otherwise it listens on all interfaces and accepts any
+ * Host and Origin. `javac --release 17 -g:none` compiles the committed class file, so that no
+ * compiler is required.
  */
 public final class LocalDynamoDb extends Handler.Wrapper {
   private static final Pattern LOCAL =
@@ -44,7 +44,7 @@ public final class LocalDynamoDb extends Handler.Wrapper {
     return true;
   }
 
-  /** An absent Origin comes from no page; an absent Host is refused by Jetty. */
+  /** Accepts an absent Origin, which no page sends; Jetty rejects an absent Host. */
   private static boolean isLocal(String name) {
     return name == null || LOCAL.matcher(name).matches();
   }

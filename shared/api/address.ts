@@ -4,12 +4,12 @@ import { Refusal } from '../domain/refusal.ts'
 type Family = 'ipv4' | 'ipv6'
 
 const familyOf = (address: string): Family | undefined => {
-  // A zone is a matter of one machine's own links, never of a caller's address.
+  // Only link-local addresses have a zone.
   const version = address.includes('%') ? 0 : isIP(address)
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
 }
 
-/** Eight groups in hexadecimal; the URL parser writes an embedded IPv4 address as two of them. */
+/** Returns eight hexadecimal groups; the URL parser converts an embedded IPv4 address to two. */
 const ipv6Groups = (address: string): string[] => {
   const { hostname } = new URL(`http://[${address}]`)
   const [head = [], tail = []] = hostname
@@ -21,10 +21,7 @@ const ipv6Groups = (address: string): string[] => {
 
 const IPV4_MAPPED = '0:0:0:0:0:ffff'
 
-/**
- * Returns the scope in which requests of an address are counted: an IPv4 address, an IPv6 /64, which
- * is one network of one caller, or one scope for all addresses that cannot be parsed.
- */
+/** Returns the scope for counting an address: IPv4, IPv6 /64 (one network), or 'unknown'. */
 export const addressScope = (address: string | null | undefined): string => {
   const family = address ? familyOf(address) : undefined
   if (!address || !family) return 'unknown'
@@ -40,21 +37,21 @@ export const addressScope = (address: string | null | undefined): string => {
   ).join('.')
 }
 
-/** A CIDR range or a single address of an allow-list. */
+/** Returns whether the text is a CIDR range or an address. */
 export const isRange = (text: string): boolean => {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = familyOf(address)
   if (!family || rest.length > 0) return false
-  const longest = family === 'ipv4' ? 32 : 128
+  const prefixMax = family === 'ipv4' ? 32 : 128
   return (
-    prefix === undefined || (/^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= longest)
+    prefix === undefined || (/^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= prefixMax)
   )
 }
 
 /**
- * Whether a caller's address is in its allow-list (specification, Authentication, 5).
- * @param address the peer that the gateway reports; what a header says of it is the caller's word
- * @returns 403/1451 for an address outside, 403/1452 for one that cannot be judged
+ * Checks an address against an allow-list (docs/api.md#allow-list).
+ * @param address the peer that API Gateway reports, never a header
+ * @returns 403/1451 for an address outside the list, 403/1452 for an unreadable address or range
  */
 export const checkAddress = (
   address: string | null | undefined,
@@ -65,9 +62,9 @@ export const checkAddress = (
   const allowed = new BlockList()
   for (const range of ranges) {
     const [start = '', prefix] = range.split('/')
-    const ofRange = isRange(range) ? familyOf(start) : undefined
-    if (!ofRange) return new Refusal(1452)
-    allowed.addSubnet(start, Number(prefix ?? (ofRange === 'ipv4' ? 32 : 128)), ofRange)
+    const rangeFamily = isRange(range) ? familyOf(start) : undefined
+    if (!rangeFamily) return new Refusal(1452)
+    allowed.addSubnet(start, Number(prefix ?? (rangeFamily === 'ipv4' ? 32 : 128)), rangeFamily)
   }
   return allowed.check(address, family) ? undefined : new Refusal(1451)
 }

@@ -2,10 +2,7 @@ import { measure } from '../metrics.ts'
 import type { RequestContext } from './context.ts'
 import { endpoint } from './endpoint.ts'
 
-/**
- * Counts a bank's request that is answered 4xx, once and in one metric: a refused report can cost a
- * customer's money. Other replies write no line.
- */
+/** Counts a 4xx reply to a bank in one metric: a rejected report can cost a customer's money. */
 const countRefused = ({ credentialRefused }: RequestContext, status: number): void => {
   if (status < 400 || status >= 500) return
   if (credentialRefused) measure({ BankCredentialsRefused: 1 })
@@ -13,6 +10,6 @@ const countRefused = ({ credentialRefused }: RequestContext, status: number): vo
   else measure({ BankRequestsRefused: 1 })
 }
 
-/** The wrapper of a bank's operation. Providers' bundles stay without the metrics library. */
-export const bankEndpoint: typeof endpoint = (name, runtime, handle, options) =>
-  endpoint(name, runtime, handle, { ...options, onReply: countRefused })
+/** Wraps a bank's operation. Only this wrapper imports the metrics library. */
+export const bankEndpoint: typeof endpoint = (name, handle, options) =>
+  endpoint(name, handle, { ...options, onReply: countRefused })

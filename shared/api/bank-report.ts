@@ -1,34 +1,66 @@
 import * as v from 'valibot'
-import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { BankCallback } from '../domain/debits/bank-update.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { type ExceptionKind, exceptionKind } from '../domain/debits/exception.ts'
+import { defined } from '../domain/defined.ts'
 import { Uuid } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
-import type { Runtime } from '../runtime.ts'
 import { findBankDebitByUuid } from '../store/debits/debits.ts'
 import { putException } from '../store/debits/exceptions.ts'
 import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import type { Rejected } from './endpoint.ts'
+import { bankEndpoint } from './bank-endpoint.ts'
+import type { Call, Rejected } from './endpoint.ts'
+import { notFound } from './operations.ts'
 
-type Named = {
-  /** With an assumed state. Undefined when it does not exist or belongs to another bank. */
+type ReportOperation = 'update-debit-transaction' | 'debit-callback'
+
+/**
+ * Returns the endpoint of a bank's report (docs/api.md#bank-reports). A rejected report becomes an
+ * exception before the bank gets its reply, because the bank may have moved a customer's money.
+ */
+export const bankReportEndpoint = <N extends ReportOperation>(
+  name: N,
+  apply: (debit: Debit, report: Call<N>['input'], cause: Cause) => Debit | Refusal,
+  view: (debit: Debit) => object,
+) =>
+  bankEndpoint(
+    name as ReportOperation,
+    async ({ caller, input, body, at, requestId, prefetched }, runtime) => {
+      const { debit, generation } = prefetched
+      if (!debit) return notFound(name)
+      const cause = { at, by: `bank:${caller.bank}`, requestId, generation }
+      let current = debit
+      const decide = (stored: Debit) => {
+        current = stored
+        return apply(stored, input as Call<N>['input'], cause)
+      }
+      // Metadata merges into the stored metadata, which an assumed state does not have.
+      const transition = input.metadata ? transitionFresh : transitionAssumed
+      const result = await transition(debit, decide, runtime)
+      if (result instanceof Refusal) {
+        const { status } = current
+        const kind = exceptionKind(status, input.status)
+        await recordRejection(current, { kind, refusal: result, body, cause, status })
+        return result
+      }
+      return { data: view(result) }
+    },
+    { prefetch: findReportedDebit, onRejectedBody: recordRejectedBody },
+  )
+
+type ReportedDebit = {
+  /** In an assumed state; undefined if it does not exist or belongs to another bank. */
   debit: Debit | undefined
   generation: number | undefined
 }
 
-/** Reads the debit that a bank's path names, and the generation of an event that is written now. */
-export const namedDebit = async ({
+/** Reads the debit that the path names, and the current generation. */
+const findReportedDebit = async ({
   caller,
   path,
   at,
-}: {
-  caller: { bank: BankIdentifier }
-  path: Record<string, string>
-  at: Date
-}): Promise<Named> => {
+}: Pick<Call<ReportOperation>, 'caller' | 'path' | 'at'>): Promise<ReportedDebit> => {
   const uuid = v.safeParse(Uuid, path.uuid)
   const [debit, generation] = await Promise.all([
     uuid.success ? findBankDebitByUuid(caller.bank, uuid.output) : undefined,
@@ -37,43 +69,14 @@ export const namedDebit = async ({
   return { debit, generation }
 }
 
-type Report<R> = {
-  report: R
-  /** Returns the body as the bank sent it. */
-  body: () => string
-  cause: Cause
-  apply: (now: Debit, report: R, cause: Cause) => Debit | Refusal
-}
-
-/**
- * Applies a bank's report to its debit. A report that the debit rejects becomes an exception before
- * the bank gets its answer: the bank may have moved a customer's money.
- */
-export const applyReport = async <R extends BankCallback>(
-  presumed: Debit,
-  { report, body, cause, apply }: Report<R>,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<Debit | Refusal> => {
-  let current = presumed
-  const judge = (now: Debit) => {
-    current = now
-    return apply(now, report, cause)
-  }
-  // Metadata merges into the stored metadata, which an assumed state does not have.
-  const move = report.metadata ? transitionFresh : transitionAssumed
-  const taken = await move(presumed, judge, runtime)
-  if (taken instanceof Refusal) {
-    const kind = exceptionKind(current.status, report.status)
-    await recordRejection(current, { kind, refusal: taken, body, cause, status: current.status })
-  }
-  return taken
-}
-
-/** Records a report whose body was rejected before it could be applied. */
-export const recordRejectedBody = async (
-  { caller, at, requestId, refusal, body }: Rejected<'update-debit-transaction' | 'debit-callback'>,
-  { debit }: Named,
-): Promise<void> => {
+const recordRejectedBody = async ({
+  caller,
+  at,
+  requestId,
+  refusal,
+  body,
+  prefetched: { debit },
+}: Rejected<ReportOperation, ReportedDebit>): Promise<void> => {
   if (!debit) return
   const cause = { at, by: `bank:${caller.bank}`, requestId }
   await recordRejection(debit, { kind: 'refused_report', refusal, body, cause })
@@ -87,6 +90,7 @@ type Rejection = {
   status?: Debit['status']
 }
 
+/** Stores a rejected report as an exception, with the body as the bank sent it (docs/api.md#exceptions). */
 const recordRejection = async (
   { facts }: Debit,
   { kind, refusal, body, cause, status }: Rejection,
@@ -99,9 +103,8 @@ const recordRejection = async (
     bank: bank.identifier,
     amount,
     ...cause,
-    ...(status ? { status } : {}),
+    ...defined({ status, details: refusal.details }),
     code: refusal.code,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
     report: body(),
   })
   log.error('bank report rejected', {

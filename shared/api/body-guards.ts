@@ -7,24 +7,26 @@ import type { Operation } from './operations.ts'
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?(?<charset>[^";]*)"?\s*)?$/i
 
-/** Rejects with 400/1400 a body that is not sent as JSON in UTF-8, once and unpacked. */
-const judgeHeaders = (event: ApiEvent): Refusal | undefined => {
+/** Rejects a body that is not sent as uncompressed JSON in UTF-8: 400/1400. */
+const checkHeaders = (event: ApiEvent): Refusal | undefined => {
   const [type = '', ...types] = headerValues(event, 'content-type')
   if (types.length > 0) return malformed('Content-Type must be given once')
   const json = JSON_TYPE.exec(type)
   if (!json) return malformed('Content-Type must be application/json')
   const { charset = 'utf-8' } = json.groups ?? {}
   if (!/^utf-8$/i.test(charset)) return malformed('charset of Content-Type must be UTF-8')
-  const isPacked = headerValues(event, 'content-encoding').some((one) => !/^identity$/i.test(one))
-  return isPacked ? malformed('Content-Encoding must be identity or absent') : undefined
+  const encodings = headerValues(event, 'content-encoding')
+  return encodings.some((encoding) => !/^identity$/i.test(encoding))
+    ? malformed('Content-Encoding must be identity or absent')
+    : undefined
 }
 
-/** The text-level rules of a body, before it is parsed: 400/1400. */
+/** Checks the text of a body before it is parsed (docs/api.md#bodies). */
 const textGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     const { body, isBase64Encoded } = event
     event.context.body = () => originalBody(body, isBase64Encoded)
-    orThrow(judgeHeaders(event))
+    orThrow(checkHeaders(event))
     const text = orThrow(bodyText(event.body, event.isBase64Encoded))
     const scanned = orThrow(scan(text))
     orThrow(checkReserved(text, scanned, operation))
@@ -34,7 +36,7 @@ const textGuard = (operation: Operation): Guard => ({
   },
 })
 
-/** Holds the parsed body against the operation's schema: 422/1007, or a field's own code. */
+/** Checks the parsed body against the operation's schema: 422/1007, or a field's own code. */
 const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
   before: ({ event }) => {
     const { context } = event
@@ -43,7 +45,7 @@ const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation
   },
 })
 
-/** Everything between the bytes of a body and the input of a function, in order. */
+/** Returns the guards that turn a body into the input of a function. */
 export const bodyGuards = (operation: Operation): Guard[] =>
   operation.body
     ? [

@@ -5,17 +5,16 @@ import type { Caller } from '../store/providers/credentials.ts'
 import type { RateStanding } from '../store/rate-limit.ts'
 import type { NumberTexts } from './json-body.ts'
 
-/** What is known of a request so far; each guard adds its part. */
+/** The state of a request; each guard adds its part. */
 export type RequestContext = {
   requestId: string
   at: Date
   rate: RateStanding
   caller?: Caller
-  /** The credential was rejected, or its use: 401, 403, or 429/1453 above the limit of these. */
+  /** The credential or its use was rejected: 401, 403 or 429/1453. */
   credentialRefused?: true
-  /** The read that runs while the request is counted. */
+  /** The read that runs in parallel with the count. */
   prefetched?: Promise<unknown> | undefined
-  /** The count of this request, under way or done. */
   counting?: Promise<RateStanding>
   /** Returns the body as the caller sent it. */
   body?: () => string
@@ -26,10 +25,7 @@ export type RequestContext = {
 
 export type ApiEvent = APIGatewayProxyEvent & { context: RequestContext }
 
-/**
- * What may refuse a request before its function sees it. Guards throw their refusal: a value that
- * a `before` returns would skip everything that renders the reply.
- */
+/** A check before the function. It throws its refusal; a value from `before` would skip the reply. */
 export type Guard = MiddlewareObj<ApiEvent>
 
 export const orThrow = <T>(value: T | Refusal): T => {
@@ -37,12 +33,12 @@ export const orThrow = <T>(value: T | Refusal): T => {
   return value
 }
 
-/** Every value of a header, whose name is given in lower case; names are spelled as callers like. */
+/** Returns all values of a header. @param name in lower case */
 export const headerValues = (event: APIGatewayProxyEvent, name: string): string[] => {
-  const isWanted = ([key]: [string, unknown]) => key.toLowerCase() === name
-  const several = Object.entries(event.multiValueHeaders ?? {}).filter(isWanted)
-  if (several.length > 0) return several.flatMap(([, values]) => values ?? [])
+  const isNamed = ([key]: [string, unknown]) => key.toLowerCase() === name
+  const multiple = Object.entries(event.multiValueHeaders ?? {}).filter(isNamed)
+  if (multiple.length > 0) return multiple.flatMap(([, values]) => values ?? [])
   return Object.entries(event.headers ?? {})
-    .filter(isWanted)
+    .filter(isNamed)
     .flatMap(([, value]) => value ?? [])
 }

@@ -7,8 +7,8 @@ import type { Operation } from './operations.ts'
 
 const unauthorized = (details: string): Refusal => new Refusal(1401, { details })
 
-/** Returns the token of the Authorization header, or 401/1401 with the problem of its form. */
-const presentedToken = (values: readonly string[]): string | Refusal => {
+/** Parses the Authorization header: the token, or 401/1401 with the problem. */
+const parseToken = (values: readonly string[]): string | Refusal => {
   const value = values.join()
   if (value === '') return unauthorized(problems.missing)
   if (values.length > 1) return unauthorized(problems.repeated)
@@ -18,11 +18,11 @@ const presentedToken = (values: readonly string[]): string | Refusal => {
   return token ?? unauthorized(problems.malformed)
 }
 
-/** 401/1401 unless the request carries one credential of the operation's kind of caller. */
+/** Requires one credential of the operation's kind of caller (docs/api.md#authentication). */
 export const credentialGuard = (operation: Operation): Guard => ({
   before: async ({ event }) => {
     const { context } = event
-    const token = presentedToken(headerValues(event, 'authorization'))
+    const token = parseToken(headerValues(event, 'authorization'))
     if (token instanceof Refusal) throw await countFailure(token, event)
     // A mistyped token needs no read.
     const caller = isMistyped(token) ? undefined : await findCaller(token, context.at)

@@ -2,13 +2,10 @@ import type { RequestLimits } from '../domain/providers/request-limits.ts'
 import { environment } from '../runtime.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
-/** Requests per minute of one operation: in the published scope, and of all of its references. */
+/** Requests per minute in the published scope, and over all references. */
 export type EffectiveLimit = { perMinute: number; total?: number }
 
-/**
- * Returns the published limit, or the override of a provider or bank. An override scales the total
- * over all references by the same factor.
- */
+/** Returns the override of a provider or bank, or the published limit. An override scales `total` too. */
 export const effectiveLimit = (
   name: OperationName,
   overrides: RequestLimits = {},

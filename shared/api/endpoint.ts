@@ -24,43 +24,43 @@ type Parsed<N extends OperationName, Part extends 'body' | 'query'> =
   RowOf<N> extends Record<Part, infer S extends GenericSchema> ? InferOutput<S> : undefined
 
 /** A request that passed every guard. */
-export type Call<N extends OperationName> = {
+export type Call<N extends OperationName, P = unknown> = {
   requestId: string
   at: Date
   caller: Extract<Caller, { kind: RowOf<N>['caller'] }>
-  /** The parameters of the path, decoded. */
+  /** The decoded parameters of the path. */
   path: Record<string, string>
-  /** Returns the body as the caller sent it (json-body.ts, originalBody). */
+  /** Returns the body as the caller sent it. */
   body: () => string
-  /** The body as its schema parsed it. */
+  /** The parsed body. */
   input: Parsed<N, 'body'>
-  /** The query as its schema parsed it. */
+  /** The parsed query. */
   query: Parsed<N, 'query'>
+  prefetched: P
 }
 
 type Handle<N extends OperationName, P> = (
-  call: Call<N>,
-  prefetched: P,
+  call: Call<N, P>,
+  runtime: Runtime,
 ) => Promise<Success | TextReply | Refusal>
 
-/** A request of a known caller, within its limits, whose body was rejected. */
-export type Rejected<N extends OperationName> = Pick<
-  Call<N>,
-  'caller' | 'path' | 'at' | 'requestId' | 'body'
-> & { refusal: Refusal }
+/** A request of a known caller within its limits, with an invalid body. */
+export type Rejected<N extends OperationName, P> = Omit<Call<N, P>, 'input' | 'query'> & {
+  refusal: Refusal
+}
 
 type Options<N extends OperationName, P> = {
-  /** A read that needs the path alone; it runs while the request is counted. */
+  /** Reads what the path alone names, in parallel with the count of the request. */
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
-  /** Runs before the caller gets the refusal; when it throws, the caller gets a fault and retries. */
-  onRejectedBody?: (rejected: Rejected<N>, prefetched: P) => Promise<void>
-  /** Called once per request, with the status of its reply. */
-  onReply?: (exchange: RequestContext, status: number) => void
+  /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
+  onRejectedBody?: (rejected: Rejected<N, P>) => Promise<void>
+  /** Receives the status of each reply. */
+  onReply?: (context: RequestContext, status: number) => void
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>
 
-/** Reserved of a function's own time (28 s), so that 504/2408 comes before the gateway gives up. */
+/** Reserved of the function's 28 s, so that it replies 504/2408 before the gateway times out. */
 const DEADLINE_RESERVE_MS = 3_000
 
 const deadlinePassed = (): never => {
@@ -68,61 +68,65 @@ const deadlinePassed = (): never => {
 }
 
 /**
- * The one wrapper of every function behind the gateway: credential, rate limit, body, envelope,
- * deadline. The function gets plain values and returns data or a refusal; whatever is thrown
- * becomes a reply as well, so nothing that a caller sends ends without one.
+ * Wraps an operation in credential check, rate limit, body and query checks, envelope and deadline.
+ * The handle gets plain values and returns data or a refusal. A thrown error becomes a reply too.
  */
-export const endpoint = <N extends OperationName, P = undefined>(
-  name: N,
-  runtime: Pick<Runtime, 'now' | 'newId'>,
-  handle: Handle<N, P>,
-  { prefetch, onRejectedBody, onReply }: Options<N, P> = {},
-): Handler => {
-  const operation: Operation = operations[name]
+export const endpoint =
+  <N extends OperationName, P = undefined>(
+    name: N,
+    handle: Handle<N, P>,
+    { prefetch, onRejectedBody, onReply }: Options<N, P> = {},
+  ) =>
+  (runtime: Runtime): Handler => {
+    const operation: Operation = operations[name]
 
-  const answer = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
-    const { context, pathParameters } = event
-    // The guards have made of the exchange what the row promises of a call.
-    const call = { ...context, path: pathParameters ?? {} } as unknown as Call<N>
-    const prefetched = (await context.prefetched) as P
-    const [result] = await Promise.all([handle(call, prefetched), settleRate(operation, context)])
-    if (result instanceof Refusal) return refusalReply(result, context)
-    return 'text' in result
-      ? textReply(result, operation.status, context)
-      : successReply(result, operation.status, context)
+    const respond = async ({ context, pathParameters }: ApiEvent) => {
+      const call = await callOf<N, P>(context, pathParameters)
+      const [result] = await Promise.all([handle(call, runtime), settleRate(operation, context)])
+      if (result instanceof Refusal) return refusalReply(result, context)
+      return 'text' in result
+        ? textReply(result, operation.status, context)
+        : successReply(result, operation.status, context)
+    }
+
+    return middy<ApiEvent, APIGatewayProxyResult>(respond, {
+      timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
+      timeoutEarlyResponse: deadlinePassed,
+      requestEnd: ({ event, response }) => {
+        const { context } = event as ApiEvent
+        logOutcome(name, context, response)
+        if (response) onReply?.(context, response.statusCode)
+      },
+    })
+      .use(head)
+      .use(requestContext(name, onRejectedBody, runtime))
+      .use(credentialGuard(operation))
+      .use(countingFailures(providerGuard))
+      .use(startPrefetch(prefetch))
+      .use(rateGuard(name, operation))
+      .use(queryGuard(operation))
+      .use(bodyGuards(operation)) as unknown as Handler
   }
 
-  return middy<ApiEvent, APIGatewayProxyResult>(answer, {
-    timeoutEarlyInMillis: DEADLINE_RESERVE_MS,
-    timeoutEarlyResponse: deadlinePassed,
-    requestEnd: ({ event, response }) => {
-      const { context } = event as ApiEvent
-      logOutcome(name, context, response)
-      if (response) onReply?.(context, response.statusCode)
-    },
-  })
-    .use(head)
-    .use(exchanges(name, runtime, onRejectedBody as Options<N, unknown>['onRejectedBody']))
-    .use(credentialGuard(operation))
-    .use(countingFailures(providerGuard))
-    .use(startPrefetch(prefetch as Options<N, unknown>['prefetch']))
-    .use(rateGuard(name, operation))
-    .use(queryGuard(operation))
-    .use(bodyGuards(operation)) as unknown as Handler
-}
+/** The guards have put into the context what the row of the operation declares. */
+const callOf = async <N extends OperationName, P>(
+  context: RequestContext,
+  path: ApiEvent['pathParameters'],
+): Promise<Call<N, P>> =>
+  ({ ...context, path: path ?? {}, prefetched: await context.prefetched }) as unknown as Call<N, P>
 
 const dropBody = ({ event, response }: Request<ApiEvent, APIGatewayProxyResult>): void => {
   if (event.httpMethod === 'HEAD' && response) response.body = ''
 }
 
-/** Answers HEAD as GET is answered, without the body (RFC 9110, 9.3.2). */
+/** Replies to HEAD as to GET, without the body (RFC 9110, 9.3.2). */
 const head: MiddlewareObj<ApiEvent, APIGatewayProxyResult> = { after: dropBody, onError: dropBody }
 
-/** Opens the exchange of a request, and turns whatever is thrown into its reply. */
-const exchanges = <N extends OperationName>(
+/** Creates the context of a request, and converts a thrown error to its reply. */
+const requestContext = <N extends OperationName, P>(
   name: N,
-  runtime: Pick<Runtime, 'now' | 'newId'>,
-  onRejectedBody: Options<N, unknown>['onRejectedBody'],
+  onRejectedBody: Options<N, P>['onRejectedBody'],
+  runtime: Runtime,
 ): MiddlewareObj<ApiEvent, APIGatewayProxyResult> => ({
   before: ({ event }) => {
     const at = runtime.now()
@@ -136,8 +140,7 @@ const exchanges = <N extends OperationName>(
     let refusal = refusalFor(request.error, ids)
     if (onRejectedBody && isBodyRejected(context)) {
       try {
-        const rejected = { ...context, path: pathParameters ?? {}, refusal }
-        await onRejectedBody(rejected as unknown as Rejected<N>, await context.prefetched)
+        await onRejectedBody({ ...(await callOf<N, P>(context, pathParameters)), refusal })
       } catch (fault) {
         refusal = refusalFor(fault, ids)
       }
@@ -146,24 +149,24 @@ const exchanges = <N extends OperationName>(
   },
 })
 
-/** The body guards have read the body and not accepted it. */
+/** Returns whether the body guards read the body and rejected it. */
 const isBodyRejected = ({ body, input }: RequestContext): boolean =>
   body !== undefined && input === undefined
 
-/** API Gateway passes the parameters of a path as they were sent, so each is decoded here, once. */
+/** Decodes the path parameters, which API Gateway passes undecoded. */
 const decoded = (raw: ApiEvent['pathParameters']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(raw ?? {}).map(([name, value = '']) => [name, decodedParameter(value)]),
   )
 
-const startPrefetch = <N extends OperationName>(
-  prefetch: Options<N, unknown>['prefetch'],
+const startPrefetch = <N extends OperationName, P>(
+  prefetch: Options<N, P>['prefetch'],
 ): MiddlewareObj<ApiEvent> => ({
   before: ({ event: { context, pathParameters } }) => {
     const { caller, at } = context
     const call = { caller, at, path: pathParameters ?? {} }
     context.prefetched = prefetch?.(call as Pick<Call<N>, 'caller' | 'path' | 'at'>)
-    // The handler sees a failure when it awaits the read; a refusal before that must not end the process.
+    // A failure surfaces where the read is awaited; after an earlier refusal it must not end the process.
     context.prefetched?.catch(() => undefined)
   },
 })

@@ -1,37 +1,34 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { defined } from '../domain/defined.ts'
 import type { Refusal } from '../domain/refusal.ts'
-import type { RateStanding } from '../store/rate-limit.ts'
+import type { RequestContext } from './context.ts'
 import { errorHeaders, replyHeaders } from './reply-headers.ts'
 
-/** The frame of every reply: envelope, request id, rate headers (specification, the service envelope). */
+/** The values of a request that every reply shows (docs/api.md#envelope, docs/api.md#headers). */
+type Frame = Pick<RequestContext, 'requestId' | 'at' | 'rate'>
 
-export const API_VERSION = 'v1'
-
-type Frame = { requestId: string; at: Date; rate: RateStanding }
-
-/** A reply that is no envelope: a file, as it stands. */
+/** A file, which has no envelope. */
 export type TextReply = { text: string; type: string; filename: string }
 
 export type Success = {
-  /** Overrides the operation's own status. */
+  /** Replaces the status of the operation. */
   status?: number
   data: unknown
   /** Members that one operation publishes next to `data`. */
-  beside?: Record<string, unknown>
+  topLevel?: Record<string, unknown>
   /** Pagination of a list. */
   page?: Pagination
   headers?: Record<string, string>
 }
 
-/** Where a list stands (specification, the service envelope). */
+/** The page of a list, as `meta` shows it (docs/api.md#pages). */
 export type Pagination = {
   current_page?: number
   per_page: number
   total_pages?: number
   total_count?: number
-  /** The count stops at its bound: there can be more. */
+  /** The count stopped at 10,000. */
   total_is_at_least?: true
-  /** The cursor of the next page. */
   next_cursor?: string | null
   has_more?: boolean
 }
@@ -39,7 +36,7 @@ export type Pagination = {
 const meta = ({ requestId, at }: Frame) => ({
   timestamp: at.toISOString(),
   request_id: requestId,
-  api_version: API_VERSION,
+  api_version: 'v1',
 })
 
 const framed = (
@@ -69,7 +66,6 @@ const reply = (
   headers?: Record<string, string>,
 ): APIGatewayProxyResult => framed(status, JSON.stringify(body), frame, headers)
 
-/** @param status of the operation */
 export const textReply = (
   { text, type, filename }: TextReply,
   status: number,
@@ -89,7 +85,7 @@ export const successReply = (
     success.status ?? status,
     {
       success: true,
-      ...success.beside,
+      ...success.topLevel,
       data: success.data,
       meta: { ...meta(frame), ...success.page },
     },
@@ -97,18 +93,15 @@ export const successReply = (
     success.headers,
   )
 
-/**
- * Both published error forms in one body: validation messages stand in `details` and in
- * `error.details`.
- */
+/** Renders a refusal in both published forms: `details` and `error.details` (docs/api.md#errors). */
 export const refusalReply = (refusal: Refusal, frame: Frame): APIGatewayProxyResult => {
-  const { details } = refusal
+  const details = defined({ details: refusal.details })
   return reply(
     refusal.http,
     {
       success: false,
-      error: { ...refusal.error, ...(details === undefined ? {} : { details }) },
-      ...(details === undefined ? {} : { details }),
+      error: { ...refusal.error, ...details },
+      ...details,
       meta: meta(frame),
     },
     frame,

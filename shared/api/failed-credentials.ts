@@ -5,13 +5,13 @@ import { addressScope } from './address.ts'
 import type { ApiEvent, Guard } from './context.ts'
 import { rateRefusal } from './rate-guard.ts'
 
-/** Rejected credentials per minute before they are answered with 429/1453. */
+/** Rejected credentials per minute and scope; above this limit the reply is 429/1453. */
 const FAILURES_PER_MINUTE = 30
 
 /**
- * Counts a rejected credential: per address, or per key and address once the key is known. Requests
- * that pass are in other scopes, so an attacker cannot block the owner of a key.
- * @returns the refusal itself, or 429/1453 above the limit
+ * Counts a rejected credential per address, or per key and address if the key is known. Accepted
+ * requests count in other scopes, so an attacker cannot block the owner of a key.
+ * @returns the refusal, or 429/1453 above the limit (docs/api.md#failed-credentials)
  */
 export const countFailure = async (
   refusal: Refusal,
@@ -25,7 +25,7 @@ export const countFailure = async (
   return context.rate.exceeded ? rateRefusal(1453, context) : refusal
 }
 
-/** The same guard, with each refusal counted as a failed credential. */
+/** Wraps a guard and counts each of its refusals as a failed credential. */
 export const countingFailures = (guard: Guard): Guard => ({
   before: async (request) => {
     try {

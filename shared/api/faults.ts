@@ -23,14 +23,11 @@ type Thrown = {
   cause?: { package?: string }
 }
 
-/** Whether a call to AWS failed in a way that passes: throttled, overloaded, out of reach. */
+/** Returns whether a call to AWS failed temporarily. */
 const isUnavailable = ({ name = '', code = '', $metadata }: Thrown): boolean =>
   UNAVAILABLE.has(name) || UNAVAILABLE.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500
 
-/**
- * What the caller is told about something thrown. A refusal is an answer; everything else is a
- * fault, logged here once, of which the caller learns no more than that it happened.
- */
+/** Converts a thrown value to a refusal. Logs a fault once; the caller sees only 1500 or 1503. */
 export const refusalFor = (thrown: unknown, ids: Record<string, string>): Refusal => {
   if (thrown instanceof Refusal) return thrown
   const error = (thrown ?? {}) as Thrown

@@ -4,15 +4,14 @@ import { invalid, Refusal } from '../domain/refusal.ts'
 import { isKeptExactly } from './number-text.ts'
 
 /**
- * What a request body must be before anyone looks at its fields: one JSON object in UTF-8, of
- * bounded size and depth, with no key twice. JSON.parse would keep the last of two equal keys and
- * forget how a number was written, so the text itself is read once, token by token.
+ * Checks the text of a body (docs/api.md#bodies). JSON.parse keeps the last of two equal keys and
+ * loses the text of a number, so the text is read token by token.
  */
 
 const BYTES_MAX = 64 * 1024
 const DEPTH_MAX = 32
 
-// Keys that reach an object's prototype when objects are copied carelessly, here or at a receiver.
+// A careless copy of an object with these keys changes its prototype, here or at a receiver.
 const RESERVED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const NOT_JSON = 'body must be JSON'
@@ -20,41 +19,41 @@ const NOT_AN_OBJECT = 'body must be a JSON object'
 
 export const malformed = (reason: string): Refusal => new Refusal(1400, { details: [reason] })
 
-/** The body as the caller sent it: text, or `base64:` and base64 when it is not UTF-8; cut at 64 KiB. */
+/** Returns the body as sent, cut at 64 KiB: text, or `base64:` and base64 if it is not UTF-8. */
 export const originalBody = (body: string | null, isBase64Encoded: boolean): string => {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   const start = bytes.subarray(0, BYTES_MAX)
   return isUtf8(bytes) ? start.toString('utf8') : `base64:${start.toString('base64')}`
 }
 
-/** The body's text, from the bytes or the text that the gateway hands over. */
+/** Decodes the body from the gateway's text or base64; 400/1400 if empty, too large or not UTF-8. */
 export const bodyText = (body: string | null, isBase64Encoded: boolean): string | Refusal => {
   if (body === null || body === '') return malformed('body is required')
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.byteLength > BYTES_MAX) return malformed('body too large')
   try {
-    // A byte order mark stays in the text, and is not JSON.
+    // With ignoreBOM a byte order mark stays in the text, which then is not JSON.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     return malformed('body must be UTF-8')
   }
 }
 
-/** The keys and the indexes that lead to a value of the body. */
+/** Keys and indexes of a value in the body. */
 type Path = readonly (string | number)[]
 
-/** Every number of the body, as it was written. */
+/** The source text of every number in the body. */
 export type NumberTexts = readonly { path: Path; text: string }[]
 
 export type Scanned = {
   numbers: NumberTexts
-  /** The path of the first reserved key, if there is one. */
+  /** The path of the first reserved key. */
   reserved: Path | undefined
 }
 
 type Level = { isObject: boolean; keys: Set<string>; key: string | number }
 
-/** Reads the text once: its numbers as written, or why it is no acceptable body. */
+/** Reads the tokens: numbers and reserved keys, or 400/1400. */
 export const scan = (text: string): Scanned | Refusal => {
   const numbers: NumberTexts[number][] = []
   const levels: Level[] = []
@@ -62,7 +61,7 @@ export const scan = (text: string): Scanned | Refusal => {
   const path = (): Path => levels.map(({ key }) => key)
   const tokens = tokensOf(text)
   if (!tokens) return malformed(NOT_JSON)
-  for (const [n, token] of tokens.entries()) {
+  for (const [index, token] of tokens.entries()) {
     const level = levels.at(-1)
     switch (token.type) {
       case 'LBrace':
@@ -75,7 +74,7 @@ export const scan = (text: string): Scanned | Refusal => {
         levels.pop()
         break
       case 'String': {
-        if (!level?.isObject || tokens[n + 1]?.type !== 'Colon') break
+        if (!level?.isObject || tokens[index + 1]?.type !== 'Colon') break
         const key = decodedKey(textOf(text, token))
         if (key === undefined) return malformed(NOT_JSON)
         if (level.keys.has(key)) return malformed(`duplicate key in body: ${key.slice(0, 50)}`)
@@ -95,7 +94,7 @@ export const scan = (text: string): Scanned | Refusal => {
   return { numbers, reserved }
 }
 
-/** The tokenizer lets raw control characters pass, which JSON does not. */
+/** Decodes a key; the tokenizer accepts raw control characters, which JSON forbids. */
 const decodedKey = (text: string): string | undefined => {
   try {
     return JSON.parse(text) as string
@@ -104,7 +103,7 @@ const decodedKey = (text: string): string | undefined => {
   }
 }
 
-/** 422/1007 under the field that a reserved key stands in, if the text is an object at all. */
+/** Rejects a reserved key: 422/1007 under its top-level field, or 400/1400 if the text is not an object. */
 export const checkReserved = (
   text: string,
   { reserved }: Scanned,
@@ -122,7 +121,7 @@ export const checkReserved = (
 
 type Token = { type: string; range?: readonly number[] }
 
-// Only the tokens: whether they stand in a valid order is for the parser, which comes after.
+// The parser checks the order of the tokens later.
 const tokensOf = (text: string): Token[] | undefined => {
   try {
     return tokenize(text, { mode: 'json', ranges: true })
@@ -133,23 +132,20 @@ const tokensOf = (text: string): Token[] | undefined => {
 
 const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
 
-/**
- * Rejects with 422/1007 each field that holds a number which parsing would change. Decimals are
- * judged by their text alone.
- */
-const judgeNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusal | undefined => {
+/** Rejects numbers that parsing would change: 422/1007. Decimals keep their text. */
+const checkNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusal | undefined => {
   const fields = numbers
     .filter(({ text }) => !isKeptExactly(text))
     .map(({ path: [field] }) => String(field))
     .filter((field) => !decimals.includes(field))
-  const messages = fields.map((field) => [field, ['holds a number that cannot be kept exactly']])
+  const messages = fields.map((field) => [
+    field,
+    ['contains a number that cannot be stored exactly'],
+  ])
   return fields.length > 0 ? invalid(Object.fromEntries(messages)) : undefined
 }
 
-/**
- * The fields of a parsed body: taken out of the wrapper where the operation has one, with the
- * decimals as the text they were written in.
- */
+/** Returns the fields of a parsed body, from its wrapper if it has one, with decimals as text. */
 export const fieldsOf = (
   body: unknown,
   numbers: NumberTexts,
@@ -157,14 +153,15 @@ export const fieldsOf = (
 ): Record<string, unknown> | Refusal => {
   if (!isObject(body)) return malformed(NOT_AN_OBJECT)
   if (wrapper === undefined || !(wrapper in body)) {
-    return judgeNumbers(numbers, decimals) ?? withTexts(body, numbers, decimals)
+    return checkNumbers(numbers, decimals) ?? withTexts(body, numbers, decimals)
   }
   const others = Object.keys(body).filter((key) => key !== wrapper)
-  if (others.length > 0) return malformed(`fields stand inside ${wrapper} or beside it, not both`)
+  if (others.length > 0)
+    return malformed(`fields must be inside ${wrapper} or at the top level, not both`)
   const inner = body[wrapper]
   if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
-  const within = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))
-  return judgeNumbers(within, decimals) ?? withTexts(inner, within, decimals)
+  const innerNumbers = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))
+  return checkNumbers(innerNumbers, decimals) ?? withTexts(inner, innerNumbers, decimals)
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

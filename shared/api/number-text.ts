@@ -1,4 +1,4 @@
-/** A decimal number as its sign, its digits without zeros around them, and its power of ten. */
+/** Normalizes a decimal number to sign, digits without outer zeros, and power of ten. */
 const exactValue = (text: string): string => {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
@@ -9,10 +9,7 @@ const exactValue = (text: string): string => {
   return `${sign}${digits.slice(0, end)}e${Number(power) - fraction.length + digits.length - end}`
 }
 
-/**
- * Returns whether a JSON number still has its value after it was parsed and written again:
- * 9007199254740993 has not, nor has 1e400; 1e22 and 0.10 have.
- */
+/** Returns whether parsing keeps the value of a JSON number: 1e22 and 0.10, but not 1e400. */
 export const isKeptExactly = (text: string): boolean => {
   const parsed = Number(text)
   return Number.isFinite(parsed) && exactValue(String(parsed)) === exactValue(text)

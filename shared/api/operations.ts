@@ -8,43 +8,35 @@ import { ReportQuery, SettlementListQuery } from '../domain/settlement/list-quer
 import type { FieldCodes } from '../domain/validation.ts'
 import { EventFeedQuery } from '../domain/webhooks/feed.ts'
 
-/**
- * Every published operation as one row (specification, Endpoints and Limits). The gateway's routes,
- * the rate limit, the validation and the sandbox's routes all come from here. The name of a row is
- * the name of its function's file.
- */
-
+/** One published operation. Its name is the file name of its function. */
 type Row = {
   caller: 'provider' | 'bank'
   method: 'GET' | 'POST'
   /** `{name}` stands for one path segment. */
   path: string
-  /** Published requests per minute, the scope that they are counted in, and the code above them. */
+  /** Published requests per minute, their scope, and the code of the 429. */
   limit: {
     production: number
     sandbox: number
     per: 'caller' | 'token' | 'reference'
-    /** A second limit for all references of a caller. */
+    /** A second limit over all references of a caller. */
     perCaller?: { production: number; sandbox: number }
     code: ErrorCode
   }
-  /** The function's only work is a cheap point read, which may run while the request is counted. */
+  /** The function does one cheap point read, which runs in parallel with the count. */
   readsInParallel?: true
-  /** What an object that is missing, or somebody else's, is called. */
+  /** The refusal for a missing or foreign object. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
-  /** The body's schema; absent where the operation takes none. */
   body?: v.GenericSchema<unknown, unknown>
-  /** Codes of single fields, where 1007 is not the published one. */
+  /** Fields whose published code is not 1007. */
   fieldCodes?: FieldCodes
-  /** Fields that are judged by their source text: 100.50 is an amount, 100.5 is not. */
+  /** Fields that are validated by their source text: 100.50 is an amount, 100.5 is not. */
   decimals?: readonly string[]
-  /** The object that the fields may also stand in. */
+  /** Name of the optional object around the fields. */
   wrapper?: string
-  /** The schema of the query; absent where the operation takes no parameters. */
   query?: v.GenericSchema<unknown, unknown>
-  /** Parameters whose refusals are published under another name. */
+  /** Published names of parameters in refusals. */
   queryNames?: Record<string, string>
-  /** HTTP status of success. */
   status: number
 }
 
@@ -54,9 +46,25 @@ const NOT_FOUND_BY_BANK = {
   category: 'transactions',
 } as const
 
-/** Reads share one published limit; each provider or bank token has it for each operation. */
+/** The published limit of reads, per operation. */
 const READ_LIMIT = { production: 200, sandbox: 60, per: 'caller' } as const
 
+const providerRead = {
+  caller: 'provider',
+  method: 'GET',
+  limit: { ...READ_LIMIT, code: 1454 },
+  status: 200,
+} as const
+
+const bankReport = {
+  caller: 'bank',
+  method: 'POST',
+  notFound: NOT_FOUND_BY_BANK,
+  decimals: ['fee'],
+  status: 200,
+} as const
+
+/** Lists the published operations (docs/api.md#operations). Routes, limits and validation follow from it. */
 export const operations = {
   charge: {
     caller: 'provider',
@@ -71,8 +79,7 @@ export const operations = {
     status: 202,
   },
   'get-debit-request': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests/{reference}',
     limit: {
       production: 200,
@@ -83,26 +90,18 @@ export const operations = {
     },
     readsInParallel: true,
     notFound: { code: 3404 },
-    status: 200,
   },
   'update-debit-transaction': {
-    caller: 'bank',
-    method: 'POST',
+    ...bankReport,
     path: '/api/v1/banks/debit-transactions/{uuid}/update',
     limit: { production: 30, sandbox: 10, per: 'token', code: 1455 },
-    notFound: NOT_FOUND_BY_BANK,
     body: BankUpdate,
-    decimals: ['fee'],
-    status: 200,
   },
   'list-debit-requests': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 3404 },
     query: DebitListQuery,
-    status: 200,
   },
   'list-debit-transactions': {
     caller: 'bank',
@@ -115,50 +114,34 @@ export const operations = {
     status: 200,
   },
   'debit-callback': {
-    caller: 'bank',
-    method: 'POST',
+    ...bankReport,
     path: '/api/v1/banks/debit-transactions/{uuid}/callback',
     limit: { ...READ_LIMIT, per: 'token', code: 1455 },
-    notFound: NOT_FOUND_BY_BANK,
     body: BankCallback,
-    decimals: ['fee'],
-    status: 200,
   },
   'list-banks': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404 },
     query: PageQuery,
-    status: 200,
   },
   'get-bank': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks/{identifier}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404 },
-    status: 200,
   },
   'lookup-customer-banks': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
-    status: 200,
   },
   'list-deliveries': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/debit-requests/{reference}/deliveries',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 3404 },
-    status: 200,
   },
   'redeliver-event': {
     caller: 'provider',
@@ -169,13 +152,10 @@ export const operations = {
     status: 202,
   },
   'list-events': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/events',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 1404 },
     query: EventFeedQuery,
-    status: 200,
   },
   'test-webhook': {
     caller: 'provider',
@@ -186,31 +166,22 @@ export const operations = {
     status: 200,
   },
   'list-settlements': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 5404 },
     query: SettlementListQuery,
-    status: 200,
   },
   'get-settlement': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements/{id}',
-    limit: { ...READ_LIMIT, code: 1454 },
     readsInParallel: true,
     notFound: { code: 5404 },
-    status: 200,
   },
   'get-settlement-report': {
-    caller: 'provider',
-    method: 'GET',
+    ...providerRead,
     path: '/api/v1/payment-providers/settlements/{id}/report',
-    limit: { ...READ_LIMIT, code: 1454 },
     notFound: { code: 5404 },
     query: ReportQuery,
-    status: 200,
   },
 } as const satisfies Record<string, Row>
 
@@ -219,7 +190,7 @@ export type Operation = Row
 
 export const operationNames = Object.keys(operations) as OperationName[]
 
-/** One answer for what does not exist and for what is somebody else's. */
+/** Returns the same refusal for missing and foreign objects (docs/api.md#not-found). */
 export const notFound = (name: OperationName): Refusal => {
   const { code, ...variant }: Row['notFound'] = operations[name].notFound
   return new Refusal(code, variant)

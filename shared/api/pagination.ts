@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto'
-import {
-  type Count,
-  type Cursor,
-  LIST_HASH_LENGTH,
-  NO_CURSOR,
-  type PageRequest,
-} from '../domain/page.ts'
+import { type Cursor, LIST_HASH_LENGTH, NO_CURSOR } from '../domain/page.ts'
 import { invalid, type Refusal } from '../domain/refusal.ts'
 
-/** Names a list in its cursors by its operation, its reader and its filters. */
-export const listHash = (operation: string, reader: string, filters: object = {}): string =>
-  hash('sha256', JSON.stringify([operation, reader, filters]), 'base64url').slice(
+/** Identifies a list in its cursors by operation, caller and filters (docs/api.md#cursors). */
+export const listHash = (operation: string, caller: string, filters: object = {}): string =>
+  hash('sha256', JSON.stringify([operation, caller, filters]), 'base64url').slice(
     0,
     LIST_HASH_LENGTH,
   )
@@ -18,10 +12,7 @@ export const listHash = (operation: string, reader: string, filters: object = {}
 export const cursorFor = (list: string, position: string): string =>
   Buffer.from(`${list}${position}`).toString('base64url')
 
-/**
- * The position that a cursor names; undefined without a cursor.
- * @returns 422/1007 for a cursor of another list
- */
+/** Returns the position of a cursor; 422/1007 for a cursor of another list. */
 export const positionIn = (
   list: string,
   cursor: Cursor | undefined,
@@ -29,19 +20,8 @@ export const positionIn = (
 ): string | undefined | Refusal =>
   cursor && cursor.list !== list ? invalid({ [parameter]: [NO_CURSOR] }) : cursor?.position
 
-/** The members of `meta` that lead to the next page. */
+/** Returns the members of `meta` that lead to the next page. */
 export const following = (list: string, next: string | null) => ({
   next_cursor: next === null ? null : cursorFor(list, next),
   has_more: next !== null,
-})
-
-/** The members of `meta` that a page by number has. */
-export const numbering = ({ page, perPage }: PageRequest, { count }: Count) => ({
-  current_page: page,
-  total_pages: Math.ceil(count / perPage),
-})
-
-export const totals = ({ count, isAtLeast }: Count) => ({
-  total_count: count,
-  ...(isAtLeast ? { total_is_at_least: true as const } : {}),
 })

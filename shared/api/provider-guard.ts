@@ -4,7 +4,7 @@ import { type ApiEvent, type Guard, headerValues, orThrow } from './context.ts'
 import { checkSignature, type SignedRequest } from './request-signature.ts'
 import { signedTargets } from './signed-targets.ts'
 
-/** Checks the address (403) and the request signature (401) of providers whose settings ask for it. */
+/** Checks the address (403) and the request signature (401) if the provider's settings require it. */
 export const providerGuard: Guard = {
   before: async ({ event }) => {
     const { caller, at } = event.context
@@ -31,7 +31,7 @@ const signedRequest = (event: ApiEvent): SignedRequest => {
   return {
     method: event.httpMethod,
     targets: signedTargets({
-      // On the domain of the API itself, the client's path begins with the stage.
+      // On API Gateway's own domain the signed path begins with the stage.
       paths: [event.path, event.requestContext?.path ?? event.path],
       pairs,
       bodyBytes: body.length,

@@ -3,23 +3,20 @@ import { parseInput } from '../domain/validation.ts'
 import { type ApiEvent, type Guard, orThrow } from './context.ts'
 import type { Operation } from './operations.ts'
 
-/**
- * The query as one object. A parameter that is given twice, or as `name[]`, becomes a list, which
- * no schema takes.
- */
+/** Returns the query as one object. A repeated parameter or `name[]` becomes a list, which no schema accepts. */
 const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<string, unknown> => {
   const parameters = new Map<string, string | string[]>()
   for (const [key, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
-    const plain = key.replace(/\[.*$/s, '')
-    const known = parameters.get(plain)
+    const name = key.replace(/\[.*$/s, '')
+    const previous = parameters.get(name)
     const [value = ''] = values ?? []
-    const isSingle = known === undefined && values?.length === 1 && plain === key
-    parameters.set(plain, isSingle ? value : [known ?? [], values ?? []].flat(2))
+    const isSingle = previous === undefined && values?.length === 1 && name === key
+    parameters.set(name, isSingle ? value : [previous ?? [], values ?? []].flat(2))
   }
   return Object.fromEntries([...parameters].map(([name, value]) => [names[name] ?? name, value]))
 }
 
-/** Checks the query against the operation's schema: 422/1007 under the name of each parameter. */
+/** Checks the query against the operation's schema: 422/1007 (docs/api.md#query-parameters). */
 export const queryGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     if (!operation.query) return
@@ -29,7 +26,7 @@ export const queryGuard = (operation: Operation): Guard => ({
   },
 })
 
-/** A list has one fault, whatever the schema says of its type. */
+/** Replaces the messages of a repeated parameter, which concern its type. */
 const withLists = (refusal: Refusal, parameters: Record<string, unknown>): Refusal =>
   invalid(
     Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/refusal.ts'
 
-/** Headers that every reply has, of a function, of the gateway and of the firewall. */
+/** The headers of every reply, from functions, API Gateway and WAF (docs/api.md#headers). */
 export const replyHeaders = {
   'Cache-Control': 'no-store',
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
@@ -9,7 +9,7 @@ export const replyHeaders = {
 
 const RETRY_SECONDS = 5
 
-/** Headers that the reply with an error has: how to authenticate (RFC 9110, 15.5.2), when to retry. */
+/** Returns the headers of an error: how to authenticate (RFC 9110, 15.5.2), when to retry. */
 export const errorHeaders = (code: ErrorCode, http: number): Record<string, string> => ({
   ...(http === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
   ...(code === 1503 ? { 'Retry-After': String(RETRY_SECONDS) } : {}),

@@ -1,16 +1,16 @@
-/** Bytes of the items of one reply: 4 MB with the rest of it. Lambda rejects a reply above 6 MB. */
+/** Maximum bytes of the items in a reply of 4 MB. Lambda rejects a reply over 6 MB. */
 const ITEMS_BYTES_MAX = 3_990_000
 
-/** Lambda carries the body, a JSON text, as a string within another JSON text. */
-const carriedBytes = (item: unknown): number =>
+/** Returns the bytes of an item in Lambda's payload, which contains the body as a JSON string. */
+const payloadBytes = (item: unknown): number =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(item)))
 
-/** The first items that fit into one reply; one at least. */
+/** Returns the first items that fit into one reply, at least one. */
 export const fitting = <T>(items: readonly T[]): readonly T[] => {
   let bytes = 0
-  const end = items.findIndex((item, n) => {
-    bytes += carriedBytes(item)
-    return n > 0 && bytes > ITEMS_BYTES_MAX
+  const end = items.findIndex((item, index) => {
+    bytes += payloadBytes(item)
+    return index > 0 && bytes > ITEMS_BYTES_MAX
   })
   return end < 0 ? items : items.slice(0, end)
 }

@@ -2,12 +2,12 @@ import { timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../domain/refusal.ts'
 import { requestHmac } from '../request-hmac.ts'
 
-/** How long a signed request is good for, before and after its time. */
+/** Maximum difference between X-Timestamp and the clock. */
 const AGE_MAX_SECONDS = 300
 
 export type SignedRequest = {
   method: string
-  /** Spellings of path and query that the client may have signed. */
+  /** Candidates for the signed path and query. */
   targets: Iterable<string>
   body: Buffer
   signature: string | undefined
@@ -17,11 +17,10 @@ export type SignedRequest = {
 const unauthorized = (message: string): Refusal => new Refusal(1401, { message })
 
 /**
- * Judges X-Signature and X-Timestamp (specification, Authentication, 6): lowercase hex of
- * HMAC-SHA256 over method, path with query, timestamp and raw body, one after the other. Ten
- * digits of timestamp, no more and no less, keep the parts from flowing into each other.
- * @param secrets that of the provider, and while a rotation overlaps the one before it
- * @returns 401/1401 with the published message, 400/1400 for a timestamp that is none
+ * Checks X-Signature and X-Timestamp (docs/api.md#request-signing). Exactly ten digits of timestamp
+ * keep the concatenated parts unambiguous.
+ * @param secrets the current one and, during a rotation, the previous one
+ * @returns 401/1401 with the published message, 400/1400 for a malformed timestamp
  */
 export const checkSignature = (
   request: SignedRequest,
@@ -44,8 +43,8 @@ export const checkSignature = (
   return unauthorized('Invalid HMAC signature')
 }
 
-/** As text, so that no decoder of hex gets to ignore what it does not like. */
-const equal = (given: string, expected: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+/** Compares as text, because a hex decoder ignores invalid characters. */
+const equal = (signature: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(signature), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,8 +1,7 @@
 /**
- * The spellings of path and query that a client may have signed. API Gateway hands over the path as
- * it was sent, but the query only as decoded pairs, grouped by their keys: so the spellings of the
- * common clients are tried, in the orders that the pairs may have had. Each candidate decodes to the
- * very pairs that were received, so a signature never holds for other values.
+ * Lists the paths and queries that a client may have signed (docs/api.md#request-signing). API Gateway
+ * passes the query only as decoded pairs, grouped by key, so the encodings of common clients are tried
+ * in all possible orders. Every candidate decodes to the received pairs, so no other value is accepted.
  */
 
 type Pair = readonly [key: string, value: string]
@@ -24,86 +23,76 @@ const percent = (safe: string, space: '%20' | '+' = '%20'): Encoder => {
   return (text) => Array.from(Buffer.from(text, 'utf8'), (byte) => bytes[byte]).join('')
 }
 
-const everything: Encoder = (text) => Array.from(Buffer.from(text, 'utf8'), inHex).join('')
+const encodeAll: Encoder = (text) => Array.from(Buffer.from(text, 'utf8'), inHex).join('')
 
-const asItIs: Encoder = (text) => text
+const identity: Encoder = (text) => text
 
 const strict = percent('-_.~')
 
-/** What WHATWG leaves of a query that was written into a URL as text. */
-const INSIDE_URLS = '!$%&()*+,-./:;=?@[\\]^_`{|}~'
+/** Characters that a WHATWG URL parser does not encode in a query. */
+const URL_QUERY_SAFE = '!$%&()*+,-./:;=?@[\\]^_`{|}~'
 
-/** For keys and for values, the most common first. */
-const inCapitals: readonly (readonly [key: Encoder, value: Encoder])[] = [
-  // JavaScript's encodeURIComponent.
-  percent("-_.!~*'()"),
-  // URLSearchParams, Java's URLEncoder, Rust, Ruby.
-  percent('*-._', '+'),
-  // RFC 3986: curl, PHP and Guzzle, .NET's EscapeDataString, AWS.
-  strict,
-  // Python's urlencode, Go, Ruby's CGI.
-  percent('-_.~', '+'),
-  asItIs,
-  percent(INSIDE_URLS),
-  // Python's quote.
-  percent('-_.~/'),
-  // PHP's urlencode and http_build_query.
-  percent('-_.', '+'),
-  // .NET's UrlEncode; HttpUtility has lower case.
-  percent('-_.!*()', '+'),
-  // axios, and axios before 1.0.
-  percent("-_.!~*'():$,", '+'),
-  percent("-_.!~*'():$,[]", '+'),
-  // Angular.
-  percent("-_.!~*'()@:$,;=?/"),
-  // OkHttp.
-  percent('*-._'),
+/** Encoders of keys and values with upper-case hex, the most common first. */
+const upperCaseEncoders: readonly (readonly [key: Encoder, value: Encoder])[] = [
+  percent("-_.!~*'()"), // JavaScript's encodeURIComponent
+  percent('*-._', '+'), // URLSearchParams, Java's URLEncoder, Rust, Ruby
+  strict, // RFC 3986: curl, PHP and Guzzle, .NET's EscapeDataString, AWS
+  percent('-_.~', '+'), // Python's urlencode, Go, Ruby's CGI
+  identity,
+  percent(URL_QUERY_SAFE),
+  percent('-_.~/'), // Python's quote
+  percent('-_.', '+'), // PHP's urlencode and http_build_query
+  percent('-_.!*()', '+'), // .NET's UrlEncode; HttpUtility has lower case
+  percent("-_.!~*'():$,", '+'), // axios
+  percent("-_.!~*'():$,[]", '+'), // axios before 1.0
+  percent("-_.!~*'()@:$,;=?/"), // Angular
+  percent('*-._'), // OkHttp
   percent(''),
-  everything,
+  encodeAll,
 ]
   .map((encoder) => [encoder, encoder] as const)
-  .concat([[strict, everything]])
+  .concat([[strict, encodeAll]])
 
-const inLowerCase = (encoder: Encoder): Encoder => {
+const withLowerCase = (encoder: Encoder): Encoder => {
   return (text) => encoder(text).replaceAll(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())
 }
 
 const encoders = [
-  ...inCapitals,
-  ...inCapitals.map(([key, value]) => [inLowerCase(key), inLowerCase(value)] as const),
+  ...upperCaseEncoders,
+  ...upperCaseEncoders.map(([key, value]) => [withLowerCase(key), withLowerCase(value)] as const),
 ]
 
-const decodesTo = (spelled: string, [key, value]: Pair): boolean => {
-  const [pair, ...more] = new URLSearchParams(spelled)
-  return more.length === 0 && pair?.[0] === key && pair[1] === value
+const decodesTo = (encoded: string, [key, value]: Pair): boolean => {
+  const [pair, ...others] = new URLSearchParams(encoded)
+  return others.length === 0 && pair?.[0] === key && pair[1] === value
 }
 
-/** Each way to spell all pairs, at most once; an empty value with its `=` or without. */
-const spellings = (pairs: readonly Pair[]): string[][] => {
-  const found = new Map<string, string[]>()
+/** Returns the distinct encodings of all pairs; an empty value is written with and without `=`. */
+const encodings = (pairs: readonly Pair[]): string[][] => {
+  const distinct = new Map<string, string[]>()
   for (const [key, value] of encoders) {
-    const spelled = pairs.map((pair) => `${key(pair[0])}=${value(pair[1])}`)
-    const bare = spelled.map((text, n) => (pairs[n]?.[1] === '' ? text.slice(0, -1) : text))
-    for (const parts of [spelled, bare]) {
-      const isSame = parts.every((text, n) => decodesTo(text, pairs[n] ?? ['', '']))
-      if (isSame) found.set(parts.join('&'), parts)
+    const full = pairs.map((pair) => `${key(pair[0])}=${value(pair[1])}`)
+    const bare = full.map((text, index) => (pairs[index]?.[1] === '' ? text.slice(0, -1) : text))
+    for (const parts of [full, bare]) {
+      const isSame = parts.every((text, index) => decodesTo(text, pairs[index] ?? ['', '']))
+      if (isSame) distinct.set(parts.join('&'), parts)
     }
   }
-  return [...found.values()]
+  return [...distinct.values()]
 }
 
-/** The orders that pairs may have had: those of one key keep theirs. As they were received first. */
+/** Yields the possible orders of the pairs, the received order first. Pairs of one key keep their order. */
 function* orders(groups: readonly (readonly number[])[]): Generator<number[]> {
   if (groups.every(({ length }) => length === 0)) yield []
-  for (const [n, [first, ...others]] of groups.entries()) {
+  for (const [index, [first, ...others]] of groups.entries()) {
     if (first === undefined) continue
-    const rest = groups.map((group, place) => (place === n ? others : group))
+    const rest = groups.map((group, position) => (position === index ? others : group))
     for (const order of orders(rest)) yield [first, ...order]
   }
 }
 
 const groupsOf = (pairs: readonly Pair[]): number[][] => [
-  ...Map.groupBy(pairs.keys(), (n) => pairs[n]?.[0]).values(),
+  ...Map.groupBy(pairs.keys(), (index) => pairs[index]?.[0]).values(),
 ]
 
 function* queries(pairs: readonly Pair[]): Generator<string> {
@@ -112,30 +101,30 @@ function* queries(pairs: readonly Pair[]): Generator<string> {
     yield '?'
     return
   }
-  const spelled = spellings(pairs)
+  const encoded = encodings(pairs)
   for (const order of orders(groupsOf(pairs))) {
     for (const ending of ['', '&']) {
-      for (const parts of spelled) yield `?${order.map((n) => parts[n]).join('&')}${ending}`
+      for (const parts of encoded) yield `?${order.map((index) => parts[index]).join('&')}${ending}`
     }
   }
 }
 
-/** No operation takes so many parameters. */
+/** No operation has this many parameters. */
 const PAIRS_MAX = 20
-/** Covers five parameters in any order, within some milliseconds. */
+/** Covers five parameters in any order, within milliseconds. */
 const TARGETS_MAX = 2_000
 /** Each candidate is hashed together with the body. */
 const HASHED_BYTES_MAX = 8 * 1024 * 1024
 
-type Sent = {
-  /** As they came, encoded. */
+type SignedRequestParts = {
+  /** Encoded. */
   paths: readonly string[]
   pairs: readonly Pair[]
   bodyBytes: number
 }
 
-/** Path and query as the client may have signed them, the most likely spelling first. */
-export function* signedTargets({ paths, pairs, bodyBytes }: Sent): Generator<string> {
+/** Yields path and query, the most likely encoding first. */
+export function* signedTargets({ paths, pairs, bodyBytes }: SignedRequestParts): Generator<string> {
   if (pairs.length > PAIRS_MAX) return
   const distinct = new Set(paths)
   let [targets, bytes] = [0, 0]

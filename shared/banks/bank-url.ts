@@ -4,9 +4,9 @@ import { invalid, type Refusal } from '../domain/refusal.ts'
 const refuse = (reason: string): Refusal => invalid({ 'connector-url': [reason] })
 
 /**
- * Where a bank's endpoint begins, in its normal spelling and without a slash at its end. Unlike a
- * provider's, it may have any port and be in a private network: only operators set it.
- * @param localPeers whether this machine itself may be named, without TLS
+ * Returns a bank's URL in normal form, without a slash at its end (docs/api.md#bank-connectors). Only
+ * operators set it, so any port and private addresses are allowed.
+ * @param localPeers allows this machine, without TLS
  */
 export const bankUrl = (
   text: string,

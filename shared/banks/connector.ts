@@ -6,39 +6,43 @@ import type {
   Submission,
   SubmissionResult,
 } from '../domain/debits/submission.ts'
-import type { PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
+import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
 
 /**
- * What speaks to one kind of bank. A submission may be repeated with the same uuid and must then
- * have no second effect. A result that is not known is thrown: the queue comes again.
+ * A client for one kind of bank. A repeat with the same uuid has no second effect. An unknown result
+ * throws.
  */
 export type Connector = {
   submit: (submission: Submission) => Promise<SubmissionResult>
   /**
-   * Asks the bank for the final outcome of a debit. Absent when the bank cannot be asked.
-   * @returns undefined while the bank has none
-   * @throws ConnectorFault when the bank gives no usable reply
+   * Queries the final outcome of a debit. Absent if the bank has no query.
+   * @returns undefined while there is none
+   * @throws ConnectorFault if the bank gives no usable reply
    */
   queryOutcome?: (debit: DebitAtBank) => Promise<BankOutcome | undefined>
   /**
-   * Returns a debited amount to the customer, once for a uuid. Absent when the bank takes no refunds.
-   * @throws ConnectorFault when the bank gives no usable reply: it is asked again later
+   * Returns a debited amount to the customer, once per uuid. Absent if the bank takes no refunds.
+   * @throws ConnectorFault if the bank gives no usable reply
    */
   refund?: (refund: RefundPayment) => Promise<PayoutResult>
 }
 
-/** What it takes to reach a bank that has an endpoint of its own. */
+/** Pays providers through one kind of bank, once per uuid. An unknown result throws. */
+export type PayoutConnector = {
+  pay: (payout: Payout) => Promise<PayoutResult>
+}
+
+/** Configures requests to banks with HTTP endpoints. */
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date
-  /** How long one exchange with a bank may take, from the connection to the answer's last byte. */
+  /** For one request, from the connection to the last byte of the response. */
   timeoutSeconds: number
-  /** Whether a bank may be on this machine itself, without TLS: only in the sandbox on it. */
+  /** Allows banks on this machine, without TLS: only in a local sandbox. */
   localPeers: boolean
 }
 
-/** What connectors need of the world around them. */
 export type ConnectorConfig = ConnectionConfig & {
-  /** Has the sandbox bank report an outcome later. */
+  /** Schedules the sandbox bank's report. */
   reportLater: (report: SandboxReport) => Promise<void>
 }

@@ -3,31 +3,27 @@ import { BankReference } from '../domain/debits/bank-update.ts'
 import type { Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
-import type { ConnectionConfig, Connector } from './connector.ts'
+import type { ConnectionConfig, Connector, PayoutConnector } from './connector.ts'
 import { postIdempotently } from './idempotent-post.ts'
-import type { PayoutConnector } from './payout-connector.ts'
 import type { BankResponse } from './request.ts'
 import { echo, parseResponse, rejected, rejection } from './response.ts'
 
-/**
- * Payments by a bank with an endpoint of its own (docs/bank-protocol.md, Settlement). Only a
- * well-formed answer says that it paid or never will; everything else is asked for again.
- */
-export const httpPayouts = (reach: ConnectionConfig): PayoutConnector => ({
-  pay: async (instruction) => {
-    const { account, uuid, repeated } = instruction
-    const payment = { path: '/settlements', uuid, repeated, body: bodyOf(instruction) } as const
-    return resultOf(await postIdempotently(account.bank, payment, reach), instruction)
+/** Pays providers over HTTP (docs/bank-protocol.md#settlement). */
+export const httpPayouts = (config: ConnectionConfig): PayoutConnector => ({
+  pay: async (payout) => {
+    const { account, uuid, repeated } = payout
+    const post = { path: '/settlements', uuid, repeated, body: payoutBody(payout) } as const
+    return resultOf(await postIdempotently(account.bank, post, config), payout)
   },
 })
 
-/** Refunds by such a bank (docs/bank-protocol.md, Refunds), with the replies of a payment. */
+/** Refunds customers over HTTP, with the responses of a payout (docs/bank-protocol.md#refund). */
 export const httpRefund =
-  (reach: ConnectionConfig): NonNullable<Connector['refund']> =>
-  async (instruction) => {
-    const { bank, uuid, repeated } = instruction
-    const refund = { path: '/refunds', uuid, repeated, body: refundBody(instruction) } as const
-    return resultOf(await postIdempotently(bank, refund, reach), instruction)
+  (config: ConnectionConfig): NonNullable<Connector['refund']> =>
+  async (refund) => {
+    const { bank, uuid, repeated } = refund
+    const post = { path: '/refunds', uuid, repeated, body: refundBody(refund) } as const
+    return resultOf(await postIdempotently(bank, post, config), refund)
   }
 
 const refundBody = (refund: RefundPayment) => ({
@@ -42,7 +38,7 @@ const refundBody = (refund: RefundPayment) => ({
 })
 
 /** The same bytes in every repeat. */
-const bodyOf = ({ uuid, batch, provider, account, amount, currency, date }: Payout) => ({
+const payoutBody = ({ uuid, batch, provider, account, amount, currency, date }: Payout) => ({
   uuid,
   batch,
   provider,
@@ -53,29 +49,29 @@ const bodyOf = ({ uuid, batch, provider, account, amount, currency, date }: Payo
   date,
 })
 
-type Identified = { uuid: Uuid; amount: Pesewas }
+type Payment = { uuid: Uuid; amount: Pesewas }
 
-const answersTo = (instruction: Identified) => ({
+const responsesTo = (payment: Payment) => ({
   bodies: v.variant('status', [
     v.object({
-      ...echo(instruction),
+      ...echo(payment),
       status: v.literal('paid'),
       bank_reference: BankReference,
     }),
-    v.object({ ...echo(instruction), status: v.literal('underway') }),
-    v.object({ ...echo(instruction), ...rejection }),
+    v.object({ ...echo(payment), status: v.literal('underway') }),
+    v.object({ ...echo(payment), ...rejection }),
   ]),
   statuses: { paid: [200, 201, 202], underway: [200, 201, 202], rejected: [200, 422] },
 })
 
-const resultOf = (answer: BankResponse, instruction: Identified): PayoutResult => {
-  const said = parseResponse(answer, answersTo(instruction))
-  switch (said.status) {
+const resultOf = (response: BankResponse, payment: Payment): PayoutResult => {
+  const reply = parseResponse(response, responsesTo(payment))
+  switch (reply.status) {
     case 'paid':
-      return { kind: 'paid', bankReference: said.bank_reference }
+      return { kind: 'paid', bankReference: reply.bank_reference }
     case 'underway':
       return { kind: 'underway' }
     case 'rejected':
-      return rejected(said)
+      return rejected(reply)
   }
 }

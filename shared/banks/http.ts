@@ -20,28 +20,22 @@ import type { BankResponse } from './request.ts'
 import { echo, parseResponse, rejected, rejection } from './response.ts'
 
 /**
- * A bank with an endpoint of its own that speaks our protocol (docs/bank-protocol.md). Only a
- * well-formed answer says that a debit was accepted or rejected. Everything else is not known: it
- * is asked for when the message comes again, until an answer or the ten-minute clock decides.
+ * Submits debits over HTTP (docs/bank-protocol.md). Only a well-formed response decides. Any other
+ * result is unknown: the service queries the bank when SQS redelivers, until the 10-minute timeout.
  */
-export const httpConnector = (reach: ConnectionConfig): Required<Connector> => ({
+export const httpConnector = (config: ConnectionConfig): Required<Connector> => ({
   submit: async (submission) => {
     const { bank, uuid, repeated } = submission
-    const body = bodyOf(submission)
-    const answer = await postIdempotently(
-      bank,
-      { path: '/submissions', uuid, repeated, body },
-      reach,
-    )
-    return resultOf(answer, submission)
+    const post = { path: '/submissions', uuid, repeated, body: bodyOf(submission) } as const
+    return resultOf(await postIdempotently(bank, post, config), submission)
   },
   queryOutcome: async (debit) => {
-    const answer = await queryBank(debit.bank, `/submissions/${debit.uuid}`, reach)
-    if (answer.status === NOT_RECEIVED) return undefined
-    const said = parseResponse(answer, answersTo(debit))
-    return said.status === 'completed' || said.status === 'failed' ? outcomeOf(said) : undefined
+    const response = await queryBank(debit.bank, `/submissions/${debit.uuid}`, config)
+    if (response.status === NOT_RECEIVED) return undefined
+    const reply = parseResponse(response, responsesTo(debit))
+    return reply.status === 'completed' || reply.status === 'failed' ? outcomeOf(reply) : undefined
   },
-  refund: httpRefund(reach),
+  refund: httpRefund(config),
 })
 
 const bodyOf = (submission: Submission) => ({
@@ -52,7 +46,7 @@ const bodyOf = (submission: Submission) => ({
   amount: formatAmount(submission.amount),
   currency: CURRENCY,
   narration: submission.narration,
-  // The debit's own time, so that a repeat has the same bytes.
+  // Not the current time: a repeat has the same bytes.
   timestamp: submission.createdAt.toISOString(),
 })
 
@@ -66,11 +60,12 @@ const PUBLISHED = [
 
 const Code = v.pipe(
   v.string(),
-  v.transform((code): FailureCode => PUBLISHED.find((one) => one === code) ?? 'unknown_error'),
+  v.transform(
+    (code): FailureCode => PUBLISHED.find((published) => published === code) ?? 'unknown_error',
+  ),
 )
 
-// A completed debit is a fact about a customer's money. A detail of it that cannot be read is left
-// out, so that it does not hide the fact.
+// Drops a malformed detail, so that it never hides that the customer was debited.
 const Detail = <S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), null)
 
 const NumberOrText = v.pipe(v.union([v.number(), v.string()]), v.transform(String))
@@ -89,7 +84,7 @@ const Failed = v.object({
   message: Detail(v.pipe(ErrorMessage, v.nonEmpty())),
 })
 
-const answersTo = (debit: DebitAtBank) => ({
+const responsesTo = (debit: DebitAtBank) => ({
   bodies: v.variant('status', [
     v.object({
       ...echo(debit),
@@ -103,29 +98,29 @@ const answersTo = (debit: DebitAtBank) => ({
   statuses: { accepted: [200, 202], rejected: [200, 422], completed: [200], failed: [200] },
 })
 
-const resultOf = (answer: BankResponse, submission: Submission): SubmissionResult => {
-  const said = parseResponse(answer, answersTo(submission))
-  switch (said.status) {
+const resultOf = (response: BankResponse, submission: Submission): SubmissionResult => {
+  const reply = parseResponse(response, responsesTo(submission))
+  switch (reply.status) {
     case 'accepted':
-      return { kind: 'accepted', bankReference: said.bank_reference }
+      return { kind: 'accepted', bankReference: reply.bank_reference }
     case 'rejected':
-      return { ...rejected(said), code: said.code }
+      return { ...rejected(reply), code: reply.code }
     default:
-      return outcomeOf(said)
+      return outcomeOf(reply)
   }
 }
 
 type Outcome = v.InferOutput<typeof Completed> | v.InferOutput<typeof Failed>
 
-const outcomeOf = (said: Outcome): BankOutcome => {
-  if (said.status === 'completed') {
+const outcomeOf = (reply: Outcome): BankOutcome => {
+  if (reply.status === 'completed') {
     return {
       kind: 'completed',
-      bankReference: said.bank_reference,
-      ...(typeof said.fee === 'number' ? { fee: said.fee } : {}),
-      ...(said.approval_method ? { approvalMethod: said.approval_method } : {}),
+      bankReference: reply.bank_reference,
+      ...(typeof reply.fee === 'number' ? { fee: reply.fee } : {}),
+      ...(reply.approval_method ? { approvalMethod: reply.approval_method } : {}),
     }
   }
-  const message = said.message ?? 'The bank failed the debit'
-  return { ...rejected({ ...said, message }), code: said.code ?? failureCode(message) }
+  const message = reply.message ?? 'The bank failed the debit'
+  return { ...rejected({ ...reply, message }), code: reply.code ?? failureCode(message) }
 }

@@ -6,27 +6,26 @@ import type { ConnectionConfig } from './connector.ts'
 import { ConnectorFault } from './connector-fault.ts'
 import { type BankResponse, sendBankRequest } from './request.ts'
 
-/** A request to a bank with an endpoint of its own: a debit, a payment or a refund. */
 export type IdempotentPost = {
   path: '/submissions' | '/settlements' | '/refunds'
   uuid: Uuid
-  /** The bank may have it already. */
+  /** The bank may have received it before. */
   repeated: boolean
   body: object
 }
 
 /**
- * Hands it to the bank under its uuid, so that it has one effect however often this is done.
- * @returns what the bank answers, to an earlier time if there was one
- * @throws ConnectorFault when no whole answer came
+ * Sends a debit, payout or refund, which the bank deduplicates by uuid. Queries the bank first if it
+ * may have received it before.
+ * @throws ConnectorFault without a complete response
  */
 export const postIdempotently = async (
   bank: BankIdentifier,
   { path, uuid, repeated, body }: IdempotentPost,
-  reach: ConnectionConfig,
+  config: ConnectionConfig,
 ): Promise<BankResponse> => {
-  const send = await bankClient(bank, reach)
-  // Unlike a second hand-over, a question can have no effect, whatever became of the first.
+  const send = await bankClient(bank, config)
+  // Unlike a second POST, a query never has an effect.
   const earlier = repeated ? await send('GET', `${path}/${uuid}`) : undefined
   if (earlier && earlier.status !== NOT_RECEIVED) return earlier
   return send('POST', path, {
@@ -35,16 +34,13 @@ export const postIdempotently = async (
   })
 }
 
-/**
- * Asks the bank about something that it may have.
- * @throws ConnectorFault when no whole answer came
- */
+/** @throws ConnectorFault without a complete response */
 export const queryBank = async (
   bank: BankIdentifier,
   path: string,
-  reach: ConnectionConfig,
+  config: ConnectionConfig,
 ): Promise<BankResponse> => {
-  const send = await bankClient(bank, reach)
+  const send = await bankClient(bank, config)
   return send('GET', path)
 }
 
@@ -53,22 +49,22 @@ export const NOT_RECEIVED = 404
 type Send = (
   method: 'GET' | 'POST',
   path: string,
-  more?: { headers: Record<string, string>; body: string },
+  content?: { headers: Record<string, string>; body: string },
 ) => Promise<BankResponse>
 
-/** Returns a function that sends to a bank with its current settings. */
-const bankClient = async (bank: BankIdentifier, reach: ConnectionConfig): Promise<Send> => {
-  const settings = await reach.settingsOf(bank)
+/** Returns a function that sends with the bank's current settings. */
+const bankClient = async (bank: BankIdentifier, config: ConnectionConfig): Promise<Send> => {
+  const settings = await config.settingsOf(bank)
   if (!settings) throw new ConnectorFault(2001, `bank ${bank} has no connector settings`)
-  const url = bankUrl(settings.url, reach)
+  const url = bankUrl(settings.url, config)
   if (url instanceof Refusal) throw new ConnectorFault(2001, `the URL of bank ${bank} is refused`)
-  return (method, path, more) =>
+  return (method, path, content) =>
     sendBankRequest({
       method,
       url: `${url}${path}`,
-      ...more,
+      ...content,
       secret: settings.secret,
-      at: reach.now(),
-      timeoutSeconds: reach.timeoutSeconds,
+      at: config.now(),
+      timeoutSeconds: config.timeoutSeconds,
     })
 }

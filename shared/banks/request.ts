@@ -2,11 +2,6 @@ import { Agent, type Dispatcher } from 'undici'
 import { requestHmac } from '../request-hmac.ts'
 import { ConnectorFault } from './connector-fault.ts'
 
-/**
- * One signed exchange with a bank: bounded in time and in what is read, never redirected and never
- * repeated here. The queue repeats, so that no repeat goes out without a look at what stands.
- */
-
 const CONNECT_SECONDS = 5
 const BODY_MAX_BYTES = 16 * 1024
 
@@ -25,7 +20,7 @@ export type BankResponse = { status: number; body: Buffer }
 const agent = new Agent({
   connect: {
     timeout: CONNECT_SECONDS * 1000,
-    // Settings of the process could lower both.
+    // Node's command line and environment could lower both.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
   },
@@ -33,11 +28,15 @@ const agent = new Agent({
   allowH2: false,
 })
 
-/** @throws ConnectorFault when no whole answer came, or one too long */
-export const sendBankRequest = async (question: BankRequest): Promise<BankResponse> => {
-  const { method, url, headers = {}, body } = question
-  // Over the whole exchange: a body that drips would outlive every timeout between two bytes.
-  const signal = AbortSignal.timeout(question.timeoutSeconds * 1000)
+/**
+ * Sends one signed request to a bank. Follows no redirect and never retries: the consumer retries
+ * after it has read the current item.
+ * @throws ConnectorFault if the response is incomplete, late or above 16 KB
+ */
+export const sendBankRequest = async (request: BankRequest): Promise<BankResponse> => {
+  const { method, url, headers = {}, body } = request
+  // For the whole request: a slow body would outlive any timeout between two bytes.
+  const signal = AbortSignal.timeout(request.timeoutSeconds * 1000)
   try {
     const { origin, pathname, search } = new URL(url)
     const response = await agent.request({
@@ -49,7 +48,7 @@ export const sendBankRequest = async (question: BankRequest): Promise<BankRespon
         'user-agent': 'debit-collection-banks/1',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
-        ...signatureHeaders(question),
+        ...signatureHeaders(request),
       },
       ...(body === undefined ? {} : { body }),
       signal,
@@ -60,7 +59,7 @@ export const sendBankRequest = async (question: BankRequest): Promise<BankRespon
   }
 }
 
-/** The scheme of signed requests to the API (specification, Authentication, 6), here the other way. */
+/** Signs as providers sign their requests (docs/api.md#request-signing). */
 const signatureHeaders = ({ method, url, body = '', secret, at }: BankRequest) => {
   const timestamp = String(Math.floor(at.getTime() / 1000))
   const path = new URL(url).pathname
@@ -72,33 +71,32 @@ const signatureHeaders = ({ method, url, body = '', secret, at }: BankRequest) =
 
 type Body = Dispatcher.ResponseData['body']
 
-/** A part of an answer is no answer: half a word about money is not to be read. */
 const readWhole = async (body: Body): Promise<Buffer> => {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of body as AsyncIterable<Buffer>) {
     parts.push(part)
     length += part.length
-    if (length > BODY_MAX_BYTES) throw new ConnectorFault(2002, 'the answer is too long')
+    if (length > BODY_MAX_BYTES) throw new ConnectorFault(2002, 'the response is too long')
   }
   return Buffer.concat(parts)
 }
 
-/** Errors of undici about what it read, not about the connection. */
+/** undici errors about the content, not about the connection. */
 const NOT_HTTP = new Set([
   'HTTPParserError',
   'HeadersOverflowError',
   'ResponseContentLengthMismatchError',
 ])
 
-/** Without the error itself, which may carry bytes of the answer into a log. */
+/** Drops the original error: it may contain bytes of the response, which would be logged. */
 const faultOf = (error: unknown): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
   if (name === 'TimeoutError' || name === 'AbortError') {
-    return new ConnectorFault(2408, 'no whole answer in time')
+    return new ConnectorFault(2408, 'no complete response in time')
   }
   if (NOT_HTTP.has(String(name))) {
-    return new ConnectorFault(2002, 'the answer is not HTTP')
+    return new ConnectorFault(2002, 'the response is not HTTP')
   }
   return new ConnectorFault(2502, code || String(name))
 }

@@ -4,16 +4,10 @@ import type { Submission, SubmissionResult } from '../domain/debits/submission.t
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { Connector, ConnectorConfig } from './connector.ts'
 
-/**
- * The bank of every sandbox (specification, Sandbox outcomes by phone number): it accepts, and
- * reports what became of the debit half a minute later. Its memory is the message it leaves
- * itself, so it forgets nothing that the service has not been told.
- */
-
-/** How long the sandbox bank takes, in seconds (specification, What the service does, 9). */
+/** Until the sandbox bank reports (docs/api.md#sandbox). */
 export const OUTCOME_SECONDS = 30
 
-/** Numbers whose outcome is fixed; `silent` accepts and never reports. */
+/** Outcomes by phone number; `silent` accepts and never reports. */
 const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
   '+233241234567': 'completed',
   '+233241111111': 'insufficient_funds',
@@ -22,7 +16,7 @@ const PUBLISHED: Record<string, SandboxOutcome | 'silent'> = {
   '+233244444444': 'silent',
 }
 
-/** What any other account can pay at once. */
+/** The balance of every other account. */
 const BALANCE: Pesewas = pesewas(5_000_00)
 
 const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>, string> = {
@@ -33,6 +27,7 @@ const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>,
 export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
   `${bank}-${uuid.slice(0, 8).toUpperCase()}`
 
+/** Accepts, and reports 30 s later by a delayed message: it stores nothing else. */
 export const sandboxConnector = ({ reportLater }: ConnectorConfig): Connector => ({
   submit: async (submission): Promise<SubmissionResult> => {
     const outcome = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)
@@ -51,7 +46,6 @@ const outcomeByAccount = ({ account, amount }: Submission): SandboxOutcome | 'in
   return amount > BALANCE ? 'insufficient_funds' : 'completed'
 }
 
-/** The report that the sandbox bank sends for a debit that it accepted. */
 export const sandboxReport = (
   outcome: Exclude<SandboxOutcome, 'timeout'>,
   debit: Pick<Submission, 'bank' | 'uuid'>,

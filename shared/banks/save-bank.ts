@@ -1,7 +1,7 @@
 import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
 import { type Fields, secretField } from '../domain/operator/change.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
-import { environment, real } from '../runtime.ts'
+import { environment, type Runtime } from '../runtime.ts'
 import { changeBank, findBank } from '../store/banks/banks.ts'
 import {
   connectorRemoval,
@@ -12,152 +12,155 @@ import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import type { Write } from '../store/table.ts'
 import { bankUrl } from './bank-url.ts'
 
-/** A bank and how it is reached, saved together. */
-
-type Given = {
+/** The operator's options for connector `http`. */
+export type ConnectorOptions = {
   'connector-url'?: string | undefined
   'connector-secret'?: string | undefined
+}
+
+type BankChange = {
+  identifier: BankIdentifier
+  /** Called with the stored bank, if there is one. */
+  change: (previous: Bank | undefined) => Bank | Refusal
+  options: ConnectorOptions
+  /** Returns writes for the same transaction. */
+  recordChange?: RecordChange
 }
 
 export type SavedBank = {
   bank: Bank
   url?: string
-  /** Made just now, and not to be seen again. */
+  /** The secret, if this call has generated it. It cannot be read later. */
   newSecret?: string
 }
 
-type Connection = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
+type ConnectedBank = { bank: Bank | undefined; connector: ConnectorSettings | undefined }
 
-/** Writes in the same transaction, such as the record of the change. */
-export type OtherWrites = (before: Connection, after: Connection) => readonly Write[]
+type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly Write[]
+
+const recordsNothing: RecordChange = () => []
 
 /**
- * Both in one write, so that no debit finds a connector without its settings, and no operator's
- * settings stay without a bank.
- * @param change what is made of the bank as it stands; undefined: there is none yet
+ * Saves a bank and its connector settings in one transaction, so that neither exists without the
+ * other (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  identifier: BankIdentifier,
-  change: Change,
-  given: Given,
-  alongside: OtherWrites = () => [],
+  { identifier, change, options, recordChange = recordsNothing }: BankChange,
+  runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
-  // Made once, however often the bank is changed by others meanwhile.
-  const newSecret = connectorSecret(real.randomBytes(32))
-  let known: ConnectorSettings | undefined
-  let settings: ConnectorSettings | undefined
-  let written: Awaited<ReturnType<typeof connectorWrite>>[] = []
+  // Generated once, although a lost race repeats the change.
+  const newSecret = connectorSecret(runtime.randomBytes(32))
+  let previous: ConnectorSettings | undefined
+  let next: ConnectorSettings | undefined
+  let settingsWrites: Write[] = []
   const bank = await changeBank(
     identifier,
-    async (before) => {
-      const changed = await connectionAfter(before, identifier, { change, given, newSecret })
+    async (stored) => {
+      const changed = await applyChange(stored, { identifier, change, options }, newSecret)
       if (changed instanceof Refusal) return changed
-      known = changed.known
-      settings = changed.settings
-      written = settings && settings !== known ? [await connectorWrite(identifier, settings)] : []
-      return changed.after
+      previous = changed.previous
+      next = changed.next
+      settingsWrites =
+        next && next !== previous ? [await connectorWrite(identifier, next, runtime)] : []
+      return changed.bank
     },
-    (before, after) => [
-      ...written,
-      ...alongside({ bank: before, connector: known }, { bank: after, connector: settings }),
+    (stored, saved) => [
+      ...settingsWrites,
+      ...recordChange({ bank: stored, connector: previous }, { bank: saved, connector: next }),
     ],
+    runtime,
   )
   if (bank instanceof Refusal) return bank
-  if (!settings) return { bank }
-  return { bank, url: settings.url, ...(settings.secret === newSecret ? { newSecret } : {}) }
+  if (!next) return { bank }
+  return { bank, url: next.url, ...(next.secret === newSecret ? { newSecret } : {}) }
 }
 
-/** Returns why a change of a bank would be refused as the bank is now; nothing is written. */
-export const checkBank = async (
-  identifier: BankIdentifier,
-  change: Change,
-  given: Given,
-): Promise<Refusal | undefined> => {
-  const asked = { change, given, newSecret: '' }
-  const changed = await connectionAfter(await findBank(identifier), identifier, asked)
+/** Returns the refusal that a change of a bank would get now; writes nothing. */
+export const checkBank = async (request: BankChange): Promise<Refusal | undefined> => {
+  const changed = await applyChange(await findBank(request.identifier), request, '')
   return changed instanceof Refusal ? changed : undefined
 }
 
-type Change = (before: Bank | undefined) => Bank | Refusal
-
-/** A bank after a change, with its connector's settings before and after. */
-const connectionAfter = async (
-  before: Bank | undefined,
-  identifier: BankIdentifier,
-  { change, given, newSecret }: { change: Change; given: Given; newSecret: string },
-): Promise<{ after: Bank; known?: ConnectorSettings; settings?: ConnectorSettings } | Refusal> => {
-  const after = change(before)
-  if (after instanceof Refusal) return after
-  const refusal = refusalOf(after, given)
-  if (refusal) return refusal
-  const known = await findConnectorSettings(identifier)
-  if (after.connector !== 'http') return { after, ...(known ? { known } : {}) }
-  const settings = reached(known, given, newSecret)
-  if (settings instanceof Refusal) return settings
-  return { after, ...(known ? { known } : {}), settings }
+type ChangedBank = {
+  bank: Bank
+  previous: ConnectorSettings | undefined
+  next: ConnectorSettings | undefined
 }
 
-const refusalOf = ({ connector }: Bank, given: Given): Refusal | undefined => {
+/** Returns the changed bank with its stored and its new connector settings. */
+const applyChange = async (
+  stored: Bank | undefined,
+  { identifier, change, options }: BankChange,
+  newSecret: string,
+): Promise<ChangedBank | Refusal> => {
+  const bank = change(stored)
+  if (bank instanceof Refusal) return bank
+  const refusal = refusalOf(bank, options)
+  if (refusal) return refusal
+  const previous = await findConnectorSettings(identifier)
+  if (bank.connector !== 'http') return { bank, previous, next: undefined }
+  const next = resolveSettings(previous, options, newSecret)
+  return next instanceof Refusal ? next : { bank, previous, next }
+}
+
+const refusalOf = ({ connector }: Bank, options: ConnectorOptions): Refusal | undefined => {
   if (connector === 'sandbox' && !environment.sandboxBank) {
     return invalid({ connector: ['sandbox is for sandboxes only'] })
   }
   if (connector === 'http') return undefined
-  const stray = (['connector-url', 'connector-secret'] as const).find((name) => given[name])
-  return stray && invalid({ [stray]: ['is for connector http'] })
+  const extra = (['connector-url', 'connector-secret'] as const).find((name) => options[name])
+  return extra && invalid({ [extra]: ['applies to connector http only'] })
 }
 
-/** Where a bank with connector http is reached: what was given, else what it was. */
-const reached = (
-  before: ConnectorSettings | undefined,
-  { 'connector-url': url = before?.url, 'connector-secret': secret = before?.secret }: Given,
+/** Returns the settings of connector `http`: the options, else the stored settings. */
+const resolveSettings = (
+  previous: ConnectorSettings | undefined,
+  options: ConnectorOptions,
   newSecret: string,
 ): ConnectorSettings | Refusal => {
+  const { 'connector-url': url = previous?.url, 'connector-secret': secret = previous?.secret } =
+    options
   if (url === undefined) return invalid({ 'connector-url': ['is required for connector http'] })
-  if (before && url === before.url && secret === before.secret) return before
-  const judged = bankUrl(url, { localPeers: environment.localPeers })
-  if (judged instanceof Refusal) return judged
-  // A new URL keeps its secret; only another secret changes it.
-  return { url: judged, secret: secret ?? newSecret }
+  if (previous && url === previous.url && secret === previous.secret) return previous
+  const normalized = bankUrl(url, { localPeers: environment.localPeers })
+  if (normalized instanceof Refusal) return normalized
+  return { url: normalized, secret: secret ?? newSecret }
 }
 
 const connectorSecret = (random: Uint8Array): string =>
   `cs_${Buffer.from(random).toString('base64url')}`
 
-/** @returns undefined where there is no such bank */
+/** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
 export const disconnect = async (
   identifier: BankIdentifier,
-  alongside: OtherWrites = () => [],
+  recordChange: RecordChange,
+  runtime: Runtime,
 ): Promise<Bank | undefined> => {
-  let known: ConnectorSettings | undefined
+  let connector: ConnectorSettings | undefined
   return changeBank(
     identifier,
-    async (before) => {
-      known = await findConnectorSettings(identifier)
-      return before && ({ ...before, connector: 'none' } as const)
+    async (stored) => {
+      connector = await findConnectorSettings(identifier)
+      return stored && ({ ...stored, connector: 'none' } as const)
     },
-    (before, after) => [
+    (stored, saved) => [
       connectorRemoval(identifier),
-      ...alongside({ bank: before, connector: known }, { bank: after, connector: undefined }),
+      ...recordChange({ bank: stored, connector }, { bank: saved, connector: undefined }),
     ],
+    runtime,
   )
 }
 
-/** The fields of a bank and its connector in the record of a change. */
+/** Records the fields of a bank and its connector, without the secret itself. */
 export const recordsConnection =
-  (recording: Recording, fieldsOf: (bank: Bank) => Fields): OtherWrites =>
-  (before, after) => {
-    const secret = secretField(before.connector?.secret, after.connector?.secret)
+  (recording: Recording, fieldsOf: (bank: Bank) => Fields): RecordChange =>
+  (previous, next) => {
+    const secret = secretField(previous.connector?.secret, next.connector?.secret)
+    const allFieldsOf = ({ bank, connector }: ConnectedBank, connector_secret: Fields[string]) =>
+      bank && { ...fieldsOf(bank), connector_url: connector?.url, connector_secret }
     return changeWrites(
       recording,
-      before.bank && {
-        ...fieldsOf(before.bank),
-        connector_url: before.connector?.url,
-        connector_secret: secret.before,
-      },
-      after.bank && {
-        ...fieldsOf(after.bank),
-        connector_url: after.connector?.url,
-        connector_secret: secret.after,
-      },
+      allFieldsOf(previous, secret.before),
+      allFieldsOf(next, secret.after),
     )
   }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { DAY_MS, dayOf } from './time.ts'
 
-/** The service's reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (specification, Debit transaction). */
+/** The reference of a debit: `PREFIX-YYYYMMDD-XXXXXX` (docs/api.md#ids). */
 export const Reference = v.pipe(
   v.string(),
   v.regex(/^[A-Z0-9]{2,8}-[0-9]{8}-[A-Z0-9]{6}$/, 'must be a reference like DCS-20261121-ABC123'),
@@ -17,8 +18,8 @@ export const Uuid = v.pipe(
 export type Uuid = v.InferOutput<typeof Uuid>
 
 /**
- * Returns the same uuid, in the form of version 4, for the same text. An instruction about money
- * that is written a second time, after a restore, keeps its uuid, and the bank recognizes it.
+ * Returns the same uuid, in the form of version 4, for the same text. A payment that is written again
+ * after a restore keeps its uuid, so the bank deduplicates it.
  */
 export const derivedUuid = (text: string): Uuid => {
   const hex = hash('sha256', text)
@@ -30,14 +31,10 @@ export const derivedUuid = (text: string): Uuid => {
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const SUFFIX_LENGTH = 6
 const SUFFIXES_PER_DAY = ALPHABET.length ** SUFFIX_LENGTH
-const DAY_MS = 86_400_000
-/** Day zero of the integer ids. */
+/** Day 0 of the integer ids. */
 const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
 
-/** A day of the UTC calendar, `YYYY-MM-DD`. */
-export const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
-
-const spell = (prefix: string, at: Date, suffix: number): Reference =>
+const formatReference = (prefix: string, at: Date, suffix: number): Reference =>
   v.parse(
     Reference,
     [
@@ -47,15 +44,13 @@ const spell = (prefix: string, at: Date, suffix: number): Reference =>
     ].join('-'),
   )
 
-/**
- * @param draw a number in [0, 1), the randomness of the six last characters
- */
-export const newReference = (prefix: string, at: Date, draw: number): Reference =>
-  spell(prefix, at, Math.floor(draw * SUFFIXES_PER_DAY))
+/** @param random in [0, 1), for the last six characters */
+export const newReference = (prefix: string, at: Date, random: number): Reference =>
+  formatReference(prefix, at, Math.floor(random * SUFFIXES_PER_DAY))
 
 /**
- * The integer id of a debit: its day and its suffix as one number, so it is unique because the
- * reference is, and the reference can be read back from it. Stays below 2^47 for a century.
+ * Returns the integer id of a debit: day and suffix as one number. It is as unique as the reference,
+ * reversible, and below 2^47 for a century.
  */
 export const integerId = (reference: Reference): number => {
   const [, date = '', suffix = ''] = reference.split('-')
@@ -67,11 +62,11 @@ export const integerId = (reference: Reference): number => {
 
 /** The inverse of {@link integerId}. */
 export const referenceOf = (prefix: string, id: number): Reference =>
-  spell(
+  formatReference(
     prefix,
     new Date((Math.floor(id / SUFFIXES_PER_DAY) + FIRST_DAY) * DAY_MS),
     id % SUFFIXES_PER_DAY,
   )
 
-/** The id of a debit as providers see it: `dt_<id>`. */
+/** Returns the id of a debit for providers: `dt_<id>`. */
 export const debitId = (reference: Reference): string => `dt_${integerId(reference)}`

@@ -14,7 +14,7 @@ export const fitsMetadata = (metadata: Metadata): boolean => byteLength(metadata
 
 export const METADATA_TOO_LARGE = `must not exceed ${BYTES_MAX} bytes`
 
-/** Every string in a value: its own, its members' and their names. */
+/** Lists the strings of a value, its members and their names. */
 const strings = (value: unknown): string[] => {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Money inside the service: whole pesewas, 1 GHS = 100 pesewas. Never a float. */
+/** An amount in whole pesewas; 1 GHS = 100 pesewas. */
 export const Pesewas = v.pipe(v.number(), v.safeInteger(), v.brand('Pesewas'))
 export type Pesewas = v.InferOutput<typeof Pesewas>
 
@@ -8,15 +8,15 @@ export const CURRENCY = 'GHS'
 
 export const pesewas = (count: number): Pesewas => v.parse(Pesewas, count)
 
-/** 1.00 GHS and 10000.00 GHS (specification, Limits). */
+/** 1.00 and 10000.00 GHS (docs/api.md#amounts). */
 export const AMOUNT_MIN = pesewas(1_00)
 export const AMOUNT_MAX = pesewas(10_000_00)
 
-/** 50000.00 GHS per provider and UTC day (specification, Limits). */
+/** 50000.00 GHS per provider and UTC day (docs/api.md#daily-limit). */
 export const DAILY_LIMIT = pesewas(50_000_00)
 
-// Eleven whole digits keep the pesewas far inside the safe integers; longer amounts are over any
-// limit anyway, and are refused before a conversion could round them.
+// Pesewas of eleven whole digits are safe integers. Longer amounts exceed every limit and must be
+// rejected before a conversion rounds them.
 const WHOLE_DIGITS_MAX = 11
 
 const EXACT_DECIMAL = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
@@ -34,15 +34,14 @@ const toPesewas = (text: string): number => {
 }
 
 /**
- * The amount of a charge: text with exactly two decimals, from 1.00 to 10000.00 GHS, to pesewas.
- * The API hands over the source text of a JSON number, because 100.5 and 100.50 are one number
- * but not one amount (specification, Create debit request).
+ * Parses the amount of a charge: text with exactly two decimals, from 1.00 to 10000.00 GHS. The API
+ * passes the source text of a JSON number, because 100.5 is not a valid amount (docs/api.md#amounts).
  */
 export const Amount = v.pipe(
   v.string(missingOr('must be a decimal with exactly 2 decimal places')),
   v.regex(EXACT_DECIMAL, 'must have exactly 2 decimal places'),
   v.check((text) => EXACT_DECIMAL.test(text), 'write 100.00 or "100.00"'),
-  // All rules as one pattern; the one above allows a sign so that a later one can name the bound.
+  // All rules for the API description; EXACT_DECIMAL accepts a sign, so that the minimum rejects it.
   v.metadata({
     pattern: '^(?:[1-9][0-9]{0,3}\\.[0-9]{2}|10000\\.00)$',
     minimum: 1,
@@ -54,7 +53,7 @@ export const Amount = v.pipe(
   Pesewas,
 )
 
-/** Above every amount, so a larger fee settles alike. */
+/** Above every amount: settlement caps larger fees at the amount. */
 const FEE_MAX = 99_999_999_999_99
 
 const roundHalfEven = (text: string): number => {
@@ -66,7 +65,7 @@ const roundHalfEven = (text: string): number => {
   return rest > '5' ? floor + 1 : floor
 }
 
-/** A bank's fee: a decimal of zero or more, rounded half-even to pesewas. */
+/** Parses a bank's fee: a decimal of zero or more, rounded half-even to pesewas. */
 export const Fee = v.pipe(
   v.string('must be a decimal'),
   v.regex(DECIMAL, 'must be a decimal of zero or more'),
@@ -75,18 +74,18 @@ export const Fee = v.pipe(
   Pesewas,
 )
 
-/** `12345` pesewas to `"123.45"`. */
+/** Formats `12345` pesewas as `123.45`. */
 export const formatAmount = (amount: Pesewas): string => {
   const digits = String(Math.abs(amount)).padStart(3, '0')
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** The same as a JSON number that keeps its two decimals, for webhooks and the bank list. */
+/** Returns a JSON number with two decimals, for webhooks and the bank list. */
 export const amountNumber = (amount: Pesewas): unknown => JSON.rawJSON(formatAmount(amount))
 
 declare global {
   interface JSON {
-    /** JSON text that JSON.stringify puts in as it stands (ECMAScript proposal, Node 22 on). */
+    /** Returns JSON text that JSON.stringify copies (ECMAScript proposal, since Node 22). */
     rawJSON(text: string): unknown
   }
 }

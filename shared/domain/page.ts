@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-/** Pages of lists (specification, Limits: per_page 20, at most 100; page 1). */
+/** Pages of lists (docs/api.md#pages, docs/api.md#cursors). */
 
 const PER_PAGE = 20
 const PER_PAGE_MAX = 100
 
-/** Pages by number reach this many items deep; cursors have no such limit. */
+/** The items that pages by number can reach; cursors have no such limit. */
 export const REACH = 10_000
 
 const wholeNumber = (max: number) => {
@@ -24,7 +24,6 @@ export const pageParameters = {
   per_page: v.optional(wholeNumber(PER_PAGE_MAX)),
 }
 
-/** `page` and `per_page` alone. */
 export const PageQuery = v.object(pageParameters)
 
 export type PageRequest = { page: number; perPage: number }
@@ -34,33 +33,32 @@ export const pageRequest = (query: {
   per_page?: number | undefined
 }): PageRequest => ({ page: query.page ?? 1, perPage: query.per_page ?? PER_PAGE })
 
-/** The members of one page of a list that is at hand. */
+/** Returns one page of a list in memory. */
 export const pageOf = <T>(all: readonly T[], { page, perPage }: PageRequest): T[] =>
   all.slice((page - 1) * perPage, page * perPage)
 
-/** Items of a list: how many come before them, and how many there are. */
 export type Slice = { skip: number; limit: number }
 
-/** The place of a page in its list: a slice of it, or of the part that follows a position. */
+/** A slice of a list, or of the part that follows a position. */
 export type PagePlace = { slice: Slice; before?: string | undefined }
 
-/** A page beyond the reach shows nothing; `page` does not apply to a page by cursor. */
+/** Returns an empty slice beyond REACH. `page` does not apply to a page by cursor. */
 export const placeOf = ({ page, perPage }: PageRequest, before: string | undefined): PagePlace => {
   const skip = before === undefined ? (page - 1) * perPage : 0
   return { slice: skip < REACH ? { skip, limit: perPage } : { skip: REACH, limit: 0 }, before }
 }
 
-/** The number of items that match, counted up to the reach. */
+/** A number of items, counted up to REACH. */
 export type Count = { count: number; isAtLeast: boolean }
 
-/** A cursor: the list that it belongs to, as a short hash, and a position in that list. */
+/** A short hash of a list, and a position in that list. */
 export type Cursor = { list: string; position: string }
 
 export const LIST_HASH_LENGTH = 8
 
 export const NO_CURSOR = 'must be a cursor of this list'
 
-/** A cursor whose position has this form. */
+/** Parses a cursor whose position has this form. */
 export const cursorAt = (form: RegExp) =>
   v.pipe(
     v.string(NO_CURSOR),

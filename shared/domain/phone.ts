@@ -4,7 +4,7 @@ import { textMessage } from './text.ts'
 const E164 = /^\+[1-9][0-9]{6,14}$/
 const GHANAIAN = /^\+233[1-9][0-9]{8}$/
 
-/** A Ghanaian phone number in E.164: `+233` and nine digits (specification, Validation messages). */
+/** A Ghanaian phone number in E.164: `+233` and nine digits (docs/api.md#validation). */
 export const PhoneNumber = v.pipe(
   v.string(textMessage),
   v.check((phone) => E164.test(phone), 'must be in E.164 format'),
@@ -15,5 +15,5 @@ export const PhoneNumber = v.pipe(
 )
 export type PhoneNumber = v.InferOutput<typeof PhoneNumber>
 
-/** `+233*****4567`: enough to recognise in a log, not enough to call. */
+/** Returns `+233*****4567`, for logs. */
 export const maskPhone = (phone: string): string => `${phone.slice(0, 4)}*****${phone.slice(-4)}`

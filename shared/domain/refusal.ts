@@ -1,4 +1,4 @@
-/** The whole error table of the service, and the value that carries one of its rows to a caller. */
+/** The error table of the service (docs/api.md#errors), and the value that returns an error to a caller. */
 
 type Severity = 'low' | 'medium' | 'high' | 'critical'
 
@@ -32,11 +32,6 @@ const row = (message: string, category: Category, http: number, severity: Severi
   severity,
 })
 
-/**
- * Every published code (specification, Errors). Severity where the table leaves it open: high for
- * 5xx and for security, medium for 4xx that speak of state or limits, low for validation and for
- * what is not found.
- */
 export const errors = {
   1000: row('An unexpected error occurred', 'general', 500, 'critical'),
   1007: row('Validation failed', 'validation', 422, 'low'),
@@ -102,15 +97,15 @@ export type Details = FieldMessages | Record<string, string | number | string[]>
 
 type Variant = {
   details?: Details
-  /** Some codes are published with several messages, categories or statuses; the place decides. */
+  /** Some codes are published with several messages, categories or statuses. */
   message?: string
   category?: Category
   http?: number
-  /** Headers the refusal asks for, such as Allow or Retry-After. */
+  /** Headers of the reply, such as Allow or Retry-After. */
   headers?: Record<string, string>
 }
 
-/** An expected "no" with a published code. Domain functions return it; only the API throws it. */
+/** An expected error with a published code. Domain functions return it; only the API throws it. */
 export class Refusal {
   readonly code: ErrorCode
   readonly variant: Variant
@@ -139,5 +134,5 @@ export class Refusal {
   }
 }
 
-/** 422/1007 with its messages under each field (specification, Validation messages). */
+/** Returns 422/1007 with messages by field (docs/api.md#validation). */
 export const invalid = (fields: FieldMessages): Refusal => new Refusal(1007, { details: fields })

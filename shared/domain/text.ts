@@ -1,15 +1,14 @@
 import * as v from 'valibot'
 
-// C0 and C1 controls, lone surrogates and bidirectional overrides: text that can forge a log line
-// or show a customer something else than what was approved. Tabs and line ends may stand where
-// lines make sense.
+// C0 and C1 controls, lone surrogates and bidirectional overrides can forge a log line or mislead a
+// customer. Some fields accept tabs and line breaks.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 const EACH_FORBIDDEN = new RegExp(FORBIDDEN, 'gu')
 const FORBIDDEN_IN_LINES = /(?![\t\r\n])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 const codePoints = (text: string): number => [...text].length
 
-/** What a caller reads when a field is absent, null or of another type. */
+/** The message for a field that is absent, null or of another type. */
 export const textMessage = (issue: { input: unknown }): string =>
   issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'
 
@@ -19,7 +18,7 @@ type TextRule = {
   lines?: boolean
 }
 
-// Also characters that no font draws: U+200B, U+FEFF, fillers; DI is Default_Ignorable_Code_Point.
+// Includes invisible characters: U+200B, U+FEFF, fillers. DI is Default_Ignorable_Code_Point.
 const BLANK = /^[\s\p{DI}\p{Cf}\u2800]*$/u
 
 export const isBlank = (text: string): boolean => BLANK.test(text)
@@ -30,10 +29,10 @@ export const hasControlCharacters = (text: string, { lines }: { lines: boolean }
   (lines ? FORBIDDEN_IN_LINES : FORBIDDEN).test(text)
 
 const AFTER_C0 = String.raw`\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069`
-// BLANK in a form that every JSON Schema validator reads: its characters of the basic plane.
+// BLANK for JSON Schema validators: its characters of the basic plane.
 const BLANK_CLASS = String.raw`\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB`
 
-/** The checks of a text as one pattern, for the description of the API. */
+/** Returns the checks of a text as one pattern, for the API description. */
 const patternOf = (lines: boolean): string => {
   const c0 = lines ? String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F` : String.raw`\u0000-\u001F`
   const any = `[^${c0}${AFTER_C0}]*`
@@ -45,23 +44,23 @@ export const text = ({ max, lines = false }: TextRule) =>
   v.pipe(
     v.string(textMessage),
     v.check((value) => !isBlank(value), 'is required'),
-    // A string has at least as many UTF-16 units as code points, so most are never spread.
+    // A string has at least as many UTF-16 units as code points, so few strings are counted.
     v.check(
       (value) => value.length <= max || (value.length <= 2 * max && codePoints(value) <= max),
       `must not exceed ${max} characters`,
     ),
     v.check((value) => !hasControlCharacters(value, { lines }), CONTROL_CHARACTERS),
-    // JSON Schema counts code points as well; the checks cannot tell it so themselves.
+    // JSON Schema counts code points as well.
     v.metadata({ minLength: 1, maxLength: max, pattern: patternOf(lines) }),
   )
 
-/** The first code points of a text. */
+/** Returns the first `max` code points of a text. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : [...text].slice(0, max).join('')
 
 /**
- * Accepts text of any length and returns its first `max` code points. Line breaks and other control
- * characters become spaces: no report is rejected for the form of its explanation.
+ * Parses text of any length into its first `max` code points. Control characters become spaces, so
+ * that no report is rejected for the form of its explanation.
  */
 export const message = ({ max }: { max: number }) =>
   v.pipe(
@@ -69,15 +68,15 @@ export const message = ({ max }: { max: number }) =>
     v.transform((value) => cut(value.replaceAll(EACH_FORBIDDEN, ' ').trim(), max)),
   )
 
-/** One of a few texts, which the refusal lists. */
+/** Accepts one of a few texts; the message lists them. */
 export const oneOf = <const T extends readonly string[]>(texts: T) =>
   v.picklist(texts, `must be one of ${texts.join(', ')}`)
 
-// Beyond the forbidden ones: separators that break lines, and what opens a tag or an entity.
+// The forbidden characters, line separators, and the characters of tags and entities.
 const ACTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069<>&]/gu
 
 const inHex = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Text of a stranger, with everything as `\uXXXX` that a terminal, a log or a page could obey. */
+/** Escapes the characters of third-party text that a terminal, a log or a page could interpret. */
 export const escaped = (text: string): string => text.replaceAll(ACTIVE, inHex)

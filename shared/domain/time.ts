@@ -1,24 +1,53 @@
 import * as v from 'valibot'
 
-/** Instants as they are written down and shown: ISO 8601 in UTC with milliseconds; null stays null. */
+export const HOUR_MS = 3_600_000
+export const DAY_SECONDS = 86_400
+export const DAY_MS = DAY_SECONDS * 1000
 
+export const secondsAfter = (at: Date, seconds: number): Date =>
+  new Date(at.getTime() + seconds * 1000)
+
+/** Writes a time as ISO 8601 in UTC with milliseconds. */
 export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
+
+/** Also runs for invalid dates: valibot continues after a failed check. */
+const isInCalendar = (text: string): boolean => {
+  const at = new Date(text)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
+}
+
+/** A day of the UTC calendar, `YYYY-MM-DD`. */
+export const Day = v.pipe(
+  v.string(),
+  v.isoDate('must be a day like 2026-11-21'),
+  v.check(isInCalendar, 'must be a day of the calendar'),
+  v.brand('Day'),
+)
+export type Day = v.InferOutput<typeof Day>
+
+/** Days begin at 00:00 UTC. */
+export const startOf = (day: Day): Date => new Date(`${day}T00:00:00.000Z`)
+
+export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 10))
+
+export const dayAfter = (day: Day, days = 1): Day =>
+  dayOf(secondsAfter(startOf(day), days * DAY_SECONDS))
 
 const FORM =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/
 
 const REFUSED = 'must be a time like 2026-11-21T10:00:00Z'
 
-/** Date reads 30 February as 2 March. */
+/** Rejects 30 February, which Date reads as 2 March. */
 const isOnCalendar = (text: string): boolean =>
   new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10))
 
-/** Years of four digits sort as text; an offset can lead out of them. */
+/** Years of four digits sort as text; an offset can lead to others. */
 const isWithinYears = (at: Date): boolean => at.getUTCFullYear() >= 0 && at.getUTCFullYear() <= 9999
 
-/** An ISO 8601 time with its offset, or a day, which stands for its beginning in UTC. */
+/** Parses an ISO 8601 time with its offset, or a day, which means its start in UTC. */
 export const Instant = v.pipe(
   v.string(REFUSED),
   v.regex(FORM, REFUSED),

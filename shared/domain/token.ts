@@ -1,7 +1,6 @@
 /**
- * The tokens that this service issues: whose kind, for real money or not, random letters and
- * digits, and a checksum over all of that. So one that was mistyped, or found where it does not
- * belong, is known for what it is by whoever looks at it, without asking the service.
+ * Tokens (docs/api.md#tokens): kind, use, random letters and digits, and a checksum, which detects
+ * mistyped and leaked tokens without a lookup.
  */
 
 const KINDS = { provider: 'sk', bank: 'bt' } as const
@@ -11,7 +10,7 @@ export type TokenKind = keyof typeof KINDS
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** What 24 bytes and what a CRC-32 take in base 62. */
+/** The lengths of 24 bytes and of a CRC-32 in base 62. */
 const RANDOM_LENGTH = 33
 const CHECKSUM_LENGTH = 6
 
@@ -21,16 +20,16 @@ const ISSUED = /^((?:sk|bt)_(?:live|test)_[0-9A-Za-z]{33})([0-9A-Za-z]{6})$/
 const LOOKS_ISSUED = /^(?:sk|bt)_(?:live|test)_/
 
 const base62 = (number: bigint, length: number): string => {
-  let rest = number
+  let remaining = number
   let text = ''
   while (text.length < length) {
-    text = DIGITS[Number(rest % 62n)] + text
-    rest /= 62n
+    text = DIGITS[Number(remaining % 62n)] + text
+    remaining /= 62n
   }
   return text
 }
 
-/** CRC-32 of IEEE 802.3, as zlib has it; this room opens no module, and forty letters are few. */
+/** CRC-32 of IEEE 802.3, as in zlib, which the domain does not import. */
 const crc32 = (text: string): number => {
   let crc = 0xffffffff
   for (const character of text) {
@@ -48,21 +47,20 @@ export const tokenOf = (kind: TokenKind, use: keyof typeof USES, random: Uint8Ar
   return text + checksum(text)
 }
 
-/** Whether it begins as the tokens do that are issued here. */
 export const looksIssued = (token: string): boolean => LOOKS_ISSUED.test(token)
 
-/** Whether it has the shape of an issued token, and cannot be one. */
+/** Reports whether a token has the form of an issued one and a wrong checksum. */
 export const isMistyped = (token: string): boolean => {
-  const [, text, given] = ISSUED.exec(token) ?? []
-  return text !== undefined && checksum(text) !== given
+  const [, text, suffix] = ISSUED.exec(token) ?? []
+  return text !== undefined && checksum(text) !== suffix
 }
 
-/** The `details` of 401/1401 (specification, Authentication). */
+/** The `details` of 401/1401 (docs/api.md#authentication). */
 export const authorizationProblems = {
   missing: 'the Authorization header is missing',
   repeated: 'the request has more than one Authorization header',
   scheme: 'the scheme of the Authorization header must be Bearer or Token',
   malformed: 'the token is malformed',
-  // One text for all of these: the reply must not reveal which credentials exist.
+  // One text for all cases: the reply must not reveal which credentials exist.
   unknown: 'the credential is unknown, expired or of another kind of caller',
 } as const

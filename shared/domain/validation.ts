@@ -3,12 +3,12 @@ import { type ErrorCode, type FieldMessages, invalid, Refusal } from './refusal.
 
 type AnySchema = v.GenericSchema<unknown, unknown>
 
-/** Fields with a code of their own, used when nothing else was refused. */
+/** The codes of single fields, used if no other field is wrong. */
 export type FieldCodes = Record<string, ErrorCode>
 
 /**
- * Holds input against a schema: the parsed value, or one refusal with every refused field in it.
- * A field of the wrong type is 1007; a wrong value of the only refused field may have its own code.
+ * Parses input with a schema, or returns one refusal with all wrong fields (docs/api.md#validation). A
+ * wrong type is 1007; a wrong value may have a code of its own if no other field is wrong.
  */
 export const parseInput = <S extends AnySchema>(
   schema: S,

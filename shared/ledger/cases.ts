@@ -7,16 +7,13 @@ import { changesWithin } from '../store/operator/changes.ts'
 import type { Case } from './entries.ts'
 import type { Span } from './entry.ts'
 
-/** After every time that is stored. */
+/** After every stored time. */
 const ALWAYS = new Date('9999-01-01')
 
-/** A change is recorded at the time of its call, and a function ends within this time after it. */
+/** A change is dated at its call. A function ends within 15 minutes. */
 const CALL_MS = 900_000
 
-/**
- * Returns the refunds, late completions and decisions of which anything may have happened since a
- * time, by the reference of their debit. They are few: each is read with all that belongs to it.
- */
+/** Returns the refunds and late completions that may have changed since a time, by debit. */
 export const casesSince = async (from: Date): Promise<Map<Reference, Case>> => {
   const span = { from, before: ALWAYS }
   const references = new Set<Reference>()
@@ -26,35 +23,32 @@ export const casesSince = async (from: Date): Promise<Map<Reference, Case>> => {
     }
   }
   for await (const reference of decidedOrReported(span)) references.add(reference)
-  return casesOf(references)
+  return loadCases(references)
 }
 
-/** Returns what is open, whenever it began: refunds that are due or failed, undecided reports. */
+/** Returns the refunds that are due or failed, and the undecided late completions. */
 export const openCases = async (): Promise<Map<Reference, Case>> => {
   const references = new Set<Reference>()
   for await (const page of refundPages('due', { from: new Date(0), before: ALWAYS })) {
     for (const { reference } of page) references.add(reference)
   }
-  for await (const page of exceptionPages('open')) {
-    for (const { kind, reference } of page)
-      if (kind === 'late_completion') references.add(reference)
-  }
-  return casesOf(references)
+  for await (const reference of lateCompletions('open')) references.add(reference)
+  return loadCases(references)
 }
 
-const casesOf = async (references: ReadonlySet<Reference>): Promise<Map<Reference, Case>> => {
-  const refunds = await findRefunds([...references])
-  const found = new Map(refunds.map((refund) => [refund.reference, refund]))
+const loadCases = async (references: ReadonlySet<Reference>): Promise<Map<Reference, Case>> => {
+  const all = await findRefunds([...references])
+  const refunds = new Map(all.map((refund) => [refund.reference, refund]))
   const cases = new Map<Reference, Case>()
   for (const reference of references) {
-    const refund = found.get(reference)
-    cases.set(reference, { refund, exceptions: await exceptionsOf(reference, refund) })
+    const refund = refunds.get(reference)
+    cases.set(reference, { refund, exceptions: await loadExceptions(reference, refund) })
   }
   return cases
 }
 
 /** Only a late completion or a failed refund has exceptions that the ledger reads. */
-const exceptionsOf = (
+const loadExceptions = (
   reference: Reference,
   refund: Refund | undefined,
 ): Promise<ReportException[]> => {
@@ -62,12 +56,18 @@ const exceptionsOf = (
   return hasNone ? Promise.resolve([]) : findExceptions(reference)
 }
 
-async function* decidedOrReported(span: Span): AsyncGenerator<Reference> {
-  for (const status of ['open', 'resolved'] as const) {
-    for await (const page of exceptionPages(status, span)) {
-      for (const { kind, reference } of page) if (kind === 'late_completion') yield reference
-    }
+async function* lateCompletions(
+  status: 'open' | 'resolved',
+  span?: Span,
+): AsyncGenerator<Reference> {
+  for await (const page of exceptionPages(status, span)) {
+    for (const { kind, reference } of page) if (kind === 'late_completion') yield reference
   }
+}
+
+async function* decidedOrReported(span: Span): AsyncGenerator<Reference> {
+  yield* lateCompletions('open', span)
+  yield* lateCompletions('resolved', span)
   const calls = { ...span, from: new Date(span.from.getTime() - CALL_MS) }
   for await (const { target, changed } of changesWithin(calls)) {
     if ('resolved' in changed) yield target as Reference

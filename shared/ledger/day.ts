@@ -1,17 +1,11 @@
-import { type Day, dayAfter, startOf } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { listFundings } from '../store/settlement/funding.ts'
 import { findClosing, putClosing } from '../store/settlement/ledger-days.ts'
 import { fundingEntry } from './entries.ts'
 import { type Account, type Balances, type LedgerEntry, post, type Span } from './entry.ts'
 import { entriesWithin } from './facts.ts'
 
-/**
- * The ledger of one UTC day. Reconciliation stores the balances at the end of each day that it finds
- * right, so the next day needs no history. They hold no fundings: an operator may record one for any
- * earlier day.
- */
-
-/** By then no write of the day is in progress. */
+/** After this time no write of the day is in progress. */
 const CLOSED_AFTER_MS = 3_600_000
 
 const isClosed = (day: Day, now: Date): boolean =>
@@ -21,17 +15,20 @@ export const spanOf = (day: Day): Span => ({ from: startOf(day), before: startOf
 
 export type LedgerDay = {
   opening: Balances
-  /** Read once. */
+  /** May be read once. */
   entries: AsyncGenerator<LedgerEntry>
-  /** Stores the closing balances of a day that is over, after all its entries were read. */
+  /** Stores the closing balances of a past day. Call it after reading all entries. */
   close: () => Promise<void>
 }
 
-/** Returns the opening balances of a day and its entries. */
+/**
+ * Returns the ledger of a UTC day (docs/api.md#ledger). It starts from stored balances, which contain no
+ * fundings: an operator may record one for an earlier day.
+ */
 export const openDay = async (day: Day, now: Date): Promise<LedgerDay> => {
   const [carried, fundings] = await Promise.all([carriedInto(day), listFundings()])
   const opening = new Map(carried)
-  for (const one of fundings) if (one.date < day) post(opening, fundingEntry(one))
+  for (const funding of fundings) if (funding.date < day) post(opening, fundingEntry(funding))
   const funded = fundings.filter(({ date }) => date === day).map(fundingEntry)
   return {
     opening,
@@ -42,7 +39,7 @@ export const openDay = async (day: Day, now: Date): Promise<LedgerDay> => {
   }
 }
 
-/** Adds what it reads to the balances that were carried into the day. */
+/** Posts each entry to the carried balances when the caller reads it. */
 async function* entriesOf(
   day: Day,
   carried: Balances,
@@ -55,7 +52,7 @@ async function* entriesOf(
   }
 }
 
-/** Returns the balances without fundings at the beginning of a day. */
+/** Returns the balances without fundings at the start of a day. */
 const carriedInto = async (day: Day): Promise<Balances> => {
   const stored = await findClosing(dayAfter(day, -1))
   const carried = new Map(Object.entries(stored?.balances ?? {}) as [Account, number][])

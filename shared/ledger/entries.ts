@@ -3,11 +3,10 @@ import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { ReportException } from '../domain/debits/exception.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, type Line, startOf } from '../domain/settlement/batch.ts'
+import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Funding } from '../domain/settlement/funding.ts'
+import { startOf } from '../domain/time.ts'
 import { type LedgerEntry, payable, receivable } from './entry.ts'
-
-/** The entries that stored facts lead to; what has not happened yet leads to none. */
 
 type Completion = {
   reference: string
@@ -26,7 +25,6 @@ export const completionEntry = (completion: Completion): LedgerEntry => ({
   amount: completion.gross,
 })
 
-/** Returns the completion of a debit; undefined: it was never completed. */
 export const completionOf = (debit: Debit): Completion | undefined => {
   const { reference, provider, bank, amount, completedAt } = stateAt(debit)
   return completedAt
@@ -34,12 +32,12 @@ export const completionOf = (debit: Debit): Completion | undefined => {
     : undefined
 }
 
-/** @param adjustments the lines that take reversed debits back, and return their fees */
+/** @param adjustments of the batch; they return fees */
 export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEntry[] => {
   const { sealedAt, totals, provider } = batch
   if (!sealedAt || !totals) return []
   const fees = adjustments.reduce((sum, { fee }) => sum + fee, Number(totals.fee))
-  // A retry of the payout changes the uuid.
+  // Without the uuid, which a retry of the payout changes.
   const source = { type: 'batch', id: batch.id } as const
   const entry = { at: sealedAt, type: 'fees', source } as const
   const owed = payable(provider)
@@ -79,57 +77,54 @@ export type Case = { refund: Refund | undefined; exceptions: readonly ReportExce
 const earliest = (dates: readonly Date[]): Date | undefined =>
   dates.reduce<Date | undefined>((first, at) => (first && first <= at ? first : at), undefined)
 
-const later = (one: Date, other: Date): Date => (one > other ? one : other)
-
-/** A late completion: its first report, and when an operator resolved it by a note alone. */
+/** Returns the first report, and when an operator resolved it by a note without a refund. */
 const lateCompletion = ({ refund, exceptions }: Case) => {
   const late = exceptions.filter(({ kind }) => kind === 'late_completion')
-  const at = earliest(late.map((one) => one.at))
-  const first = late.find((one) => one.at === at)
+  const reportedAt = earliest(late.map(({ at }) => at))
+  const first = late.find(({ at }) => at === reportedAt)
   if (!first) return undefined
   const resolved = earliest(
     late.flatMap(({ resolvedAt }) => (resolvedAt ? [new Date(resolvedAt)] : [])),
   )
-  // A refund resolves the exceptions that ask for it, after it is opened.
+  // A refund resolves the exceptions after it is opened.
   const isNoted = resolved && !(refund && refund.createdAt <= resolved)
-  return { first, notedAt: isNoted ? later(first.at, resolved) : undefined }
+  if (!isNoted) return { first, notedAt: undefined }
+  return { first, notedAt: first.at > resolved ? first.at : resolved }
 }
 
-const lateEntries = (one: Case): LedgerEntry[] => {
-  const late = lateCompletion(one)
+const lateEntries = (item: Case): LedgerEntry[] => {
+  const late = lateCompletion(item)
   if (!late) return []
   const { first, notedAt } = late
-  const { requestId, reference, bank, amount } = first
+  const { at, requestId, reference, bank, amount } = first
   const source = { type: 'exception', id: requestId, reference } as const
   const [owed, undecided] = [receivable(bank), 'exceptions'] as const
+  const reported: LedgerEntry = {
+    at,
+    type: 'late_completion',
+    source,
+    debit: owed,
+    credit: undecided,
+    amount,
+  }
+  if (!notedAt) return [reported]
   return [
-    { at: first.at, type: 'late_completion', source, debit: owed, credit: undecided, amount },
-    ...(notedAt
-      ? [
-          {
-            at: notedAt,
-            type: 'resolution',
-            source,
-            debit: undecided,
-            credit: owed,
-            amount,
-          } as const,
-        ]
-      : []),
+    reported,
+    { ...reported, at: notedAt, type: 'resolution', debit: undecided, credit: owed },
   ]
 }
 
-const openingOf = (refund: Refund, one: Case): LedgerEntry => {
+const openingOf = (refund: Refund, item: Case): LedgerEntry => {
   const { reference, provider, bank, amount, createdAt: at, origin, failed } = refund
   const source = { type: 'refund', id: failed[0]?.uuid ?? refund.uuid, reference } as const
   const entry = { at, source, credit: 'refunds_payable', amount } as const
   if (origin === 'reversal') return { ...entry, type: 'reversal', debit: payable(provider) }
-  // A note has returned the money to the bank's account before.
-  const debit = lateCompletion(one)?.notedAt ? receivable(bank) : 'exceptions'
+  // A note has returned the amount to the bank's account before.
+  const debit = lateCompletion(item)?.notedAt ? receivable(bank) : 'exceptions'
   return { ...entry, type: 'refund_opened', debit }
 }
 
-/** When the customer of a failed refund was repaid by hand: its exception was resolved by a note. */
+/** Returns when an operator repaid the customer of a failed refund and resolved its exception. */
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   if (refund?.status !== 'failed') return undefined
   const exception = exceptions.find(
@@ -138,20 +133,20 @@ export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }
 
-/** Returns when a late completion was decided: refunded, or resolved by a note. */
+/** Returns when a late completion was reported and decided: refunded or resolved by a note. */
 export const undecidedUntil = (
-  one: Case,
+  item: Case,
 ): { from: Date; amount: number; until?: Date } | undefined => {
-  const late = lateCompletion(one)
+  const late = lateCompletion(item)
   if (!late) return undefined
-  const until = late.notedAt ?? one.refund?.createdAt
+  const until = late.notedAt ?? item.refund?.createdAt
   return { from: late.first.at, amount: late.first.amount, ...(until ? { until } : {}) }
 }
 
 /** Returns the entries of late completions, reversals and refunds. */
-export const caseEntries = (one: Case): LedgerEntry[] => {
-  const { refund } = one
-  const late = lateEntries(one)
+export const caseEntries = (item: Case): LedgerEntry[] => {
+  const { refund } = item
+  const late = lateEntries(item)
   if (!refund) return late
   const { uuid, reference, bank, amount, completedAt } = refund
   const returned = (at: Date | null | undefined, type: 'refund' | 'repayment'): LedgerEntry[] => {
@@ -161,8 +156,8 @@ export const caseEntries = (one: Case): LedgerEntry[] => {
   }
   return [
     ...late,
-    openingOf(refund, one),
+    openingOf(refund, item),
     ...returned(completedAt, 'refund'),
-    ...returned(repaidAt(one), 'repayment'),
+    ...returned(repaidAt(item), 'repayment'),
   ]
 }

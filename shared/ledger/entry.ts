@@ -1,19 +1,17 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 
-/** Double entries: each debits one account and credits another with the same amount. */
-
 export type Account =
-  /** Money that a bank has collected for the service and has not remitted. */
+  /** Collected by a bank and not remitted. */
   | `bank_receivable:${BankIdentifier}`
-  /** Remittances of banks, less payouts. */
+  /** Remittances less payouts. */
   | 'cash'
-  /** Debt of the service to a provider. */
+  /** Owed to a provider. */
   | `provider_payable:${ProviderId}`
   | 'fee_income'
-  /** Debt of the service to customers. */
+  /** Owed to customers. */
   | 'refunds_payable'
-  /** Money of late completions that no operator has decided about. */
+  /** Undecided late completions. */
   | 'exceptions'
 
 export type EntryType =
@@ -28,10 +26,11 @@ export type EntryType =
   | 'payout'
   | 'funding'
 
+/** A double entry. */
 export type LedgerEntry = {
   at: Date
   type: EntryType
-  /** The stored fact that the entry follows from. */
+  /** The stored item that the entry derives from. */
   source: { type: 'debit' | 'batch' | 'refund' | 'exception' | 'funding'; id: string } & Record<
     string,
     string
@@ -61,11 +60,11 @@ export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry)
   add(balances, credit, -amount)
 }
 
-/** Returns the sum of all balances: zero, or the books are wrong. */
+/** Returns the sum of all balances, which must be zero. */
 export const trialBalance = (balances: Balances): number =>
   [...balances.values()].reduce((sum, balance) => sum + balance, 0)
 
-/** A span of time; its end is outside. */
+/** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 
 export const isWithin = (at: Date, { from, before }: Span): boolean => at >= from && at < before

@@ -1,5 +1,5 @@
 import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
-import type { Day } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import { csvRecord, guarded } from '../settlement/report/csv.ts'
 import type { LedgerDay } from './day.ts'
 import {
@@ -11,11 +11,10 @@ import {
   trialBalance,
 } from './entry.ts'
 
-/** The journal of a day as text, piece by piece: an entry is read when its text is asked for. */
-
 export const journalFormats = ['json', 'csv'] as const
 export type JournalFormat = (typeof journalFormats)[number]
 
+/** Renders the journal of a day, reading each entry only when its text is consumed. */
 export const renderJournal = (
   format: JournalFormat,
   date: Day,
@@ -51,7 +50,7 @@ export const entryView = (entry: LedgerEntry) => ({
   lines: linesOf(entry),
 })
 
-/** One line of text for each entry, then the accounts. */
+/** One text line per entry, then the accounts. */
 async function* json(
   date: Day,
   { opening, entries }: LedgerDay,
@@ -93,7 +92,7 @@ const COLUMNS = [
   'description',
 ]
 
-/** A header, then a record for each line of each entry. */
+/** A header, then two records per entry. */
 async function* csv({ entries }: LedgerDay): AsyncGenerator<string, void, undefined> {
   yield csvRecord(COLUMNS)
   let number = 0

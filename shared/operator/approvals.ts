@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { defined } from '../domain/defined.ts'
 import {
   type Approval,
   ApprovalId,
@@ -14,6 +15,7 @@ import {
 import type { Fields } from '../domain/operator/change.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Runtime } from '../runtime.ts'
 import {
   claimApproval,
   decideApproval,
@@ -27,10 +29,10 @@ import {
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { type Noun, type OperatorCall, secretsOf, type Verb } from './verbs.ts'
 
-/** The way of a call that needs an approval: it is requested, decided, and carried out once. */
+/** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
 
 /** The operator, the time and the record id of a step. */
-type Step = Pick<Recording, 'id' | 'at' | 'by'>
+type ApprovalStep = Pick<Recording, 'id' | 'at' | 'by'>
 
 export const approvalView = (approval: Approval, at: Date) => ({
   id: approval.id,
@@ -50,40 +52,41 @@ export const approvalView = (approval: Approval, at: Date) => ({
 })
 
 const recordOf = (
-  step: Step,
+  step: ApprovalStep,
   verb: string,
   { id, options }: Approval,
-  [before, after]: [Fields, Fields],
+  [previous, next]: [Fields, Fields],
 ) => {
   const { provider, bank } = options
-  const owner = {
-    ...(provider ? { provider: provider as ProviderId } : {}),
-    ...(bank ? { bank: bank as BankIdentifier } : {}),
-  }
-  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, before, after)
+  const owner = defined({
+    provider: provider as ProviderId | undefined,
+    bank: bank as BankIdentifier | undefined,
+  })
+  return changeWrites({ ...step, ...owner, noun: 'approval', verb, target: id }, previous, next)
 }
 
 const SEALED = '-'
 
-/** Secrets apart from the other options; `none` removes a secret and is none itself. */
-const withoutSecrets = (verb: Verb, options: Record<string, string>) => {
+/** Splits the secrets from the other options. `none` removes a secret and is not one. */
+const splitSecrets = (verb: Verb, options: Record<string, string>) => {
   const names = secretsOf(verb).filter((name) => options[name] && options[name] !== 'none')
   const secrets = Object.fromEntries(names.map((name) => [name, options[name] ?? '']))
   const masked = Object.fromEntries(names.map((name) => [name, SEALED]))
   return { options: { ...options, ...masked }, secrets }
 }
 
-/** Stores a call for a second operator and does nothing else. The call must be valid. */
+/** Stores a valid call for a second operator. */
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  step: Step,
+  step: ApprovalStep,
+  runtime: Runtime,
 ): Promise<Refusal | { approval: object }> => {
   const verb = verbs[call.verb]
-  if (!verb) throw new Error(`There is no verb ${name} ${call.verb}`)
+  if (!verb) throw new Error(`Unknown verb ${name} ${call.verb}`)
   if (step.by === UNKNOWN_OPERATOR) return unnamed()
   const id = approvalId(step.at, step.id)
-  const { options, secrets } = withoutSecrets(verb, call.options)
+  const { options, secrets } = splitSecrets(verb, call.options)
   const [first = ''] = Object.keys(verb.options.entries)
   const approval: Approval = {
     id,
@@ -91,7 +94,9 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first] ?? '',
     options,
-    ...(Object.keys(secrets).length > 0 ? { secrets: await sealSecrets(id, secrets) } : {}),
+    ...(Object.keys(secrets).length > 0
+      ? { secrets: await sealSecrets(id, secrets, runtime) }
+      : {}),
     decision: 'pending',
     requestedBy: step.by,
     requestedAt: step.at,
@@ -101,21 +106,20 @@ export const requestApproval = async (
   await putApproval(
     approval,
     recordOf(step, 'request', approval, [{}, { status: 'pending', request }]),
+    runtime,
   )
   return { approval: approvalView(approval, step.at) }
 }
 
-/**
- * Grants or denies a pending request.
- * @returns false if it was decided or expired in the meantime
- */
+/** Grants or denies a pending request. Returns false if it is already decided or expired. */
 export const decide = (
   approval: Approval,
   {
     verb,
     ...decision
   }: { verb: string } & Pick<Parameters<typeof decideApproval>[1], 'decision' | 'reason'>,
-  step: Step,
+  step: ApprovalStep,
+  runtime: Runtime,
 ): Promise<boolean> =>
   decideApproval(
     approval.id,
@@ -124,30 +128,32 @@ export const decide = (
       { status: 'pending' },
       { status: decision.decision, reason: decision.reason },
     ]),
+    runtime,
   )
 
-/** A granted call that only this worker carries out now. */
+/** A granted call that this worker alone may run. */
 export type Granted = {
   verb: string
   options: Record<string, string>
   requestedBy: string
   /** Records the end of the call. */
   finish: (doneAt: Date, refusal?: string) => Promise<unknown>
-  /** After a fault: the operator who granted the call can repeat the grant at once. */
+  /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
   release: () => Promise<unknown>
 }
 
 /**
- * Claims a granted call of a noun for the operator who granted it.
- * @param until when Lambda ends this worker at the latest; then another may claim the call
+ * Claims a granted call for the operator who granted it.
+ * @param until the end of this worker's Lambda timeout; another worker may claim the call then
  */
 export const claimGranted = async (
   noun: string,
-  given: unknown,
-  { id: worker, at, by }: Step,
+  approvalText: unknown,
+  { id: worker, at, by }: ApprovalStep,
   until: Date,
+  runtime: Runtime,
 ): Promise<Granted | Refusal> => {
-  const id = v.safeParse(ApprovalId, given)
+  const id = v.safeParse(ApprovalId, approvalText)
   const approval = id.success ? await findApproval(id.output) : undefined
   if (approval?.noun !== noun) return noSuchApproval()
   const refusal = refusalToGrant(approval, by, at)
@@ -156,15 +162,15 @@ export const claimGranted = async (
     return new Refusal(1403, { details: 'the request is not granted' })
   }
   const claim = { id: approval.id, claim: worker, at, until }
-  if (!(await claimApproval(claim))) {
-    return new Refusal(1409, { details: 'the call is being carried out, or was' })
+  if (!(await claimApproval(claim, runtime))) {
+    return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   const { verb, requestedBy } = approval
   return {
     verb,
     options: await openOptions(approval),
     requestedBy,
-    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }),
-    release: () => releaseApproval(claim),
+    finish: (doneAt, refusal) => finishApproval(claim, { doneAt, refusal }, runtime),
+    release: () => releaseApproval(claim, runtime),
   }
 }

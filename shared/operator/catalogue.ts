@@ -17,7 +17,7 @@ import { settlement } from './nouns/settlement.ts'
 import { webhook } from './nouns/webhook.ts'
 import type { Noun } from './verbs.ts'
 
-/** Every noun of the operator command; each has a function of its own, `manage-<noun>`. */
+/** The nouns of the operator command. Each has its own function, `manage-<noun>`. */
 export const nouns: Record<string, Noun> = {
   provider,
   credential,

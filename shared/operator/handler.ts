@@ -3,7 +3,7 @@ import type * as v from 'valibot'
 import { UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { log, wordsOf } from '../log.ts'
-import { environment, type Runtime, real } from '../runtime.ts'
+import { environment, type Runtime } from '../runtime.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
 import {
   explain,
@@ -14,7 +14,7 @@ import {
   parseCall,
 } from './verbs.ts'
 
-/** The operators, the verb and the call: the beginning of the record of a change. */
+/** The common fields of the record of a change: the operators, the verb and the call. */
 export type Author = {
   id: string
   at: Date
@@ -24,118 +24,111 @@ export type Author = {
   verb: string
 }
 
-/** What a function does at each verb of its noun, with the options as their schema has parsed them. */
-type Deeds<N extends Noun> = {
-  [V in keyof N['verbs']]: (
-    options: v.InferOutput<N['verbs'][V]['options']>,
-    author: Author,
-  ) => Promise<unknown>
-}
-type Deed = (options: unknown, author: Author) => Promise<unknown>
-
-/** Judges a call that needs an approval as the object is now; it changes nothing. */
-type Checks<N extends Noun> = {
-  [V in keyof N['verbs']]?: (options: v.InferOutput<N['verbs'][V]['options']>) => Promise<unknown>
-}
-
-/** The form of an ARN or a local user; other text does not reach the table or the log. */
-const ACTOR = /^[\w:/@.+=,-]{1,300}$/
-
-type Called = Pick<Context, 'functionName' | 'awsRequestId'> &
-  Partial<Pick<Context, 'getRemainingTimeInMillis'>>
-
-/** A minute, where Lambda does not say how long the call may take. */
-const LONGEST_MS = 60_000
-
-type Outcome = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorReply }
-
-const refused = (error: string): Outcome => ({ outcome: 'refused', reply: { error } })
+type RunAction<O> = (options: O, author: Author) => Promise<unknown>
 
 /**
- * The handler of one noun's verbs. A refusal is one line; a fault is thrown. A call that needs an
- * approval is stored as a request; a granted request is carried out as the requester's call.
- * @param checks by verb; all other calls that need an approval are checked by `show`
+ * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
+ * changes nothing; without it, the noun's `show` is the check.
  */
-export const operatorHandler = <N extends Noun>(
-  noun: N,
-  deeds: Deeds<N>,
-  runtime: Runtime = real,
-  checks: Checks<N> = {},
-) => {
-  const deedOf = (verb: string) => (deeds as Record<string, Deed>)[verb]
-  const checkOf = (verb: string) => (checks as Record<string, Deed>)[verb] ?? deedOf('show')
+type Action<O> = RunAction<O> | { run: RunAction<O>; check: (options: O) => Promise<unknown> }
 
-  const perform = async (call: OperatorCall, author: Author): Promise<Outcome> => {
-    const judged = parseCall(noun, call)
-    if ('error' in judged) return refused(judged.error)
-    const result = await deedOf(call.verb)?.(judged.options, author)
+type Actions<N extends Noun> = {
+  [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
+}
+
+/** Refuses a call for an object that does not exist. */
+export const noSuch = (object: string): Refusal =>
+  new Refusal(1404, { details: `no such ${object}` })
+
+/** An ARN or a local user. Other text is neither stored nor logged. */
+const ACTOR = /^[\w:/@.+=,-]{1,300}$/
+
+type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
+  Partial<Pick<Context, 'getRemainingTimeInMillis'>>
+
+/** The time of a call without Lambda's own limit. */
+const CALL_MAX_MS = 60_000
+
+type CallResult = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorReply }
+
+const refused = (error: string): CallResult => ({ outcome: 'refused', reply: { error } })
+
+/**
+ * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
+ * needs an approval is stored as a request; a granted request runs as the requester's call.
+ */
+export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, runtime: Runtime) => {
+  const actionOf = (verb: string) => {
+    const action = (actions as Record<string, Action<unknown>>)[verb]
+    return typeof action === 'function' ? { run: action, check: undefined } : action
+  }
+
+  const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+    const parsed = parseCall(noun, call)
+    if ('error' in parsed) return refused(parsed.error)
+    const result = await actionOf(call.verb)?.run(parsed.options, author)
     return result instanceof Refusal
       ? refused(explain(result))
       : { outcome: 'done', reply: { result } }
   }
 
-  /** A call that is certain to be refused is refused at once: no operator has to approve it. */
-  const request = async (call: OperatorCall, author: Author): Promise<Outcome> => {
-    const judged = parseCall(noun, call)
-    if ('error' in judged) return refused(judged.error)
-    const checked = await checkOf(call.verb)?.(judged.options, author)
+  /** Refuses an invalid call at once, so that nobody has to approve it. */
+  const request = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+    const parsed = parseCall(noun, call)
+    if ('error' in parsed) return refused(parsed.error)
+    const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
+    const checked = await check?.(parsed.options, author)
     const requested =
-      checked instanceof Refusal ? checked : await requestApproval(noun, call, author)
+      checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
     return requested instanceof Refusal
       ? refused(explain(requested))
       : { outcome: 'requested', reply: { result: requested } }
   }
 
-  const carryOut = async (approval: string, author: Author, until: Date): Promise<Outcome> => {
-    const granted = await claimGranted(noun.name, approval, author, until)
+  const runGranted = async (approval: string, author: Author, until: Date): Promise<CallResult> => {
+    const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return refused(explain(granted))
     const { verb, options, requestedBy, finish, release } = granted
-    const both = { ...author, verb, by: requestedBy, approvedBy: author.by }
+    const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
     try {
-      const done = await perform({ verb, options }, both)
+      const done = await perform({ verb, options }, authors)
       await finish(runtime.now(), 'error' in done.reply ? done.reply.error : undefined)
       return done
     } catch (error) {
-      // A claim that stays ends by itself.
+      // A claim that cannot be released expires.
       await release().catch(() => false)
       throw error
     }
   }
 
-  const answer = (call: OperatorCall, author: Author, called?: Called): Promise<Outcome> => {
+  const dispatch = (call: OperatorCall, author: Author, context?: LambdaContext) => {
     if (call.approval !== undefined) {
-      const remaining = called?.getRemainingTimeInMillis?.() ?? LONGEST_MS
-      return carryOut(call.approval, author, new Date(author.at.getTime() + remaining))
+      const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
+      return runGranted(call.approval, author, new Date(author.at.getTime() + remaining))
     }
     const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
     const isRequest = environment.approvals && verb && needsApproval(verb, call.options ?? {})
     return isRequest ? request(call, author) : perform(call, author)
   }
 
-  return async (call: OperatorCall, called?: Called): Promise<OperatorReply> => {
-    // A verb that does not exist is text like any other.
-    const verb = Object.hasOwn(noun.verbs, call.verb) ? call.verb : null
+  return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
     const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
     const ids = {
-      operation: called?.functionName,
-      verb,
+      operation: context?.functionName,
+      // An unknown verb can be any text.
+      verb: Object.hasOwn(noun.verbs, call.verb) ? call.verb : null,
       actor: by,
-      request_id: called?.awsRequestId,
+      request_id: context?.awsRequestId,
     }
-    const author = {
-      id: runtime.newId(),
-      at: runtime.now(),
-      by,
-      noun: noun.name,
-      verb: call.verb,
-    }
+    const id = runtime.newId()
+    const author = { id, at: runtime.now(), by, noun: noun.name, verb: call.verb }
     try {
-      const { outcome, reply } = await answer(call, author, called)
+      const { outcome, reply } = await dispatch(call, author, context)
       log.info('operator', { ...ids, outcome })
       return reply
     } catch (error) {
       log.error('fault', { ...ids, error: error as Error })
-      // Lambda writes what is thrown to the log as it is.
+      // Lambda logs the thrown error unchanged.
       throw new Error(wordsOf(error as Error))
     }
   }

@@ -2,11 +2,11 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { environment } from '../runtime.ts'
 import type { OperatorCall, OperatorReply } from './verbs.ts'
 
-/** A payment or a bank's answer takes less than a minute. */
+/** Payments and bank requests take less than a minute. */
 const REPLY_MS = 60_000
 
 const lambda = new LambdaClient({
-  // A repeat would find the first call at work.
+  // A retry would run while the first call is in flight.
   maxAttempts: 1,
   requestHandler: {
     connectionTimeout: 1_000,
@@ -16,8 +16,8 @@ const lambda = new LambdaClient({
 })
 
 /**
- * Sends a call to the function of a noun.
- * @throws Error if the function ends in a fault
+ * Invokes the function of a noun.
+ * @throws Error if the function throws
  */
 export const invokeNoun = async (noun: string, call: OperatorCall): Promise<OperatorReply> => {
   const FunctionName = `${environment.functionPrefix}manage-${noun}`

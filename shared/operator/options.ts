@@ -4,11 +4,12 @@ import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf } from '../domain/text.ts'
+import { DAY_SECONDS } from '../domain/time.ts'
 import { EventType } from '../domain/webhooks/event-type.ts'
 
-/** Options of the operator command: text, held against the same rules as everything else. */
+/** Parses options of the operator command with the schemas of the domain. */
 
-/** Required options refuse with this where they are absent. */
+/** Returns a strict schema of options with our messages for unknown and missing ones. */
 export const options = <T extends v.ObjectEntries>(entries: T) =>
   v.strictObject(entries, (issue) =>
     issue.expected === 'never' ? 'is not an option of this verb' : 'is required',
@@ -16,11 +17,11 @@ export const options = <T extends v.ObjectEntries>(entries: T) =>
 
 type TextSchema = v.GenericSchema<string, unknown>
 
-/** An option with what it is written as, and what it is for, in the command's help. */
+/** Adds the help text of an option: its placeholder and its meaning. */
 export const option = <const S extends TextSchema>(value: string, meaning: string, schema: S) =>
   v.pipe(schema, v.title(value), v.description(meaning))
 
-/** One of a few words. */
+/** Returns an option that accepts one of several words. */
 export const oneOfWords = <const T extends readonly [string, ...string[]]>(
   meaning: string,
   { options: words }: { options: T },
@@ -68,49 +69,43 @@ export const addressList = v.pipe(
   v.array(v.pipe(v.string(), v.check(isRange, 'must be addresses or CIDR ranges'))),
 )
 
-/** A setting after an update: what was given, nothing for `none`, else what it was. */
-export const updatedOr = <T>(before: T | undefined, given: T | null | undefined): T | undefined =>
-  given === undefined ? before : (given ?? undefined)
+/** Returns a setting after an update: the option, undefined for `none`, else the previous value. */
+export const updatedOr = <T>(
+  previous: T | undefined,
+  option: T | null | undefined,
+): T | undefined => (option === undefined ? previous : (option ?? undefined))
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Without the members that are undefined. */
-export const defined = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as Present<T>
-
-/** How long a secret stays valid after it was replaced: a day, at most a week. */
-export const SECRET_OVERLAP_SECONDS = { otherwise: 86_400, min: 0, max: 604_800 }
+/** The overlap of a replaced secret: a day by default, at most a week. */
+export const SECRET_OVERLAP_SECONDS = { default: DAY_SECONDS, min: 0, max: 604_800 }
 
 export const graceSeconds = v.optional(
   option(
     'SECONDS',
-    'how long the old secret stays valid, 0-604800 (default 86400)',
+    'overlap in which the old secret stays valid, 0-604800 (default 86400)',
     wholeNumber(SECRET_OVERLAP_SECONDS),
   ),
 )
 
 /**
- * An option that is a secret: the command reads it from standard input, never from its arguments,
- * where other users of the machine and the shell's history would see it.
+ * Returns a secret option. The command reads it from standard input, because other users and the
+ * shell's history can see arguments.
  */
 export const secretOption = <const S extends TextSchema>(meaning: string, schema: S) =>
   v.pipe(schema, v.title('-'), v.description(meaning), v.metadata({ isSecret: true }))
 
-/** 16 to 200 printable ASCII characters without blanks. */
+/** Parses 16 to 200 printable ASCII characters without blanks. */
 export const secretText = v.pipe(
   v.string(),
   v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks'),
 )
 
-/** How many of a list are shown. */
-export const NEWEST = { otherwise: 100, min: 1, max: 1_000 }
+/** The length of a list. */
+export const NEWEST = { default: 100, min: 1, max: 1_000 }
 
 export const newest = v.optional(
-  option('N', `how many, the newest first; ${NEWEST.otherwise} otherwise`, wholeNumber(NEWEST)),
-  String(NEWEST.otherwise),
+  option('N', `maximum number of results (default ${NEWEST.default})`, wholeNumber(NEWEST)),
+  String(NEWEST.default),
 )
 
-export const providerOption = option('ID', 'the provider’s id, such as demo', ProviderId)
-export const bankOption = option('BANK', 'the bank’s identifier, such as GCB', BankIdentifier)
+export const providerOption = option('ID', 'provider id, such as demo', ProviderId)
+export const bankOption = option('BANK', 'bank identifier, such as GCB', BankIdentifier)

@@ -2,45 +2,41 @@ import * as v from 'valibot'
 import { Refusal } from '../domain/refusal.ts'
 import { parseInput } from '../domain/validation.ts'
 
-/**
- * What the operator command sends to a function: a verb and its options, all text, as typed.
- * The functions have no route: who may invoke them is a matter of IAM.
- */
+/** A call of the operator command, with its options as typed. IAM authorizes the caller. */
 export type OperatorCall = {
   verb: string
   options: Record<string, string>
-  /** Who calls: an ARN, or `local:` and a user; absent in a call that was made by hand. */
+  /** The caller: an ARN or `local:USER`. Absent in calls without the command. */
   actor?: string
-  /** The id of a granted request: its verb and options are carried out, and `options` is empty. */
+  /** The id of a granted request to run; `options` is then empty. */
   approval?: string
 }
 
-/** What it prints: a document, or why not. */
+/** The document that the command prints, or the reason of a refusal. */
 export type OperatorReply = { result: unknown } | { error: string }
 
-/** A verb as the command knows it: what it is for, and what it takes. */
 export type Verb = {
   summary: string
-  /** The first one names the object, in verbs that need an approval. */
+  /** The first option names the object, in verbs that need an approval. */
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
   /** When a second operator must approve the call: always, or with one of these options. */
   approval?: 'always' | readonly string[]
 }
 
-/** A noun of the command: definitions alone, so that the command itself can judge and explain. */
+/** A noun of the command, without code: the command validates and prints help with it. */
 export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
 
-/** Returns whether a second operator must approve a call where the stage has approvals. */
+/** Reports whether a second operator must approve a call, in a stage with approvals. */
 export const needsApproval = ({ approval = [] }: Verb, options: Record<string, string>): boolean =>
   approval === 'always' || approval.some((name) => options[name] !== undefined)
 
-/** An option's schema without the wrapper that makes it optional. */
+/** Unwraps the schema of an optional option. */
 export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
   schema.type === 'optional'
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
 
-/** The names of the options that are secrets. */
+/** Lists the options that are secrets. */
 export const secretsOf = ({ options }: Verb): string[] =>
   Object.entries(options.entries)
     .filter(
@@ -48,22 +44,20 @@ export const secretsOf = ({ options }: Verb): string[] =>
     )
     .map(([name]) => name)
 
-/** The parsed options of a call, or why it is refused, in one line. */
+/** Parses the options of a call, or returns a one-line error. */
 export const parseCall = (
   { verbs }: Noun,
   { verb, options }: OperatorCall,
 ): { options: unknown } | { error: string } => {
-  const wanted = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-  if (!wanted) return { error: `unknown verb; there are: ${Object.keys(verbs).join(', ')}` }
-  const judged = parseInput(wanted.options, options)
-  return judged instanceof Refusal ? { error: explain(judged) } : { options: judged }
+  const definition = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+  if (!definition) return { error: `unknown verb; there are: ${Object.keys(verbs).join(', ')}` }
+  const parsed = parseInput(definition.options, options)
+  return parsed instanceof Refusal ? { error: explain(parsed) } : { options: parsed }
 }
 
-/** A refusal in one line. */
+/** Formats a refusal in one line. */
 export const explain = ({ error, details }: Refusal): string => {
-  if (typeof details !== 'object') {
-    return details ?? `${error.message} (${error.code})`
-  }
+  if (typeof details !== 'object') return details ?? `${error.message} (${error.code})`
   return Object.entries(details)
     .map(([option, messages]) => `--${option}: ${[messages].flat().join('; ')}`)
     .join(', ')

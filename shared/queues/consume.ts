@@ -14,8 +14,8 @@ import { type Message, messages, type QueueName } from './messages.ts'
 import { setVisibility } from './send.ts'
 
 /**
- * The two ways a function is fed in batches. A record whose work throws is reported as failed and
- * comes again, the others are done; a record that comes too often ends in the dead-letter queue.
+ * Handlers for batches of SQS messages and stream records. A record that throws is reported as failed
+ * and redelivered; the others succeed. After too many attempts it moves to the dead-letter queue.
  */
 
 const loggingFaults =
@@ -35,8 +35,8 @@ const loggingFaults =
   }
 
 /**
- * Left alone, a message that failed is seen again only after six times its function's timeout,
- * which is long in the ten minutes of a debit. It comes after 2, 4, 8 ... 60 seconds instead.
+ * Redelivers a failed message after 2, 4, 8 ... 60 seconds. The queue's visibility timeout, six times
+ * the function's timeout, is too long for a debit that expires within ten minutes.
  */
 const retrySoon = async (record: SQSRecord) => {
   const { attributes, eventSourceARN, messageId, receiptHandle } = record
@@ -44,37 +44,35 @@ const retrySoon = async (record: SQSRecord) => {
   try {
     await setVisibility(eventSourceARN, receiptHandle, seconds)
   } catch (error) {
-    // Then it comes late, but it comes.
-    log.warn('visibility unchanged', { message_id: messageId, error: error as Error })
+    // The queue's visibility timeout then applies.
+    log.warn('visibility timeout not changed', { message_id: messageId, error: error as Error })
   }
 }
 
-/** A message with the id of its delivery to us, which names this work in audit entries. */
-type Handle<Q extends QueueName> = (
+/**
+ * Handles one message. Its SQS id is the request id of audit entries. `repeated`: an earlier worker
+ * received the message and may have done all or part of the work.
+ */
+type HandleMessage<Q extends QueueName> = (
   message: Message<Q>,
   messageId: string,
-  received: Received,
+  receipt: { repeated: boolean },
 ) => Promise<void>
 
-type Received = {
-  /** Somebody took this message before, and may have done its work or a part of it. */
-  repeated: boolean
-}
-
-/** @throws Error that says nothing of what stands in the message: it ends in a log */
+/** @throws Error without any text of the message, because the error is logged */
 const parse = <T>(schema: v.GenericSchema<unknown, T>, body: string): T => {
   try {
     return v.parse(schema, JSON.parse(body))
   } catch {
-    throw new Error('A message of another shape')
+    throw new Error('Malformed message')
   }
 }
 
-/** The debit or the batch that a message is about; nothing where it is no message. */
+/** Returns the ids of a message for the log; none for a message that cannot be parsed. */
 const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string> => {
   try {
-    const message = Object.entries(parse<object>(schema as v.GenericSchema<unknown, object>, body))
-    return Object.fromEntries(message.filter(([name]) => SUBJECTS.has(name)))
+    const members = Object.entries(parse<object>(schema as v.GenericSchema<unknown, object>, body))
+    return Object.fromEntries(members.filter(([name]) => SUBJECTS.has(name)))
   } catch {
     return {}
   }
@@ -82,8 +80,8 @@ const subjectOf = (schema: v.GenericSchema, body: string): Record<string, string
 
 const SUBJECTS = new Set(['reference', 'batch', 'provider'])
 
-/** The handler of a function that consumes these queues. */
-export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
+/** Returns the handler of a function that consumes a queue, or several queues of one message shape. */
+export const consumer = <Q extends QueueName>(queue: Q, handle: HandleMessage<Q>) => {
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   const work = loggingFaults<SQSRecord>(
     ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
@@ -101,8 +99,8 @@ export const consumer = <Q extends QueueName>(queue: Q, handle: Handle<Q>) => {
 }
 
 /**
- * The handler of the function that reads the table's stream.
- * @param open what takes the records of one batch
+ * Returns the handler of a function that reads the table's stream.
+ * @param open returns the handler of the records of one batch
  */
 export const streamReader =
   (open: () => (record: DynamoDBRecord) => Promise<void>) =>

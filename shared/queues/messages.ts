@@ -2,16 +2,14 @@ import * as v from 'valibot'
 import { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
 import { Reference } from '../domain/ids.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
-import { BatchId, Day } from '../domain/settlement/batch.ts'
+import { BatchId } from '../domain/settlement/batch.ts'
+import { Day } from '../domain/time.ts'
 
-/**
- * Every queue and the shape of its messages. A message names what is to be looked at and never
- * says how it stands: whoever takes it reads the item.
- */
+/** The queues and their messages, which carry ids and no state: consumers read the item. */
 
 const SubmissionMessage = v.object({
   reference: Reference,
-  /** It may have been handed over before: the bank is asked first. */
+  /** An earlier submission may have reached the bank: query the bank first. */
   resubmission: v.optional(v.literal(true)),
 })
 
@@ -24,48 +22,48 @@ const EventNumber = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 const EventMessage = v.object({
   reference: Reference,
-  /** The number of the event within its debit. */
+  /** The index of the event in its debit's history. */
   n: EventNumber,
-  /** The last of several events that one write made: their first attempts keep their order. */
+  /** The last of several events of one write: one worker attempts them in order. */
   through: v.optional(EventNumber),
-  /** The attempt this message asks for, from 1. */
+  /** The attempt to make, from 1. */
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
 })
 
 const RecoveryMessage = v.object({
   provider: ProviderId,
   id: v.string(),
-  /** The page this message asks for, from 0. */
+  /** The page to recover, from 0. */
   page: EventNumber,
 })
 
 export const messages = {
-  /** Pending debits, to be handed to their bank. */
+  /** Pending debits to submit to their bank. */
   submissions: SubmissionMessage,
-  /** Clocks to be set. */
+  /** Timeouts to schedule. */
   timeouts: TimeoutMessage,
-  /** Clocks that ran out. */
+  /** Timeouts that fired. */
   expiries: TimeoutMessage,
   'webhooks-high': EventMessage,
   'webhooks-medium': EventMessage,
   'webhooks-low': EventMessage,
-  /** Events for receivers that are slow to answer: they wait apart from those of others. */
+  /** Events of slow receivers, with separate workers. */
   'webhooks-sidelined': EventMessage,
-  /** Pages of deliveries to be taken up again. */
+  /** Pages of failed deliveries to retry. */
   recoveries: RecoveryMessage,
-  /** It is time for the settlement of the days before today. */
+  /** The nightly trigger: settle the days before today. */
   'settlement-runs': v.object({}),
-  /** Providers whose batch of a day is to be built. */
+  /** Batches to build: a provider and a day. */
   settlements: v.object({ provider: ProviderId, date: Day }),
-  /** Batches to be paid. */
+  /** Batches to pay. */
   payments: v.object({ batch: BatchId }),
-  /** Debits whose refund must be sent to the bank. */
+  /** Debits whose refund to send to the bank. */
   refunds: v.object({ reference: Reference }),
-  /** It is time to hold yesterday against what must hold. */
+  /** The daily trigger: reconcile yesterday. */
   reconciliations: v.object({}),
-  /** It is time to look for what was lost. */
+  /** The trigger of each minute: find lost work. */
   sweeps: v.object({}),
-  /** What the sandbox bank is going to report. */
+  /** Outcomes that the sandbox bank will report. */
   'sandbox-outcomes': SandboxReport,
 } as const
 

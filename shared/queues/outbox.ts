@@ -1,7 +1,9 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
+import { defined } from '../domain/defined.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Batch, BatchId, Day } from '../domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { eventTypes } from '../domain/webhooks/event-type.ts'
@@ -9,52 +11,49 @@ import type { Recovery } from '../domain/webhooks/recovery.ts'
 import type { Outgoing } from './send.ts'
 
 /**
- * What follows from what stands in the table, as messages: said once, for the relay, which sees
- * each change, and for the sweep, which looks for what the relay never saw.
+ * Messages derived from the items of the table. The relay sends them for each change, the sweep for
+ * changes that the relay missed.
  */
 
 /** A message about an event, in the queue of its priority. */
 export type EventMessage = Extract<Outgoing, { queue: `webhooks-${string}` }>
 
-/**
- * Asks for the first attempts at events of a debit that follow each other, in one message, so that
- * they keep their order.
- */
+/** Requests the first attempts at consecutive events in one message, to keep their order. */
 export const firstAttempts = ([first, ...others]: readonly [
   ProviderEvent,
   ...ProviderEvent[],
 ]): EventMessage => {
   const { reference, n, provider } = first
   const last = others.at(-1) ?? first
-  const message = { reference, n, attempt: 1, ...(last.n > n ? { through: last.n } : {}) }
+  const message = defined({ reference, n, attempt: 1, through: last.n > n ? last.n : undefined })
   return { queue: `webhooks-${eventTypes[last.type].priority}`, message, group: provider }
 }
 
-/** Submits a pending debit. In a group of its bank and provider, a busy provider delays no other. */
+/** Submits a pending debit. Groups by bank and provider, so a busy provider does not delay others. */
 export const submission = (
   { facts }: Debit,
   { resubmission }: { resubmission: boolean },
 ): Outgoing => ({
   queue: 'submissions',
-  message: { reference: facts.reference, ...(resubmission ? { resubmission } : {}) },
+  message: defined({ reference: facts.reference, resubmission: resubmission || undefined }),
   group: `${facts.bank.identifier}#${facts.provider}`,
 })
 
-/** A clock to be set. */
+/** Schedules a timeout of a debit. */
 export const startTimeout = ({ facts }: Debit, phase: 'approval' | 'processing'): Outgoing => ({
   queue: 'timeouts',
   message: { reference: facts.reference, phase },
   group: facts.provider,
 })
 
-const secondsUntil = (at: Date, now: Date): number =>
-  Math.max(0, (at.getTime() - now.getTime()) / 1000)
+const secondsUntil = (at: Date, from: Date): number =>
+  Math.max(0, (at.getTime() - from.getTime()) / 1000)
 
-/** The next attempt of a delivery that has one to come. */
+/** Requests the next attempt of a delivery, if one is due. */
 export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   const { nextAttemptAt, last, reference, n, provider, event, attemptCount } = delivery
   if (!nextAttemptAt) return []
-  // SQS takes whole seconds: a clock some ms behind that of the attempt must not add one.
+  // SQS delays by whole seconds. A clock a few ms behind the attempt's must not add a second.
   const endedAt = last && new Date(last.at.getTime() + last.milliseconds)
   const delayMax = endedAt ? secondsUntil(nextAttemptAt, endedAt) : Number.POSITIVE_INFINITY
   return [
@@ -67,7 +66,7 @@ export const nextAttempt = (delivery: Delivery, now: Date): EventMessage[] => {
   ]
 }
 
-/** The next page of a recovery that is not done. */
+/** Requests the next page of a running recovery. */
 export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
   const { status, provider, id, page, runAt } = recovery
   if (status !== 'running') return []
@@ -75,35 +74,35 @@ export const nextPage = (recovery: Recovery, now: Date): Outgoing[] => {
   return [{ queue: 'recoveries', message, group: provider, delaySeconds: secondsUntil(runAt, now) }]
 }
 
-/** What a batch waits for that somebody was at work on. */
+/** Resumes a batch that is not built or not paid yet. */
 export const resumeBatch = (batch: Batch): Outgoing[] => {
   const { id, provider, date, status, reportedAt } = batch
   if (status === 'pending' && !reportedAt) return [buildBatchMessage(provider, date)]
   return status === 'processing' ? [payBatchMessage(id, provider)] : []
 }
 
-/** A batch of a provider and a day to be built. */
+/** Builds the batch of a provider and a day. */
 export const buildBatchMessage = (provider: ProviderId, date: Day): Outgoing => ({
   queue: 'settlements',
   message: { provider, date },
   group: provider,
 })
 
-/** A batch to be paid. */
+/** Pays a batch. */
 export const payBatchMessage = (batch: BatchId, provider: ProviderId): Outgoing => ({
   queue: 'payments',
   message: { batch },
   group: provider,
 })
 
-/** A refund to be sent to its bank, in a group of its bank: a bank that is down delays no other. */
+/** Sends an open refund to its bank. Groups by bank, so a bank that is down does not delay others. */
 export const refundMessages = ({ reference, bank, status }: Refund): Outgoing[] =>
   status === 'pending' || status === 'processing'
     ? [{ queue: 'refunds', message: { reference }, group: bank }]
     : []
 
-/** The same message for the queue where slow receivers wait apart. */
-export const toSidelined = (about: EventMessage): EventMessage => ({
-  ...about,
+/** Moves a message to the queue of slow receivers. */
+export const toSidelined = (message: EventMessage): EventMessage => ({
+  ...message,
   queue: 'webhooks-sidelined',
 })

@@ -8,14 +8,11 @@ import type { Message } from './messages.ts'
 
 const scheduler = new SchedulerClient({ maxAttempts: 3 })
 
-/** Rounded up: a hint that comes before its deadline would find nothing to do. */
+/** Rounds up, because a timeout that fires before its deadline is ignored. */
 const wholeSecond = (at: Date): string =>
   new Date(Math.ceil(at.getTime() / 1000) * 1000).toISOString().slice(0, 19)
 
-/**
- * Has EventBridge Scheduler put a message into the queue of expiries, once, at a time. The name
- * makes a repeat recognisable: what is scheduled already stays as it is.
- */
+/** Schedules a message to the expiries queue. A repeated name keeps its first schedule. */
 export const scheduleExpiry = async (
   name: string,
   at: Date,

@@ -7,7 +7,7 @@ import {
 import { environment } from '../runtime.ts'
 import type { Message, QueueName } from './messages.ts'
 
-/** The longest delay that SQS knows. Everything here waits less; more is a mistake of ours. */
+/** The longest delay of SQS. A longer delay is a programming error. */
 const DELAY_MAX_SECONDS = 900
 const BATCH_MAX = 10
 
@@ -16,7 +16,7 @@ export const sqs = new SQSClient({
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 })
 
-/** Has a message in work seen again after so many seconds. */
+/** Changes the visibility timeout of an in-flight message, in seconds. */
 export const setVisibility = async (
   queueArn: string,
   ReceiptHandle: string,
@@ -26,7 +26,7 @@ export const setVisibility = async (
   await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout }))
 }
 
-/** One message for one queue. `group` keeps a busy provider from delaying the others (fair queues). */
+/** One message for one queue. With `group`, SQS fair queues keep a busy provider from delaying others. */
 export type Outgoing = {
   [Q in QueueName]: { queue: Q; message: Message<Q>; group: string; delaySeconds?: number }
 }[QueueName]
@@ -48,33 +48,30 @@ export const send = async (outgoing: Outgoing): Promise<void> => {
   await sqs.send(new SendMessageCommand({ QueueUrl, ...entryOf(outgoing) }))
 }
 
-/**
- * Sends many, in as few calls as SQS allows.
- * @returns the ones that SQS did not take
- */
+/** Sends messages in batches of ten and returns those that SQS refused. */
 export const sendAll = async (outgoing: readonly Outgoing[]): Promise<Outgoing[]> => {
   const byQueue = Map.groupBy(outgoing, ({ queue }) => queue)
   const refused = await Promise.all(
-    [...byQueue].flatMap(([queue, ours]) =>
-      chunks(ours).map((chunk) => sendChunk(environment.queueUrl(queue), chunk)),
+    [...byQueue].flatMap(([queue, messages]) =>
+      chunks(messages).map((chunk) => sendChunk(environment.queueUrl(queue), chunk)),
     ),
   )
   return refused.flat()
 }
 
-/** @throws Error when SQS did not take all of them: whoever sends comes again */
+/** @throws Error if SQS refused a message, so that the caller's own record is retried */
 export const sendAllOrThrow = async (outgoing: readonly Outgoing[]): Promise<void> => {
   const refused = await sendAll(outgoing)
   if (refused.length > 0) throw new Error(`SQS refused ${refused.length} messages`)
 }
 
 const chunks = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / BATCH_MAX) }, (_, n) =>
-    all.slice(n * BATCH_MAX, (n + 1) * BATCH_MAX),
+  Array.from({ length: Math.ceil(all.length / BATCH_MAX) }, (_, index) =>
+    all.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),
   )
 
 const sendChunk = async (QueueUrl: string, chunk: Outgoing[]): Promise<Outgoing[]> => {
-  const Entries = chunk.map((outgoing, n) => ({ Id: String(n), ...entryOf(outgoing) }))
+  const Entries = chunk.map((outgoing, index) => ({ Id: String(index), ...entryOf(outgoing) }))
   const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }))
   return Failed.flatMap(({ Id }) => chunk[Number(Id)] ?? [])
 }

@@ -1,15 +1,14 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
 import { inGhs, type Sums, whole } from './sums.ts'
 import { isLongAgo, isTooOld, type Window } from './window.ts'
 
-/** Batches and their lines, as they stand. */
-
-/** A line with the debit that it names, and for an adjustment the line that it takes back. */
+/** A line with its debit, and with the original line of an adjustment. */
 export type LineRecord = {
   batch: Batch
   line: Line
@@ -17,38 +16,37 @@ export type LineRecord = {
   original: Line | undefined
 }
 
-/** Clocks differ, and a reversal has its time before it is written. */
+/** Clocks differ, and a reversal is dated before it is written. */
 const SKEW_MS = 60_000
 
-/** When its line was written is not known, but not before the batch came to be. */
+/** The time of a line is unknown, but not before its batch was opened. */
 const wasReversedBefore = ({ batch, debit }: LineRecord): boolean => {
   const reversedAt = timeOf(debit, 'reversed')
   return reversedAt !== undefined && reversedAt.getTime() < batch.createdAt.getTime() - SKEW_MS
 }
 
-export const isOfCompleted = (seen: LineRecord): CheckResult => {
-  const { batch, line, debit } = seen
+export const isOfCompleted = (record: LineRecord): CheckResult => {
+  const { batch, line, debit } = record
   if (line.type !== 'debit') return notApplicable
   return checkResult({
-    [`is ${debit.status}, but has a line in ${batch.id}`]: timeOf(debit, 'completed') === undefined,
-    [`was reversed before ${batch.id} came to be, which has a line of it`]: wasReversedBefore(seen),
+    [`has a line in ${batch.id}, but is ${debit.status}`]: timeOf(debit, 'completed') === undefined,
+    [`has a line in ${batch.id}, but was reversed before`]: wasReversedBefore(record),
   })
 }
 
-/** A line of what never was completed, or was reversed before, is for invariant 23. */
-export const isOfItsBatch = (seen: LineRecord): CheckResult => {
-  const { batch, line, debit } = seen
+/** Debits that were never completed, or were reversed before, are for invariant 23. */
+export const isOfItsBatch = (record: LineRecord): CheckResult => {
+  const { batch, line, debit } = record
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
-  if (wasReversedBefore(seen)) return notApplicable
+  if (wasReversedBefore(record)) return notApplicable
   return checkResult({
-    [`${batch.id} has a line of it, but it is settled in ${debit.settledIn ?? 'none'}`]:
+    [`has a line in ${batch.id}, but is settled in ${debit.settledIn ?? 'none'}`]:
       debit.settledIn !== batch.id,
-    [`${batch.id} of ${batch.provider} has a line of it`]: batch.provider !== debit.facts.provider,
-    [`${batch.id} is in ${batch.currency}`]: batch.currency !== 'GHS',
+    [`has a line in ${batch.id} of ${batch.provider}`]: batch.provider !== debit.facts.provider,
+    [`has a line in ${batch.id}, which is in ${batch.currency}`]: batch.currency !== 'GHS',
   })
 }
 
-/** Lines are whole pesewas; an adjustment's net is what counts, so it must be as right. */
 export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
   const { type, gross, fee, net } = line
   const sign = type === 'debit' ? 1 : -1
@@ -57,13 +55,13 @@ export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
       [`its line in ${batch.id} is not in whole pesewas`]: ![gross, fee, net].every(
         Number.isSafeInteger,
       ),
-      [`its line in ${batch.id} has a net that is not its gross less its fee`]:
+      [`its line in ${batch.id} has a net other than gross less fee`]:
         whole(net) !== whole(gross) - whole(fee),
       [`its line in ${batch.id} has the wrong sign`]: [gross, fee, net].some(
         (amount) => amount * sign < 0,
       ),
     },
-    // The batch is what is counted.
+    // The batch is counted.
     0,
   )
 }
@@ -71,87 +69,85 @@ export const addsUp = ({ batch, line }: LineRecord): CheckResult => {
 export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): CheckResult => {
   if (line.type !== 'adjustment') return notApplicable
   return checkResult({
-    [`is ${debit.status}, but ${batch.id} takes it back`]: debit.status !== 'reversed',
-    [`${batch.id} takes it back, but it says ${debit.adjustedIn ?? 'none'}`]:
+    [`has an adjustment in ${batch.id}, but is ${debit.status}`]: debit.status !== 'reversed',
+    [`has an adjustment in ${batch.id}, but names ${debit.adjustedIn ?? 'none'}`]:
       debit.adjustedIn !== batch.id,
-    [`${batch.id} takes it back, and no line was given`]: original === undefined,
-    [`${batch.id} takes it back with other sums`]:
+    [`has an adjustment in ${batch.id}, but no line`]: original === undefined,
+    [`has an adjustment in ${batch.id} that is not opposite to its line`]:
       original !== undefined && !isOpposite(line, original),
   })
 }
 
-/** Lines that came or went are for invariant 26; until it is sealed it has no sums. */
+/** A changed number of lines is for invariant 26. An open batch has no totals. */
 export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (!totals) return notApplicable
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
-  const says = (what: keyof Sums) =>
-    `its ${what} is ${inGhs(whole(totals[what]))}, but its lines come to ${inGhs(sums[what])}`
+  const claim = (name: keyof Sums) =>
+    `its ${name} is ${inGhs(whole(totals[name]))}, but its lines add up to ${inGhs(sums[name])}`
   return checkResult({
-    [says('gross')]: whole(gross) !== sums.gross,
-    [says('fee')]: whole(fee) !== sums.fee,
-    [says('adjustments')]: whole(adjustments) !== sums.adjustments,
-    [says('net')]: whole(net) !== sums.net,
-    'it counts other debits than it has': BigInt(totals.debits) !== sums.debits,
-    'its net is not gross less fee with the adjustments':
+    [claim('gross')]: whole(gross) !== sums.gross,
+    [claim('fee')]: whole(fee) !== sums.fee,
+    [claim('adjustments')]: whole(adjustments) !== sums.adjustments,
+    [claim('net')]: whole(net) !== sums.net,
+    'its number of debits is wrong': BigInt(totals.debits) !== sums.debits,
+    'its net is not gross less fee plus adjustments':
       whole(net) !== whole(gross) - whole(fee) + whole(adjustments),
   })
 }
 
-/** Compares its lines with its sums, which were taken when it was sealed. */
+/** Compares the number of lines with that of the seal. */
 export const keepsItsLines = ({ totals }: Batch, sums: Sums): CheckResult =>
   checkResult(
     {
-      [`it was sealed with ${totals?.count} lines and has ${sums.count}`]:
+      [`it was sealed with ${totals?.count} lines, but has ${sums.count}`]:
         totals !== null && BigInt(totals.count) !== sums.count,
     },
-    // The batch is counted once, with its state.
+    // The state check counts the batch.
     0,
   )
 
-/** A sealed batch waits for its day, for an account, or for the money of its bank. */
-const BEGUN_DAYS = 7
-const DAY_MS = 86_400_000
+/** A due batch may wait for a settlement account or for funding. */
+const WAITING_DAYS = 7
 
-/** Checks the state of a batch, as far as its header shows it. A restore may hold its payment. */
-export const reachesFinalStatus = (batch: Batch, terms: Window): CheckResult => {
+/** Checks the state of a batch by its header. A restore may hold its payout. */
+export const reachesFinalStatus = (batch: Batch, window: Window): CheckResult => {
   const { status, createdAt, sealedAt, totals, reportedAt, processedAt } = batch
   const isFinished = sealedAt !== null && totals !== null && reportedAt !== null
   if (!totals || !isFinished) {
     return checkResult({
-      // Being built is right for the runs of one night.
-      'it was never finished': isLongAgo(createdAt, terms),
+      'it was never finished': isLongAgo(createdAt, window),
       [`it is ${status}, but was never finished`]: status !== 'pending',
     })
   }
   const since = processedAt ?? createdAt
   const due = payableFrom(batch)
-  const isDue = terms.now.getTime() - due.getTime() > BEGUN_DAYS * DAY_MS
-  const isHeld = isHeldBy(terms.restore, batch.provider)
+  const isDue = window.now.getTime() - due.getTime() > WAITING_DAYS * DAY_MS
+  const isHeld = isHeldBy(window.restore, batch.provider)
   return checkResult({
     ...isPaidOnce(batch, totals.net),
-    'its payment failed, and nobody has retried it': status === 'failed',
-    [`its payment is in progress since ${since.toISOString()}`]:
-      status === 'processing' && !isHeld && isTooOld(since, terms),
-    [`it is due since ${due.toISOString()}, and its payment has not begun`]:
+    'its payout failed and was not retried': status === 'failed',
+    [`its payout is in progress since ${since.toISOString()}`]:
+      status === 'processing' && !isHeld && isTooOld(since, window),
+    [`it is due since ${due.toISOString()}, but its payout has not begun`]:
       status === 'pending' && totals.net >= 0 && !isHeld && isDue,
   })
 }
 
 const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
   const { status, paid, offsets, outstanding, bankReference, completedAt, processedAt } = batch
-  const made = offsets.reduce((sum, { amount }) => sum + whole(amount), 0n)
+  const offset = offsets.reduce((sum, { amount }) => sum + whole(amount), 0n)
   const isBegun = net >= 0 && (status === 'processing' || status === 'completed')
   const isCompleted = status === 'completed'
   return {
-    'what is paid and what it makes good are not its net':
-      isBegun && whole(paid ?? 0) + made !== whole(net),
+    'its payout and its offsets are not its net':
+      isBegun && whole(paid ?? 0) + offset !== whole(net),
     'it is completed, but was never paid':
       isCompleted && net >= 0 && (!completedAt || !processedAt),
-    'it is completed, and no bank says so':
+    'it is completed, but has no bank reference':
       isCompleted && paid !== null && paid > 0 && bankReference === null,
-    'more is outstanding than its net is below zero':
+    'its outstanding amount is not between its net and zero':
       outstanding > 0 || outstanding < Math.min(0, net),
-    'it is completed, but something is outstanding': isCompleted && outstanding !== 0,
+    'it is completed, but has an outstanding amount': isCompleted && outstanding !== 0,
   }
 }

@@ -1,5 +1,6 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, type Day, dayAfter } from '../domain/settlement/batch.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter } from '../domain/time.ts'
 import { findBatches, listBatchesFrom, listBelowZero } from '../store/settlement/batches.ts'
 import {
   addsUp,
@@ -12,46 +13,37 @@ import {
 } from './batch-checks.ts'
 import { hasItsFee } from './fees.ts'
 import type { Findings } from './findings.ts'
-import { checkResult, judged } from './invariants.ts'
+import { checkResult, guarded } from './invariants.ts'
 import { type Batches, isOffsetRightly } from './offsets.ts'
 import { linePages, loadLineRecords } from './read.ts'
 import { noSums, withLine } from './sums.ts'
 import type { Window } from './window.ts'
 
-/**
- * Checks the batches of a provider: those of the last 35 days by their list, and older ones that
- * are not final. A batch of the day is checked line by line, and so is each one of the two days
- * before that is not final; of the others the header is enough, since no line joins a sealed batch.
- */
-
 const HEADER_DAYS = 35
 const LINE_DAYS = 2
 
-/** @param unpaid batches of any day that are due or failed */
+/**
+ * Checks the batches of a provider: the last 35 days, and older batches that are not final. Checks the
+ * lines of the day's batches and of open batches of the two days before. The header of a sealed batch
+ * is enough later, because it gets no more lines.
+ * @param unpaid batches of any day that are due or failed
+ */
 export const checkBatches = async (
   provider: ProviderId,
   unpaid: readonly Batch[],
-  terms: Window,
-  tally: Findings,
+  window: Window,
+  findings: Findings,
 ): Promise<void> => {
-  const { date } = terms
-  let batches = await readBatches(provider, unpaid, terms)
-  // A payment that was written between two reads shows an offset on one side only.
-  if (!agree(batches)) batches = await readBatches(provider, unpaid, terms)
+  const { date } = window
+  let batches = await readBatches(provider, unpaid, window)
+  // A payout between two reads shows an offset on one side only.
+  if (!agree(batches)) batches = await readBatches(provider, unpaid, window)
   for (const batch of batches.known.values()) {
     if (batch.provider !== provider || batch.date > date) continue
     const of = { provider, subject: batch.id }
-    if (hasLinesChecked(batch, date)) await checkLines(batch, tally)
-    tally.add(
-      26,
-      of,
-      judged(() => reachesFinalStatus(batch, terms)),
-    )
-    tally.add(
-      26,
-      of,
-      judged(() => isOffsetRightly(batch, batches)),
-    )
+    if (hasLinesChecked(batch, date)) await checkLines(batch, findings)
+    findings.check(26, of, () => reachesFinalStatus(batch, window))
+    findings.check(26, of, () => isOffsetRightly(batch, batches))
   }
 }
 
@@ -60,10 +52,10 @@ const hasLinesChecked = (batch: Batch, date: Day): boolean =>
 
 const agree = (batches: Batches): boolean =>
   [...batches.known.values()].every(
-    (batch) => judged(() => isOffsetRightly(batch, batches)).wrong.length === 0,
+    (batch) => guarded(() => isOffsetRightly(batch, batches)).wrong.length === 0,
   )
 
-/** Reads the batches of a provider since the oldest that is below zero, and those that they name. */
+/** Reads the batches since the oldest one below zero, and the batches that they name. */
 const readBatches = async (
   provider: ProviderId,
   unpaid: readonly Batch[],
@@ -78,8 +70,9 @@ const readBatches = async (
     ...offsets.map(({ batch }) => batch),
     ...(offsetBy ? [offsetBy] : []),
   ])
-  const others = await findBatches(named.filter((id) => !known.has(id)))
-  for (const batch of others) known.set(batch.id, batch)
+  for (const batch of await findBatches(named.filter((id) => !known.has(id)))) {
+    known.set(batch.id, batch)
+  }
   return { known, since }
 }
 
@@ -91,34 +84,21 @@ const lineChecks = [
   [29, hasItsFee],
 ] as const
 
-const checkLines = async (batch: Batch, tally: Findings): Promise<void> => {
+const checkLines = async (batch: Batch, findings: Findings): Promise<void> => {
+  const { id, provider } = batch
   let sums = noSums
   for await (const lines of linePages(batch)) {
     sums = lines.reduce(withLine, sums)
-    const { seen, orphans } = await loadLineRecords(batch, lines)
-    for (const one of seen) {
-      const of = { provider: batch.provider, subject: one.line.reference }
-      for (const [number, check] of lineChecks)
-        tally.add(
-          number,
-          of,
-          judged(() => check(one)),
-        )
+    const { records, orphans } = await loadLineRecords(batch, lines)
+    for (const record of records) {
+      const of = { provider, subject: record.line.reference }
+      for (const [number, check] of lineChecks) findings.check(number, of, () => check(record))
     }
     for (const { reference: subject } of orphans) {
-      const gone = checkResult({ [`has a line in ${batch.id}, and is not there`]: true })
-      tally.add(1, { provider: batch.provider, subject }, gone)
+      const missing = checkResult({ [`has a line in ${id}, but does not exist`]: true })
+      findings.add(1, { provider, subject }, missing)
     }
   }
-  const of = { provider: batch.provider, subject: batch.id }
-  tally.add(
-    24,
-    of,
-    judged(() => isSummed(batch, sums)),
-  )
-  tally.add(
-    26,
-    of,
-    judged(() => keepsItsLines(batch, sums)),
-  )
+  findings.check(24, { provider, subject: id }, () => isSummed(batch, sums))
+  findings.check(26, { provider, subject: id }, () => keepsItsLines(batch, sums))
 }

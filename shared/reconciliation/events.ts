@@ -4,32 +4,32 @@ import { type CheckResult, checkResult, combine, notApplicable } from './invaria
 import type { DebitRecord, Subscription } from './related.ts'
 import type { Window } from './window.ts'
 
-/** The records of what providers were told. */
-
-/**
- * An event's id follows from debit and number, an attempt's from these and its own number: so a
- * record must be of the event that its place says, and count each attempt once.
- */
+/** Ids derive from the debit, the event number and the attempt number, so these must be right. */
 export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>
   combine(
-    debit.history.map((entry, n) => {
-      const record = deliveries[n]
-      return record ? isOf(debit, entry, n, record) : notApplicable
+    debit.history.map((entry, index) => {
+      const delivery = deliveries[index]
+      return delivery ? matches(debit, entry, index, delivery) : notApplicable
     }),
   )
 
-const isOf = ({ facts }: Debit, { type, at }: Entry, n: number, record: Delivery): CheckResult =>
+const matches = (
+  { facts }: Debit,
+  { type, at }: Entry,
+  n: number,
+  { reference, provider, event, occurredAt, attemptCount, last, ...record }: Delivery,
+): CheckResult =>
   checkResult({
-    [`the record of event ${n} is about another`]:
-      record.reference !== facts.reference || record.n !== n || record.provider !== facts.provider,
-    [`the record of event ${n} is of ${record.event}, not of ${type}`]: record.event !== type,
-    [`the record of event ${n} has another time`]: record.occurredAt.getTime() !== at.getTime(),
-    [`event ${n} was tried ${record.attemptCount} times, the last as number ${record.last?.number}`]:
-      (record.last?.number ?? 0) !== record.attemptCount,
+    [`the record of event ${n} is of another debit or event`]:
+      reference !== facts.reference || record.n !== n || provider !== facts.provider,
+    [`the record of event ${n} is of ${event}, not of ${type}`]: event !== type,
+    [`the record of event ${n} has another time`]: occurredAt.getTime() !== at.getTime(),
+    [`event ${n} has ${attemptCount} attempts, but the last has the number ${last?.number}`]:
+      (last?.number ?? 0) !== attemptCount,
   })
 
-/** The longest way of attempts that end by themselves, each with the delay a receiver asks for. */
-const TO_COME_MS = 3_600_000
+/** Longer than all attempts with the longest Retry-After. */
+const LATE_MS = 3_600_000
 
 export const isPublished = (
   { debit, deliveries }: DebitRecord,
@@ -37,36 +37,33 @@ export const isPublished = (
   subscription: Subscription,
 ): CheckResult =>
   combine(
-    debit.history.map((entry, n) => {
-      const record = deliveries[n]
-      if (record) return hasEnded(record, now)
+    debit.history.map((entry, index) => {
+      const delivery = deliveries[index]
+      if (delivery) return hasEnded(delivery, now)
       return isOwed(entry, subscription)
-        ? checkResult({ [`event ${n} was never tried`]: isPast(entry.at, now) })
+        ? checkResult({ [`event ${index} was never tried`]: isOverdue(entry.at, now) })
         : notApplicable
     }),
   )
 
-/** What is yet to be tried, within its time, is right as it is. */
-const isPast = (due: Date, now: Date): boolean => now.getTime() - due.getTime() > TO_COME_MS
+const isOverdue = (due: Date, now: Date): boolean => now.getTime() - due.getTime() > LATE_MS
 
-/**
- * What a provider did not take when it happened was not owed, and has no record. Only for what
- * happened under the settings as they are is it known.
- */
+/** Earlier subscriptions are unknown, so only events since the last change of the webhook are owed. */
 const isOwed = ({ type, at }: Entry, subscription: Subscription): boolean =>
   subscription?.since !== undefined && at >= subscription.since && isSubscribed(subscription, type)
 
-const hasEnded = (record: Delivery, now: Date): CheckResult => {
-  const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = record
-  const isOver = status === 'delivered' || status === 'abandoned'
+const hasEnded = (delivery: Delivery, now: Date): CheckResult => {
+  const { n, status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt } = delivery
+  const isFinal = status === 'delivered' || status === 'abandoned'
   return checkResult({
-    [`event ${n} was tried ${attemptCount} times, of ${attemptsMax}`]: attemptCount > attemptsMax,
-    [`event ${n} is delivered, but no attempt says so`]:
+    [`event ${n} has ${attemptCount} attempts, more than ${attemptsMax}`]:
+      attemptCount > attemptsMax,
+    [`event ${n} is delivered, but has no successful attempt`]:
       status === 'delivered' && (deliveredAt === null || attemptCount === 0),
     [`event ${n} is abandoned, but was delivered`]: status === 'abandoned' && deliveredAt !== null,
-    [`event ${n} is ${status}, but to be tried again`]: isOver && nextAttemptAt !== null,
-    [`event ${n} is ${status}, and nothing is to come`]: !isOver && nextAttemptAt === null,
-    [`event ${n} should have been tried at ${nextAttemptAt?.toISOString()}`]:
-      !isOver && nextAttemptAt !== null && isPast(nextAttemptAt, now),
+    [`event ${n} is ${status}, but has a next attempt`]: isFinal && nextAttemptAt !== null,
+    [`event ${n} is ${status}, but has no next attempt`]: !isFinal && nextAttemptAt === null,
+    [`event ${n} is ${status}, but its attempt at ${nextAttemptAt?.toISOString()} is missing`]:
+      !isFinal && nextAttemptAt !== null && isOverdue(nextAttemptAt, now),
   })
 }

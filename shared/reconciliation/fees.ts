@@ -5,11 +5,9 @@ import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
-/** Fees of lines, computed apart from the code that wrote them. */
-
 const BASIS_POINTS = 10_000n
 
-/** Half a pesewa goes to the even neighbour. */
+/** Rounds half to even. */
 const share = (amount: bigint, basisPoints: bigint): bigint => {
   const product = amount * basisPoints
   const below = product / BASIS_POINTS
@@ -18,7 +16,7 @@ const share = (amount: bigint, basisPoints: bigint): bigint => {
   return isUp ? below + 1n : below
 }
 
-const scheduled = (amount: bigint, schedule: FeeSchedule | null): bigint => {
+const scheduledFee = (amount: bigint, schedule: FeeSchedule | null): bigint => {
   if (!schedule) return 0n
   const { basisPoints, fixed, minimum, maximum } = schedule
   const fee = share(amount, BigInt(basisPoints)) + whole(fixed)
@@ -29,16 +27,16 @@ const scheduled = (amount: bigint, schedule: FeeSchedule | null): bigint => {
 const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint => {
   const byBank = history.findLast(({ changes }) => changes.fee !== undefined)?.changes.fee
   const amount = whole(facts.amount)
-  const fee = byBank === undefined ? scheduled(amount, schedule) : whole(byBank)
+  const fee = byBank === undefined ? scheduledFee(amount, schedule) : whole(byBank)
   return fee < amount ? fee : amount
 }
 
-/** An adjustment is compared with its line. */
+/** Computes the fee apart from the code that wrote the line. Adjustments are for invariant 27. */
 export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)
   return checkResult({
-    [`its line in ${batch.id} takes ${inGhs(whole(line.fee))}, but its fee is ${inGhs(fee)}`]:
+    [`its line in ${batch.id} has the fee ${inGhs(whole(line.fee))}, not ${inGhs(fee)}`]:
       whole(line.fee) !== fee,
   })
 }

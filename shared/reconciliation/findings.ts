@@ -1,13 +1,10 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type CheckResult, type Invariant, invariants } from './invariants.ts'
+import { type CheckResult, guarded, type Invariant, invariants } from './invariants.ts'
 
-/** Collects what the looks came to; however much is wrong, it stays small. */
+/** Without a provider, the subject concerns all of them. */
+export type Subject = { provider?: ProviderId; subject: string }
 
-/** What is wrong with what. */
-export type Example = Of & { difference: string }
-
-/** No provider: what is wrong is of all of them. */
-type Of = { provider?: ProviderId; subject: string }
+export type Example = Subject & { difference: string }
 
 export type Finding = {
   number: Invariant
@@ -17,13 +14,17 @@ export type Finding = {
   examples: Example[]
 }
 
+/** Bounds the size of the result. */
 const EXAMPLES_MAX = 100
 
 export type Findings = {
-  add: (number: Invariant, of: Of, verdict: CheckResult) => void
-  findings: () => Finding[]
+  add: (number: Invariant, of: Subject, result: CheckResult) => void
+  /** Runs a check and adds its result. */
+  check: (number: Invariant, of: Subject, check: () => CheckResult) => void
+  list: () => Finding[]
 }
 
+/** Collects check results by invariant, with a limited number of examples. */
 export const newFindings = (): Findings => {
   const findings = new Map<Invariant, Finding>(
     Object.entries(invariants).map(([key, title]) => {
@@ -31,15 +32,17 @@ export const newFindings = (): Findings => {
       return [number, { number, title, checked: 0, differences: 0, examples: [] }]
     }),
   )
+  const add: Findings['add'] = (number, of, { checked, wrong }) => {
+    const finding = findings.get(number)
+    if (!finding) throw new Error(`There is no invariant ${number}`)
+    finding.checked += checked
+    finding.differences += wrong.length
+    const remaining = EXAMPLES_MAX - finding.examples.length
+    finding.examples.push(...wrong.slice(0, remaining).map((difference) => ({ ...of, difference })))
+  }
   return {
-    add: (number, of, { checked, wrong }) => {
-      const finding = findings.get(number)
-      if (!finding) throw new Error(`There is no invariant ${number}`)
-      finding.checked += checked
-      finding.differences += wrong.length
-      const room = EXAMPLES_MAX - finding.examples.length
-      finding.examples.push(...wrong.slice(0, room).map((difference) => ({ ...of, difference })))
-    },
-    findings: () => [...findings.values()],
+    add,
+    check: (number, of, check) => add(number, of, guarded(check)),
+    list: () => [...findings.values()],
   }
 }

@@ -4,19 +4,14 @@ import { type CheckResult, checkResult, combine, notApplicable } from './invaria
 import { type DebitRecord, timesOf } from './related.ts'
 import type { Window } from './window.ts'
 
-/** A debit's history, walked by a table of its own. */
-
 const OUTCOMES: ReadonlySet<string> = new Set(['completed', 'failed'])
 
-/**
- * The clock of a debit may be a minute late to ring (hazard F33), and where it does not ring at
- * all the sweep comes within another.
- */
+/** EventBridge Scheduler may be a minute late, and the sweep takes another (docs/api.md#timeouts). */
 const LATE_MS = 120_000
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
-/** Open debits are right as long as their clock runs, or a restore holds their timeouts. */
+/** An open debit is right before its timeout, or while a restore holds it. */
 export const endsInTime = (
   { debit }: DebitRecord,
   { now, clocks, restore }: Window,
@@ -32,11 +27,12 @@ export const endsInTime = (
   })
 }
 
-/** Whether the outcome was written after a restore, and the charge before it. */
+/** Whether a restore came between the charge and the outcome. */
 const wasHeld = ({ history }: Debit, end: number): boolean =>
   (history[end]?.generation ?? 1) > (history[0]?.generation ?? 1)
 
-const AFTER: Record<string, readonly string[]> = {
+/** Independent of the lifecycle that the product writes by. */
+const NEXT: Record<string, readonly string[]> = {
   created: ['pending'],
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
@@ -46,14 +42,14 @@ const AFTER: Record<string, readonly string[]> = {
 }
 
 const pairsOf = ({ history }: Debit): [string, string][] =>
-  history.slice(1).map(({ type }, n) => [history[n]?.type ?? '', type])
+  history.slice(1).map(({ type }, index) => [history[index]?.type ?? '', type])
 
 /** A second outcome is for invariant 6. */
 export const followsTheLifecycle = ({ debit }: DebitRecord): CheckResult => ({
   checked: 1,
   wrong: pairsOf(debit)
     .filter(([from, to]) => !(OUTCOMES.has(from) && OUTCOMES.has(to)))
-    .filter(([from, to]) => !AFTER[from]?.includes(to))
+    .filter(([from, to]) => !NEXT[from]?.includes(to))
     .map(([from, to]) => `${to} follows ${from}`),
 })
 
@@ -62,40 +58,41 @@ export const hasOneOutcome = ({ debit: { history } }: DebitRecord): CheckResult 
   return checkResult({ [`has the outcomes ${outcomes.join(', ')}`]: outcomes.length > 1 })
 }
 
-/**
- * Every write counts in the version: the charge is the first, and each one after it has left an
- * event, the customer's approval, or the mark of a settlement.
- */
+/** The version counts writes: the charge, then each event, approval and settlement mark. */
 export const versionMatches = ({ debit }: DebitRecord): CheckResult => {
   const { history, status, version, approval, settledIn, adjustedIn } = debit
   const [created, pending] = history
   const marks = [approval, settledIn, adjustedIn].filter((mark) => mark !== undefined).length
   return checkResult({
-    'does not begin with created and pending':
+    'does not start with created and pending':
       created?.type !== 'created' || pending?.type !== 'pending',
     [`is ${status}, but its last event is ${history.at(-1)?.type}`]:
       status !== history.at(-1)?.type,
-    [`was written ${version} times, but shows ${history.length - 1 + marks}`]:
+    [`was written ${version} times, but records ${history.length - 1 + marks}`]:
       version !== history.length - 1 + marks,
   })
 }
 
 const KNOWN = /^(?:provider:.+|bank:.+|job:[a-z-]+|operator(?::.+)?)$/
 
-const isStranger = (by: string, { facts }: Debit): boolean =>
+const isForeign = (by: string, { facts }: Debit): boolean =>
   (by.startsWith('provider:') && by !== `provider:${facts.provider}`) ||
   (by.startsWith('bank:') && by !== `bank:${facts.bank.identifier}`)
 
-const isTold = (entry: Pick<Entry, 'at' | 'by' | 'requestId'>, what: string, debit: Debit) =>
+const checkChange = (
+  { at, by, requestId }: Pick<Entry, 'at' | 'by' | 'requestId'>,
+  name: string,
+  debit: Debit,
+) =>
   checkResult({
-    [`${what} says not who did it`]: !KNOWN.test(entry.by),
-    [`${what} was done by ${entry.by}, whose debit it is not`]: isStranger(entry.by, debit),
-    [`${what} says not when it was done`]: !(entry.at.getTime() > 0),
-    [`${what} names no request`]: entry.requestId === '',
+    [`${name} has no actor`]: !KNOWN.test(by),
+    [`${name} has the actor ${by}, who does not own the debit`]: isForeign(by, debit),
+    [`${name} has no time`]: !(at.getTime() > 0),
+    [`${name} has no request`]: requestId === '',
   })
 
 export const hasActor = ({ debit }: DebitRecord): CheckResult =>
   combine([
-    ...debit.history.map((entry) => isTold(entry, entry.type, debit)),
-    ...(debit.approval ? [isTold(debit.approval, 'approval', debit)] : []),
+    ...debit.history.map((entry) => checkChange(entry, entry.type, debit)),
+    ...(debit.approval ? [checkChange(debit.approval, 'approval', debit)] : []),
   ])

@@ -2,33 +2,31 @@ import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import type { DebitRecord } from './related.ts'
 import type { Window } from './window.ts'
 
-/** What a charge fixes for ever, told three times: by the debit, its uuid and its claim. */
-
-/** The pointer is a copy of the facts that no move touches; one that is not there is for 9. */
+/** Compares the debit with the copy of its facts under its uuid; a missing copy is for 9. */
 export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
   if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
   return checkResult({
-    'its amount is not the one that was accepted': pointer.amount !== facts.amount,
-    'its provider is not the one that was answered': pointer.provider !== facts.provider,
-    'its uuid is not the one that was answered': pointer.uuid !== facts.uuid,
+    'its amount differs from the accepted one': pointer.amount !== facts.amount,
+    'its provider differs from the accepted one': pointer.provider !== facts.provider,
+    'its uuid differs from the accepted one': pointer.uuid !== facts.uuid,
   })
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const REST_OF_REFERENCE = /^-[0-9]{8}-[A-Z0-9]{6}$/
+const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
-/** Two debits with one uuid: it points to one of them alone. */
+/** Finds two debits with one uuid, too: the uuid points to only one of them. */
 export const isNamed = (
   { debit: { facts }, pointer }: DebitRecord,
   { prefix }: Window,
 ): CheckResult => {
   const { reference, uuid } = facts
   const isReference =
-    reference.startsWith(prefix) && REST_OF_REFERENCE.test(reference.slice(prefix.length))
+    reference.startsWith(prefix) && AFTER_PREFIX.test(reference.slice(prefix.length))
   return checkResult({
-    'its reference is not well formed': !isReference,
-    'its uuid is no uuid of version 4': !UUID.test(uuid),
-    'its uuid points nowhere': pointer === undefined,
+    'its reference is malformed': !isReference,
+    'its uuid is not a version 4 uuid': !UUID.test(uuid),
+    'its uuid has no pointer': pointer === undefined,
     [`its uuid points to ${pointer?.reference}`]:
       pointer !== undefined && pointer.reference !== reference,
   })
@@ -36,7 +34,7 @@ export const isNamed = (
 
 export const isClaimed = ({ debit: { facts }, claimedBy }: DebitRecord): CheckResult =>
   checkResult({
-    "its provider's reference is not claimed": claimedBy === undefined,
-    [`its provider's reference is claimed by ${claimedBy}`]:
+    "its provider's reference points to nothing": claimedBy === undefined,
+    [`its provider's reference points to ${claimedBy}`]:
       claimedBy !== undefined && claimedBy !== facts.reference,
   })

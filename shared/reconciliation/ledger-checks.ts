@@ -14,37 +14,37 @@ import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
-import type { Findings } from './findings.ts'
+import type { Findings, Subject } from './findings.ts'
 import { type CheckResult, checkResult } from './invariants.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
 import { inGhs, whole } from './sums.ts'
 import type { Window } from './window.ts'
 
 /**
- * Compares the ledger of a day that is over with what debits, batches, refunds and the cash counter
- * say by themselves. A ledger that cannot be derived is a difference, and hides no other.
+ * Compares the ledger of a past day with debits, batches, refunds and the cash counter. A ledger that
+ * cannot be derived is a difference of its own.
  */
-export const checkLedger = async (terms: Window, tally: Findings): Promise<void> => {
-  if (terms.now < terms.before) return
+export const checkLedger = async (window: Window, findings: Findings): Promise<void> => {
+  if (window.now < window.before) return
   try {
-    await compare(terms, tally)
+    await compare(window, findings)
   } catch (error) {
-    // A fault of DynamoDB says nothing about the books.
+    // A fault of DynamoDB is not a difference.
     if (!(error instanceof Error) || '$metadata' in error) throw error
-    tally.add(
+    findings.add(
       40,
-      { subject: terms.date },
+      { subject: window.date },
       checkResult({ [`cannot be derived: ${error.message}`]: true }),
     )
   }
 }
 
-const compare = async (terms: Window, tally: Findings): Promise<void> => {
-  const { date, before: end, now } = terms
+const compare = async (window: Window, findings: Findings): Promise<void> => {
+  const { date, before: end, now } = window
   let isRight = true
-  const add = (of: Parameters<Findings['add']>[1], found: CheckResult) => {
-    isRight &&= found.wrong.length === 0
-    tally.add(40, of, found)
+  const add = (of: Subject, result: CheckResult) => {
+    isRight &&= result.wrong.length === 0
+    findings.add(40, of, result)
   }
   const all = { subject: date }
   const fundsBefore = await findFunds()
@@ -70,20 +70,20 @@ const compare = async (terms: Window, tally: Findings): Promise<void> => {
     const state = await stateOf(provider, end)
     const owed = state.owed + (reversed.get(provider) ?? 0n)
     add({ provider, subject: date }, agrees(payable(provider), closing, -owed))
-    const day = await batchesOfDay(provider, terms)
+    const day = await batchesOfDay(provider, window)
     add({ provider, subject: date }, isPaidOut(provider, paidOut, day.paid))
     fees += day.fees
     paidSince += state.paidSince
   }
   add(all, agrees('fee_income', moved, -fees, 'changed by'))
-  const later = (await listFundings()).filter((one) => one.date > date)
-  const funded = later.reduce((all, { amount }) => all + whole(amount), 0n)
+  const later = (await listFundings()).filter((funding) => funding.date > date)
+  const funded = later.reduce((sum, { amount }) => sum + whole(amount), 0n)
   const funds = await findFunds()
-  // A payout or a funding in between is no difference.
+  // The cash must not have changed since the entries were read.
   if (funds === fundsBefore) {
     add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
   }
-  // A later repair of the data must not leave its fault in stored balances.
+  // Stored balances must not outlive a repair of the table.
   if (isRight) await close()
 }
 
@@ -105,11 +105,11 @@ const agrees = (
   account: Account,
   balances: Balances,
   expected: bigint,
-  says = 'is',
+  verb = 'is',
 ): CheckResult => {
   const balance = whole(balanceOf(balances, account))
   return checkResult({
-    [`${account} ${says} ${inGhs(balance)} in the ledger, and ${inGhs(expected)} in the table`]:
+    [`${account} ${verb} ${inGhs(balance)} in the ledger, but ${inGhs(expected)} in the table`]:
       balance !== expected,
   })
 }
@@ -117,30 +117,30 @@ const agrees = (
 const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): CheckResult => {
   const paid = whole(balanceOf(paidOut, payable(provider)))
   return checkResult({
-    [`payouts are ${inGhs(paid)} in the ledger, and the nets of their batches leave ${inGhs(expected)}`]:
+    [`payouts are ${inGhs(paid)} in the ledger, but the nets of their batches give ${inGhs(expected)}`]:
       paid !== expected,
   })
 }
 
-/** From other members of the headers than those that the entries follow from. */
+/** Uses other fields of the headers than the ledger does. */
 const batchesOfDay = async (
   provider: ProviderId,
   { date }: Window,
 ): Promise<{ fees: bigint; paid: bigint }> => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
   const times = await listBatchTimes(provider)
-  const named = times.filter(
-    ({ sealedAt, completedAt }) => isOfDay(sealedAt) || isOfDay(completedAt),
-  )
+  const ids = times
+    .filter(({ sealedAt, completedAt }) => isOfDay(sealedAt) || isOfDay(completedAt))
+    .map(({ id }) => id)
   const sums = { fees: 0n, paid: 0n }
-  for (const batch of await findBatches(named.map(({ id }) => id))) {
+  for (const batch of await findBatches(ids)) {
     const { totals, offsets, sealedAt, completedAt } = batch
     if (!totals) continue
     const net = whole(totals.net)
     if (isOfDay(sealedAt)) {
       const returned = (await listAdjustments(batch.id)).map(({ fee }) => whole(fee))
       sums.fees += returned.reduce(
-        (all, fee) => all + fee,
+        (sum, fee) => sum + fee,
         whole(totals.gross) + whole(totals.adjustments) - net,
       )
     }

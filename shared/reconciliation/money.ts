@@ -1,16 +1,15 @@
 import { type DebitRecord, timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
-/** Where the money of the day's completed debits is; nothing is made or lost on the way. */
+/** The amounts of the day's completed debits; `reversed` is what was reversed before settlement. */
 export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
 
 export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }
 
-/** `reversed` is what was given back before it was settled. */
 export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money => {
   if (timeOf(debit, 'completed') === undefined) return money
   const amount = whole(debit.facts.amount)
-  const where =
+  const account =
     debit.settledIn !== undefined
       ? 'settled'
       : debit.status === 'reversed'
@@ -19,7 +18,7 @@ export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money =
   return {
     ...money,
     completed: money.completed + amount,
-    [where]: money[where] + (where === 'settled' && line ? whole(line.gross) : amount),
+    [account]: money[account] + (account === 'settled' && line ? whole(line.gross) : amount),
   }
 }
 

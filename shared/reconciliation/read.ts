@@ -1,8 +1,8 @@
 import type { Debit, Facts } from '../domain/debits/debit.ts'
-import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Batch, dayAfter, isBatchId, type Line, startOf } from '../domain/settlement/batch.ts'
+import { type Batch, isBatchId, type Line } from '../domain/settlement/batch.ts'
+import { dayAfter, startOf } from '../domain/time.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
@@ -16,11 +16,9 @@ import type { LineRecord } from './batch-checks.ts'
 import type { DebitRecord, SettledRecord } from './related.ts'
 import type { Window } from './window.ts'
 
-/** Reads what is to be looked at, a page at a time, so that a day of any length fits. */
-
 const PAGE_SIZE = 100
 
-/** The debits of a provider that were created on the day, each once. */
+/** Yields pages of the debits that were created on the day, each once. */
 export const createdOnDay = (
   provider: ProviderId,
   { from, before }: Window,
@@ -28,14 +26,13 @@ export const createdOnDay = (
 ): AsyncGenerator<Reference[]> =>
   createdWithin(provider, { from, before, pageSize: PAGE_SIZE }, known)
 
-/** A debit ends within ten minutes of its charge, unless an operator ends it. */
+/** A debit ends within ten minutes, unless an operator ends it. */
 const ENDED_DAYS = 3
-/** A reversal may come long after the charge. */
 const REVERSED_DAYS = 90
 
 /**
- * The debits of the days before that were completed or reversed, each once: read again, since one
- * that was charged before midnight ends after it, and its place under SETTLE may have been lost.
+ * Yields pages of completed or reversed debits of earlier days, each once: one charged before midnight
+ * ends after it, and its entry in the work index may be lost.
  */
 export async function* endedEarlier(
   provider: ProviderId,
@@ -50,7 +47,7 @@ export async function* endedEarlier(
   yield* createdWithin(provider, { ...span, from: first, statuses: ['reversed'] }, known)
 }
 
-/** The debits of the day that the feed of events tells of, and the lists did not. */
+/** Yields pages of debits of the day that are in the event feed and were not in the lists. */
 export async function* debitsInFeed(
   provider: ProviderId,
   { from, date }: Window,
@@ -68,20 +65,20 @@ export async function* debitsInFeed(
   }
 }
 
-/** Debits by the references they are kept under; what cannot be read is as good as gone. */
+/** Reads debits by the references in their keys; leaves out missing and unreadable ones. */
 export const readDebits = async (
   references: readonly Reference[],
 ): Promise<Map<Reference, Debit>> => {
   const items = await readMany([...new Set(references)].map(keys.debit))
   return new Map(
     items.flatMap((item) => {
-      const debit = readable(item)
+      const debit = parseDebit(item)
       return debit ? [[String(item.pk).replace('DEBIT#', '') as Reference, debit]] : []
     }),
   )
 }
 
-const readable = (item: Record<string, unknown>): Debit | undefined => {
+const parseDebit = (item: Record<string, unknown>): Debit | undefined => {
   try {
     return fromDebitItem(item)
   } catch {
@@ -89,17 +86,16 @@ const readable = (item: Record<string, unknown>): Debit | undefined => {
   }
 }
 
-type Found = ReadonlyMap<string, Record<string, unknown>>
+type Items = ReadonlyMap<string, Record<string, unknown>>
 
-const at = ({ pk, sk }: Key): string => `${pk} ${sk}`
+const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
-const found = async (wanted: readonly Key[]): Promise<Found> =>
-  new Map(
-    (await readMany(wanted)).map((item) => [
-      at({ pk: String(item.pk), sk: String(item.sk) }),
-      item,
-    ]),
-  )
+/** Reads each key once: two debits with one claim or uuid name it twice. */
+const readItems = async (all: readonly Key[]): Promise<Items> => {
+  const unique = [...new Map(all.map((key) => [textOf(key), key])).values()]
+  const items = await readMany(unique)
+  return new Map(items.map((item) => [textOf({ pk: String(item.pk), sk: String(item.sk) }), item]))
+}
 
 const claimOf = ({ facts }: Debit): Key =>
   keys.partnerReference(facts.provider, facts.partnerReference)
@@ -109,62 +105,56 @@ const lineKeys = ({ facts, settledIn, adjustedIn }: Debit) => ({
   adjustment: adjustedIn && keys.line(adjustedIn, 'adjustment', facts.reference),
 })
 
-/** Debits with all that is kept beside them, strongly consistent. */
+/** Loads the related items of debits, strongly consistent. */
 export const loadRecords = async (debits: readonly Debit[]): Promise<DebitRecord[]> => {
-  const wanted = debits.flatMap((debit) => {
+  const related = debits.flatMap((debit) => {
     const { line, adjustment } = lineKeys(debit)
     const { reference, uuid } = debit.facts
     return [
       claimOf(debit),
       keys.uuid(uuid),
-      ...debit.history.map((_, n) => keys.delivery(reference, n)),
+      ...debit.history.map((_, index) => keys.delivery(reference, index)),
       ...(debit.status === 'reversed' ? [keys.refund(reference)] : []),
       ...[line, adjustment].filter((key) => key !== undefined),
     ]
   })
-  const items = await found(unique(wanted))
-  return debits.map((debit) => seen(debit, items))
+  const items = await readItems(related)
+  return debits.map((debit) => recordOf(debit, items))
 }
 
-/** Debits with their lines alone. */
+/** Loads the lines of debits. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
-  const wanted = debits.flatMap((debit) => Object.values(lineKeys(debit)))
-  const items = await found(wanted.flatMap((key) => key || []))
+  const lines = debits.flatMap((debit) => Object.values(lineKeys(debit)))
+  const items = await readItems(lines.flatMap((key) => key || []))
   return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
 }
 
-/** Two debits with one claim or one uuid are just what is looked for. */
-const unique = (wanted: readonly Key[]): Key[] => [
-  ...new Map(wanted.map((key) => [at(key), key])).values(),
-]
-
-const refundAt = (item: Record<string, unknown> | undefined): Refund | undefined =>
-  item && fromRefundItem(item)
-
-const linesIn = (debit: Debit, items: Found) => {
+const linesIn = (debit: Debit, items: Items) => {
   const { line, adjustment } = lineKeys(debit)
   const lineAt = (key: Key | undefined): Line | undefined => {
-    const item = key && items.get(at(key))
+    const item = key && items.get(textOf(key))
     return item && fromLineItem(item)
   }
   return { line: lineAt(line), adjustment: lineAt(adjustment) }
 }
 
-const seen = (debit: Debit, items: Found): DebitRecord => {
+const recordOf = (debit: Debit, items: Items): DebitRecord => {
+  const { reference, uuid } = debit.facts
+  const itemAt = (key: Key) => items.get(textOf(key))
+  const refund = itemAt(keys.refund(reference))
   return {
     debit,
     ...linesIn(debit, items),
-    claimedBy: items.get(at(claimOf(debit)))?.reference as Reference | undefined,
-    pointer: items.get(at(keys.uuid(debit.facts.uuid))) as Partial<Facts> | undefined,
-    deliveries: debit.history.map((_, n) => {
-      const item = items.get(at(keys.delivery(debit.facts.reference, n)))
+    claimedBy: itemAt(claimOf(debit))?.reference as Reference | undefined,
+    pointer: itemAt(keys.uuid(uuid)) as Partial<Facts> | undefined,
+    deliveries: debit.history.map((_, index) => {
+      const item = itemAt(keys.delivery(reference, index))
       return item && fromDeliveryItem(item)
     }),
-    refund: refundAt(items.get(at(keys.refund(debit.facts.reference)))),
+    refund: refund && fromRefundItem(refund),
   }
 }
 
-/** The lines of a batch, in pages. */
 export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
   let page: Line[] = []
   for await (const line of linesOf(id)) {
@@ -177,11 +167,11 @@ export async function* linePages({ id }: Batch): AsyncGenerator<Line[]> {
   if (page.length > 0) yield page
 }
 
-/** Lines with their debits, and those whose debit is not there. */
+/** Loads the debits of lines. @returns the lines without a debit as `orphans` */
 export const loadLineRecords = async (
   batch: Batch,
   lines: readonly Line[],
-): Promise<{ seen: LineRecord[]; orphans: Line[] }> => {
+): Promise<{ records: LineRecord[]; orphans: Line[] }> => {
   const debits = await readDebits(lines.map(({ reference }) => reference))
   const originals = await findLines(
     lines.flatMap(({ type, reference }) => {
@@ -190,7 +180,7 @@ export const loadLineRecords = async (
     }),
   )
   return {
-    seen: lines.flatMap((line) => {
+    records: lines.flatMap((line) => {
       const debit = debits.get(line.reference)
       return debit ? [{ batch, line, debit, original: originals.get(line.reference) }] : []
     }),

@@ -7,16 +7,14 @@ import { readDebits } from './read.ts'
 import { type DebitRecord, timeOf } from './related.ts'
 import { isTooOld, type Window } from './window.ts'
 
-/** Refunds and their debits. */
-
 export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
   debit.status === 'reversed' && timeOf(debit, 'completed')
-    ? checkResult({ 'is reversed, and has no refund': refund === undefined })
+    ? checkResult({ 'is reversed, but has no refund': refund === undefined })
     : notApplicable
 
-/** Checks each refund that has not completed, and those that completed on the day. */
-export const checkRefunds = async (terms: Window, tally: Findings): Promise<void> => {
-  const { from, before, now } = terms
+/** Checks the refunds that are due or failed, and those that completed on the day. */
+export const checkRefunds = async (window: Window, findings: Findings): Promise<void> => {
+  const { from, before, now } = window
   const lists = [
     refundPages('due', { from: new Date(0), before: now }),
     refundPages('completed', { from, before }),
@@ -26,27 +24,28 @@ export const checkRefunds = async (terms: Window, tally: Findings): Promise<void
       const debits = await readDebits(refunds.map(({ reference }) => reference))
       for (const refund of refunds) {
         const { provider, reference: subject } = refund
-        tally.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), terms))
+        findings.add(39, { provider, subject }, isOfItsDebit(refund, debits.get(subject), window))
       }
     }
   }
 }
 
-const isOfItsDebit = (refund: Refund, debit: Debit | undefined, terms: Window): CheckResult => {
+const isOfItsDebit = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
   const { status, origin, amount, bank, createdAt, processedAt, bankReference } = refund
   const since = processedAt ?? createdAt
-  const owedIn = origin === 'reversal' ? 'reversed' : 'failed'
+  const expected = origin === 'reversal' ? 'reversed' : 'failed'
   const isOpen = status === 'pending' || status === 'processing'
   return checkResult({
-    'has a refund, and does not exist': debit === undefined,
-    [`is ${debit?.status}, and has a refund after ${origin}`]:
-      debit !== undefined && debit.status !== owedIn,
-    [`is refunded ${amount} pesewas, which is not its amount`]:
+    'has a refund, but does not exist': debit === undefined,
+    [`has a refund after ${origin}, but is ${debit?.status}`]:
+      debit !== undefined && debit.status !== expected,
+    [`has a refund of ${amount} pesewas, which is not its amount`]:
       debit !== undefined && debit.facts.amount !== amount,
-    [`is refunded by ${bank}, which is not its bank`]:
+    [`has a refund by ${bank}, which is not its bank`]:
       debit !== undefined && debit.facts.bank.identifier !== bank,
     [`has a refund that is ${status} since ${since.toISOString()}`]:
-      isOpen && isTooOld(since, terms),
-    'is refunded, and no bank says so': status === 'completed' && bankReference === null,
+      isOpen && isTooOld(since, window),
+    'has a completed refund without a bank reference':
+      status === 'completed' && bankReference === null,
   })
 }

@@ -1,35 +1,32 @@
 import type { Debit, Facts } from '../domain/debits/debit.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
-import type { Webhook } from '../domain/providers/provider.ts'
 import type { Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
+import type { Webhook } from '../domain/webhooks/webhook.ts'
 
-/** A debit with its lines. */
+/** A debit with its lines in the batches that it names. */
 export type SettledRecord = {
   debit: Debit
-  /** In the batch that it says it is settled in. */
   line: Line | undefined
-  /** In the batch that it says takes the line back. */
   adjustment: Line | undefined
 }
 
-/** A debit as the table has it, with everything that is kept beside it. */
+/** A debit with all items that belong to it. */
 export type DebitRecord = SettledRecord & {
-  /** The debit that the provider's own reference names. */
+  /** The debit that the provider's reference points to. */
   claimedBy: Reference | undefined
-  /** What the uuid points to. */
+  /** The item that the uuid points to. */
   pointer: Partial<Facts> | undefined
-  /** By the number of the event; undefined: it has no record. */
+  /** By event number. */
   deliveries: readonly (Delivery | undefined)[]
-  /** Read for a reversed debit only. */
+  /** Read only for a reversed debit. */
   refund: Refund | undefined
 }
 
-/** What its provider wants to be told, if anything. */
 export type Subscription = Pick<Webhook, 'events' | 'since'> | undefined
 
-/** When each event happened; as clocks differ, none before the one that it follows. */
+/** Returns the time of each event, never before the previous one: clocks differ. */
 export const timesOf = ({ history }: Debit): number[] => {
   let latest = 0
   return history.map(({ at }) => {
@@ -38,8 +35,8 @@ export const timesOf = ({ history }: Debit): number[] => {
   })
 }
 
-/** When an event of this type happened first; undefined: it never did. */
+/** Returns the time of the first event of a type. */
 export const timeOf = (debit: Debit, type: string): Date | undefined => {
-  const n = debit.history.findIndex((entry) => entry.type === type)
-  return n < 0 ? undefined : new Date(timesOf(debit)[n] ?? 0)
+  const index = debit.history.findIndex((entry) => entry.type === type)
+  return index < 0 ? undefined : new Date(timesOf(debit)[index] ?? 0)
 }

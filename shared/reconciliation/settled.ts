@@ -4,46 +4,44 @@ import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { type SettledRecord, timeOf } from './related.ts'
 import type { Window } from './window.ts'
 
-/** What became of the money of a debit, as far as the debit itself says. */
-
-/** Completed and still so, without a line: right until a run could have seen it. */
+/** Whether a completed debit without a line should have one. */
 const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
   const completedAt = timeOf(debit, 'completed')
-  const waits = debit.status === 'completed' && debit.settledIn === undefined
-  return waits && completedAt !== undefined && completedAt < settledBefore
+  const isUnsettled = debit.status === 'completed' && debit.settledIn === undefined
+  return isUnsettled && completedAt !== undefined && completedAt < settledBefore
 }
 
-/** One that was reversed before a run came needs no line. */
-export const isSettledOnce = ({ debit, line }: SettledRecord, terms: Window): CheckResult => {
+/** A debit that was reversed before any run needs no line. */
+export const isSettledOnce = ({ debit, line }: SettledRecord, window: Window): CheckResult => {
   if (timeOf(debit, 'completed') === undefined) return notApplicable
   return checkResult({
-    'is completed, and no run has settled it': isOverdue(debit, terms),
-    [`is settled in ${debit.settledIn}, which has no line of it`]:
+    'is completed, but not settled': isOverdue(debit, window),
+    [`is settled in ${debit.settledIn}, but has no line in it`]:
       debit.settledIn !== undefined && line === undefined,
   })
 }
 
-/** Only the settled mark of a debit that never was completed; lines are seen from their batch. */
+/** Checks the settlement mark; lines are checked by batch. */
 export const isSettledRightly = ({ debit }: SettledRecord): CheckResult => {
   if (debit.settledIn === undefined) return notApplicable
   return checkResult({
-    [`is ${debit.status}, but settled in ${debit.settledIn}`]:
+    [`is settled in ${debit.settledIn}, but is ${debit.status}`]:
       timeOf(debit, 'completed') === undefined,
   })
 }
 
-/** A line that is missing is for invariant 22. */
+/** A missing line is for invariant 22. */
 export const keepsItsAmount = ({ debit, line }: SettledRecord): CheckResult => {
   if (timeOf(debit, 'completed') === undefined) return notApplicable
   return checkResult({
-    [`is of ${debit.facts.amount} pesewas, but settled with ${line?.gross}`]:
+    [`has ${debit.facts.amount} pesewas, but is settled with ${line?.gross}`]:
       line !== undefined && line.gross !== debit.facts.amount,
   })
 }
 
-/** Reversed after its settlement, without the line taken back: right until a run could see it. */
-export const isAdjustedOnce = (seen: SettledRecord, { settledBefore }: Window): CheckResult => {
-  const { debit, line, adjustment } = seen
+/** A reversal after settlement needs an adjustment by the next run. */
+export const isAdjustedOnce = (record: SettledRecord, { settledBefore }: Window): CheckResult => {
+  const { debit, line, adjustment } = record
   const { settledIn, adjustedIn, status } = debit
   const reversedAt = timeOf(debit, 'reversed')
   if (adjustedIn === undefined && (settledIn === undefined || reversedAt === undefined)) {
@@ -51,24 +49,24 @@ export const isAdjustedOnce = (seen: SettledRecord, { settledBefore }: Window): 
   }
   if (adjustedIn === undefined) {
     const isLate = reversedAt !== undefined && reversedAt < settledBefore
-    return checkResult({ 'is reversed, and no run has taken its line back': isLate })
+    return checkResult({ 'is reversed, but its line is not adjusted': isLate })
   }
   return checkResult({
-    [`is ${status}, but taken back in ${adjustedIn}`]: status !== 'reversed',
-    [`is taken back in ${adjustedIn}, but was never settled`]: settledIn === undefined,
-    [`is taken back in ${adjustedIn}, before ${settledIn}`]:
+    [`is adjusted in ${adjustedIn}, but is ${status}`]: status !== 'reversed',
+    [`is adjusted in ${adjustedIn}, but was never settled`]: settledIn === undefined,
+    [`is adjusted in ${adjustedIn}, before ${settledIn}`]:
       settledIn !== undefined && !isLater(adjustedIn, settledIn),
-    [`is taken back in ${adjustedIn}, which has no line of it`]: adjustment === undefined,
-    [`is taken back in ${adjustedIn} with other sums`]:
+    [`is adjusted in ${adjustedIn}, but has no line in it`]: adjustment === undefined,
+    [`is adjusted in ${adjustedIn} with other amounts`]:
       line !== undefined && adjustment !== undefined && !isOpposite(adjustment, line),
   })
 }
 
 const dateOf = (batch: string): string => batch.split('-')[1] ?? ''
 
-/** A day may have several batches: another one is later, if its day is not earlier. */
-const isLater = (one: string, than: string): boolean => one !== than && dateOf(one) >= dateOf(than)
+/** Batches of one day are not ordered by their ids. */
+const isLater = (batch: string, other: string): boolean =>
+  batch !== other && dateOf(batch) >= dateOf(other)
 
-/** A sum of nothing has no sign. */
 export const isOpposite = (one: Line, other: Line): boolean =>
   one.gross + other.gross === 0 && one.fee + other.fee === 0 && one.net + other.net === 0

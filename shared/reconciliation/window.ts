@@ -1,9 +1,9 @@
 import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
 import type { Restore } from '../domain/operator/restore.ts'
-import { type Day, dayAfter, dayOf, startOf } from '../domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf, startOf } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
 
-/** What everything is held against. */
+/** The day, the time and the settings of a reconciliation. */
 export type Window = {
   date: Day
   from: Date
@@ -11,7 +11,7 @@ export type Window = {
   now: Date
   prefix: string
   clocks: Clocks
-  /** The day whose run is done: what was completed before it began must be settled. */
+  /** The start of the last finished run: debits completed before it must be settled. */
   settledBefore: Date
   /** The last restore; held debits and payouts are not differences. */
   restore?: Restore | undefined
@@ -19,7 +19,7 @@ export type Window = {
 
 const HOUR_MS = 3_600_000
 
-/** The runs of a day begin at 00:00, 00:20 and 01:00, and a long one is left to others. */
+/** The runs of a night start at 00:00, 00:20 and 01:00, and long ones are continued. */
 const RUNS_MS = 2 * HOUR_MS
 
 export const windowOf = (date: Day, now: Date): Window => ({
@@ -32,13 +32,13 @@ export const windowOf = (date: Day, now: Date): Window => ({
   settledBefore: startOf(dayOf(new Date(now.getTime() - RUNS_MS))),
 })
 
-/** A bank that has not decided about a payout or a refund by then must be asked by an operator. */
+/** After this time an operator must ask the bank about a payout or refund. */
 const IN_PROGRESS_MS = 48 * HOUR_MS
 
-/** Whether a payout or a refund has been in progress for too long. */
+/** Whether a payout or refund has been in progress for too long. */
 export const isTooOld = (since: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - since.getTime() > IN_PROGRESS_MS
 
-/** Whether what was to follow from an instant has had the time, and the runs of a night. */
+/** Whether the runs of a night have ended since. */
 export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS

@@ -1,8 +1,9 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type BatchId, type Day, type Line, startOf } from '../domain/settlement/batch.ts'
+import type { BatchId, Line } from '../domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../domain/settlement/line.ts'
+import { type Day, startOf } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
@@ -20,38 +21,39 @@ import { unsettledPages } from '../store/work-index.ts'
 import { prefetch } from './prefetch.ts'
 import { sealBatch } from './seal.ts'
 
-/**
- * Builds the batches of a provider for a day: every completed debit of the days before that has no
- * line, and an adjustment for each one that was reversed after its settlement. A debit is marked
- * in the write of its line, so a second run, or two at once, settle nothing twice. The next run
- * continues one that was cut off.
- */
+export type BuildRequest = {
+  provider: ProviderId
+  date: Day
+  linesMax?: number
+  /** Checked between pages and batches. Default: never. */
+  timeIsUp?: () => boolean
+}
 
-type BuildRequest = { provider: ProviderId; date: Day; linesMax?: number }
-
-/** Ids of the batches, and whether nothing was left when the time of the run was over. */
+/** The batches that got lines or reports. `isDone` is false if the run hit its time limit. */
 export type BuildResult = { batches: BatchId[]; isDone: boolean }
 
-/** A read of many items takes a hundred. */
+/** A batch read takes at most 100 items. */
 export const DEBITS_PER_READ = 2 * LINES_PER_WRITE
 
-/**
- * The lines of one batch. The sums and the reports of so many take about half a minute, far inside
- * the time that a function has left after its run; a larger day has several batches.
- */
+/** Sums and reports of one such batch take about 30 s. A larger day has several batches. */
 const LINES_MAX = 200_000
 
-/** Nothing was completed before. */
 const BEGINNING = new Date(0)
 
+/**
+ * Builds the batches of a provider for a day (docs/api.md#batches): a line for every completed debit
+ * of earlier days that has none, and an adjustment for every debit reversed after its settlement.
+ * A line and the mark on its debit are one transaction, so repeated or concurrent runs settle a debit
+ * once. The next run continues an interrupted one.
+ */
+
 export const buildBatch = async (
-  { provider, date, linesMax = LINES_MAX }: BuildRequest,
+  { provider, date, linesMax = LINES_MAX, timeIsUp = () => false }: BuildRequest,
   runtime: Runtime,
-  isOver: () => boolean,
 ): Promise<BuildResult> => {
   const before = startOf(date)
   const [settings, progress] = await Promise.all([findProvider(provider), findSweepProgress()])
-  const place = {
+  const scope = {
     provider,
     date,
     before,
@@ -59,52 +61,51 @@ export const buildBatch = async (
     sweptBefore: progress ? sweptBefore(progress) : BEGINNING,
   }
   const batches = new Set<BatchId>()
-  const state = (isDone: boolean): BuildResult => ({ batches: [...batches], isDone })
-  let open = await findOpen(place, runtime)
+  const result = (isDone: boolean): BuildResult => ({ batches: [...batches], isDone })
+  let open = await findOpen(scope, runtime)
   const pages = unsettledPages(provider, { from: BEGINNING, before, pageSize: DEBITS_PER_READ })
-  // The next debits are read while the lines of these are written.
-  for await (const candidates of prefetch(pages, (page) => candidatesOf(page))) {
-    for (let n = 0; n < candidates.length; ) {
+  for await (const candidates of prefetch(pages, loadCandidates)) {
+    for (let index = 0; index < candidates.length; ) {
       const room = Math.max(0, Math.min(LINES_PER_WRITE, linesMax - open.count))
-      open = await addAll(open, candidates.slice(n, n + room), place, runtime)
-      n += room
+      open = await addCandidates(open, candidates.slice(index, index + room), scope, runtime)
+      index += room
       if (!open.isNew) batches.add(open.batch.id)
       if (open.count < linesMax) continue
       await sealBatch(open.batch.id, runtime)
-      open = await findOpen(place, runtime)
+      open = await findOpen(scope, runtime)
     }
-    if (isOver()) return state(false)
+    if (timeIsUp()) return result(false)
   }
   if (!open.isNew) batches.add(open.batch.id)
-  for (const id of await findUnfinished(provider, date)) batches.add(id)
+  for (const id of await listUnreported(provider, date)) batches.add(id)
   for (const id of batches) {
     await sealBatch(id, runtime)
-    if (isOver()) return state(false)
+    if (timeIsUp()) return result(false)
   }
-  return state(true)
+  return result(true)
 }
 
-/** A run that ended after it had sealed a batch has left it to be summed and reported. */
-const findUnfinished = async (provider: ProviderId, date: Day): Promise<BatchId[]> => {
+/** Returns the batches without reports: open, or left by a run that ended after sealing. */
+const listUnreported = async (provider: ProviderId, date: Day): Promise<BatchId[]> => {
   const batches = await listBatchesOfDay(provider, date)
   return batches.flatMap(({ id, reportedAt }) => (reportedAt ? [] : [id]))
 }
 
-type Place = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
+type BuildScope = Parameters<typeof findOpenBatch>[0] & { before: Date; sweptBefore: Date }
 
-/** The batch that takes lines, and how many it has. */
+/** The open batch and its number of lines. */
 type Open = Building & { count: number }
 
-/** Lines are counted where a run begins or continues, so no line costs another write. */
-const findOpen = async (place: Place, runtime: Runtime): Promise<Open> => {
-  const building = await findOpenBatch(place, runtime)
+/** Counts the lines once per batch and run; a stored counter would cost a write per line. */
+const findOpen = async (scope: BuildScope, runtime: Runtime): Promise<Open> => {
+  const building = await findOpenBatch(scope, runtime)
   return { ...building, count: building.isNew ? 0 : await countLines(building.batch.id) }
 }
 
-/** A debit that waits, and its line where it is settled already. */
+/** An unsettled or reversed debit, and its line if it is settled. */
 type Candidate = { debit: Debit; settled: Line | undefined }
 
-const candidatesOf = async (references: readonly Reference[]): Promise<Candidate[]> => {
+const loadCandidates = async (references: readonly Reference[]): Promise<Candidate[]> => {
   const debits = [...(await findDebits(references, logUnreadable('build-batch'))).values()]
   const reversed = debits.flatMap(({ facts, settledIn }) =>
     settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
@@ -113,7 +114,7 @@ const candidatesOf = async (references: readonly Reference[]): Promise<Candidate
   return debits.map((debit) => ({ debit, settled: lines.get(debit.facts.reference) }))
 }
 
-/** What an index shows late, or another run has done, has no line to be written. */
+/** Skips debits that another run has settled and that a late index still lists. */
 const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date): Entry[] =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
@@ -121,29 +122,30 @@ const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], befor
     if (status === 'completed' && !settledIn) {
       return [{ debit, line: debitLine(debit, batch.feeSchedule) }]
     }
-    // Only a later batch takes back what this one gives.
+    // An adjustment is never in the batch of its line.
     const isReversal = status === 'reversed' && settled && !adjustedIn && settledIn !== batch.id
     return isReversal ? [{ debit, line: adjustmentLine(settled) }] : []
   })
 
-const addAll = async (
+/** Returns the batch that got the lines: another one if a concurrent run has sealed `open`. */
+const addCandidates = async (
   open: Open,
   candidates: readonly Candidate[],
-  place: Place,
+  scope: BuildScope,
   runtime: Runtime,
 ): Promise<Open> => {
-  let into = open
-  let entries = entriesFor(into, candidates, place.before)
+  const { before, sweptBefore } = scope
+  let current = open
+  let entries = entriesFor(current, candidates, before)
   while (entries.length > 0) {
-    const { sweptBefore } = place
-    const added = await addLines(into, { entries, sweptBefore }, runtime)
+    const added = await addLines(current, { entries, sweptBefore }, runtime)
     switch (added.kind) {
       case 'added':
-        return { ...into, isNew: false, count: into.count + entries.length }
+        return { ...current, isNew: false, count: current.count + entries.length }
       case 'not open':
-        into = await findOpen(place, runtime)
-        // Lines follow the schedule of their batch.
-        entries = entriesFor(into, candidates, place.before)
+        current = await findOpen(scope, runtime)
+        // Fees follow the schedule of the batch.
+        entries = entriesFor(current, candidates, before)
         break
       case 'changed': {
         const changed = new Set(added.references)
@@ -151,5 +153,5 @@ const addAll = async (
       }
     }
   }
-  return into
+  return current
 }

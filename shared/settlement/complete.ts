@@ -6,18 +6,19 @@ import { findRestore } from '../store/operator/restores.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
-import { belowZeroBefore, notPayable, writeTogether } from './pay.ts'
+import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
 
 /**
- * Records that a bank has paid a batch, as an operator learned from the bank. Nothing is sent.
- * @param alongside the record of the operator's change
- * @returns 5404 for no batch, 5005 for a completed one, 5001 for one that cannot have been paid
+ * Records a payout that an operator has confirmed with the bank; sends nothing to the bank
+ * (docs/api.md#payouts).
+ * @param recordChange returns the writes that record the operator's change
+ * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid
  */
 export const completeBatch = async (
   id: BatchId,
   bankReference: string,
+  recordChange: (previous: Batch, next: Batch) => readonly Write[],
   runtime: Runtime,
-  alongside: (before: Batch, after: Batch) => readonly Write[],
 ): Promise<Batch | Refusal> => {
   for (;;) {
     const batch = await findBatch(id)
@@ -25,33 +26,32 @@ export const completeBatch = async (
     if (batch.status === 'completed') return new Refusal(5005)
     const generation = (await findRestore())?.generation
     const outcome = { bankReference, at: runtime.now(), generation }
-    const paid =
-      batch.status === 'processing' ? await inProgress(batch) : await notBegun(batch, outcome)
-    if (paid instanceof Refusal) return paid
-    const ended = endPayment(paid.batch, outcome, paid.others)
-    const writing = { runtime, alongside: alongside(batch, ended.batch) }
-    const written = await writeTogether(batch, paid.before, ended, writing)
-    // Another worker was first, or it has another batch to make good: judge it again.
-    if (typeof written !== 'string') return written
+    const begun = batch.status === 'processing' ? await resume(batch) : await begin(batch, outcome)
+    if (begun instanceof Refusal) return begun
+    const completed = endPayment(begun.batch, outcome, begun.others)
+    const alongside = recordChange(batch, completed.batch)
+    const written = await replaceTogether(batch, begun.previous, completed, { alongside }, runtime)
+    // A concurrent write to any of the batches: decide again.
+    if (written.kind === 'written') return written.batch
   }
 }
 
-type Paid = { batch: Batch; others: Batch[]; before: Batch[] }
+/** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
+type Begun = { batch: Batch; others: Batch[]; previous: Batch[] }
 
-const inProgress = async (batch: Batch): Promise<Paid> => {
-  const others = await findBatches(batch.offsets.map(({ batch: one }) => one))
-  return { batch, others, before: others }
+const resume = async (batch: Batch): Promise<Begun> => {
+  const others = await findBatches(batch.offsets.map((offset) => offset.batch))
+  return { batch, others, previous: others }
 }
 
-/** The payout of a batch that is not being paid here: it makes good what a payout now would. */
-const notBegun = async (
+const begin = async (
   batch: Batch,
   { at, generation }: { at: Date; generation: number | undefined },
-): Promise<Paid | Refusal> => {
+): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net <= 0) return notPayable('its net is not above zero: no bank has paid it')
+  if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
   const account = (await findProvider(batch.provider))?.settlementAccount
   if (!account) return notPayable('the provider has no settlement account')
-  const before = await belowZeroBefore(batch)
-  return { ...beginPayment(batch, { belowZero: before, account, at, generation }), before }
+  const previous = await listOffsettable(batch)
+  return { ...beginPayment(batch, { belowZero: previous, account, at, generation }), previous }
 }

@@ -1,32 +1,32 @@
-import type { ProviderId } from '../domain/providers/provider.ts'
-import type { Day } from '../domain/settlement/batch.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { acquireLease, completeBuild, releaseLease } from '../store/settlement/build-lease.ts'
-import { type BuildResult, buildBatch } from './build.ts'
+import { type BuildRequest, type BuildResult, buildBatch } from './build.ts'
 
 /**
- * Builds the batches of a provider and a day unless another builder is at work on them. Work that
- * is not done when the time is over is left to the next builder.
- * @returns undefined when another builder is at work
+ * Builds the batches of a provider and day while holding a lease on them. If the time is up first,
+ * the stored build record has the next builder continue.
+ * @returns undefined if another builder holds the lease
  */
 export const buildWithLease = async (
-  request: { provider: ProviderId; date: Day },
+  request: BuildRequest,
   runtime: Runtime,
-  isOver: () => boolean,
 ): Promise<BuildResult | undefined> => {
-  const turn = await acquireLease(request, runtime)
-  if (!turn) {
-    log.info('another builder is at work', request)
+  const lease = await acquireLease(request, runtime)
+  if (!lease) {
+    log.info('batch is being built by another run', {
+      provider: request.provider,
+      date: request.date,
+    })
     return undefined
   }
   try {
-    const built = await buildBatch(request, runtime, isOver)
-    await (built.isDone ? completeBuild(turn) : releaseLease(turn, { isContinued: true }))
-    return built
+    const result = await buildBatch(request, runtime)
+    await (result.isDone ? completeBuild(lease) : releaseLease(lease, { isContinued: true }))
+    return result
   } catch (error) {
-    // The message comes again, and so does the sweep.
-    await releaseLease(turn, { isContinued: false }).catch(() => undefined)
+    // The SQS retry and the sweep continue the build.
+    await releaseLease(lease, { isContinued: false }).catch(() => undefined)
     throw error
   }
 }

@@ -1,14 +1,11 @@
-import type { PayoutConnector } from '../banks/payout-connector.ts'
+import type { PayoutConnector } from '../banks/connector.ts'
+import { payoutConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
+import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import {
-  type Batch,
-  type BatchId,
-  payoutUuid,
-  type SettlementAccount,
-} from '../domain/settlement/batch.ts'
+import { type Batch, type BatchId, payoutUuid } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,
@@ -20,6 +17,7 @@ import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
+import { findConnectorSettings } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import {
@@ -28,19 +26,26 @@ import {
   listBelowZero,
   replaceBatch,
   replaceBatches,
-  type Written,
 } from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
-
-/**
- * Pays a batch: one instruction to the bank that holds the provider's account. That it is going to
- * be given is written first; a result that is not known is asked for under the same uuid.
- */
 
 export type PaymentDeps = {
   runtime: Runtime
   connectors: Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
 }
+
+/** A query and a payout must both end within the function's time. */
+const TIMEOUT_SECONDS = 10
+
+export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
+  runtime,
+  connectors: payoutConnectors({
+    settingsOf: findConnectorSettings,
+    now: runtime.now,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    localPeers: environment.localPeers,
+  }),
+})
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
 
@@ -48,61 +53,64 @@ const held = ({ generation }: Restore): Refusal =>
   notPayable(`payouts are held since restore ${generation}: see operator restore release`)
 
 /**
- * @returns the batch as it is now: completed, failed, or processing still; 5404 for none, 5005 for
- *   one that was processed already, 5001 for one that cannot be, or whose provider is held
+ * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
+ * is stored before it is sent. After an unknown result, the bank is queried with the same uuid.
+ * @returns the batch: completed, failed or still processing; 5404 for an unknown batch, 5005 if
+ *   it is already paid or failed, 5001 if it cannot be paid or a restore holds its provider
  */
-export const payBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
+export const payBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed' || batch.status === 'failed') return new Refusal(5005)
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return batch.status === 'pending'
-    ? begin(batch, { ...world, generation })
-    : instruct(batch, { repeated: true }, { ...world, generation })
+    ? begin(batch, { ...deps, generation })
+    : instructBank(batch, { repeated: true }, { ...deps, generation })
 }
 
-/** The generation of the table at the payout. Absent: 1. */
-type Paying = PaymentDeps & { generation: number | undefined }
+/** With the table's generation at the payout. Undefined: 1. */
+type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
-/** A transaction takes a hundred writes: the batch, the cash, the record of a change, and these. */
-const OTHERS_MAX = 97
+/** 100 writes per transaction, less the batch, the cash and the record of a change. */
+const OFFSETS_MAX = 97
 
-const begin = async (batch: Batch, world: Paying): Promise<Batch | Refusal> => {
+const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net < 0) return notPayable('its net is below zero: a later batch makes it good')
-  const account = await accountOf(batch, world.runtime.now())
+  if (batch.totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
+  const { runtime, generation } = deps
+  const account = await accountOf(batch, runtime.now())
   if (account instanceof Refusal) return account
-  const { generation } = world
-  const belowZero = await belowZeroBefore(batch)
-  const begun = beginPayment(batch, { belowZero, account, at: world.runtime.now(), generation })
+  const belowZero = await listOffsettable(batch)
+  const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
   const isCovered = environment.payoutsWaitForFunding
-  const written = await writeTogether(batch, belowZero, begun, { ...world, isCovered })
-  if (written === 'changed') return payBatch(batch.id, world)
-  if (written === 'not covered') return notCovered(begun.batch)
+  const written = await replaceTogether(batch, belowZero, begun, { isCovered }, runtime)
+  if (written.kind === 'changed') return payBatch(batch.id, deps)
+  if (written.kind === 'not covered') return notCovered(begun.batch)
   // A restore may have undone the record of a payout that the bank has made.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
-  return written.status === 'processing' ? instruct(written, { repeated }, world) : written
+  return written.batch.status === 'processing'
+    ? instructBank(written.batch, { repeated }, deps)
+    : written.batch
 }
 
 const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
-  const [needed, left] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
+  const [needed, remaining] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
   return notPayable(
-    `the batch needs ${needed} of the cash that banks have remitted, and ${left} is left`,
+    `the batch needs ${needed} of the cash that banks have remitted, and ${remaining} is left`,
   )
 }
 
-/** Returns the batches that a payout makes good. */
-export const belowZeroBefore = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
-  (await listBelowZero(provider, createdAt)).filter(isOutstanding).slice(0, OTHERS_MAX)
+/** Lists the earlier batches below zero that a payout offsets. */
+export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(provider, createdAt))
+    .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
+    .slice(0, OFFSETS_MAX)
 
-const isOutstanding = ({ status, outstanding }: Batch): boolean =>
-  status === 'pending' && outstanding < 0
-
-const accountOf = async ({ provider }: Batch, now: Date): Promise<SettlementAccount | Refusal> => {
+const accountOf = async ({ provider }: Batch, at: Date): Promise<SettlementAccount | Refusal> => {
   const { settlementAccount: account, payoutsHeldUntil } = (await findProvider(provider)) ?? {}
   if (!account) return notPayable('the provider has no settlement account')
-  if (payoutsHeldUntil && now < new Date(payoutsHeldUntil)) {
+  if (payoutsHeldUntil && at < new Date(payoutsHeldUntil)) {
     return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
   }
   const bank = await findBank(account.bank)
@@ -111,17 +119,17 @@ const accountOf = async ({ provider }: Batch, now: Date): Promise<SettlementAcco
     : notPayable(`no connector to the bank ${account.bank}`)
 }
 
-const instruct = async (
+const instructBank = async (
   batch: Batch,
   { repeated }: { repeated: boolean },
-  world: Paying,
+  deps: PayoutDeps,
 ): Promise<Batch | Refusal> => {
   const { id, uuid, provider, currency, date, paid, paidTo } = batch
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !paidTo || !bank || bank.connector === 'none') {
-    throw new Error(`Batch ${id} has lost its bank`)
+    throw new Error(`The bank of batch ${id} no longer exists`)
   }
-  const result = await world.connectors[bank.connector].pay({
+  const result = await deps.connectors[bank.connector].pay({
     uuid,
     batch: id,
     provider,
@@ -131,54 +139,62 @@ const instruct = async (
     date,
     repeated,
   })
-  log.info('settlement instructed', { batch: id, provider, repeated, result: result.kind })
-  return result.kind === 'underway' ? batch : end(batch, result, world)
+  log.info('payout instructed', { batch: id, provider, repeated, result: result.kind })
+  return result.kind === 'underway' ? batch : recordResult(batch, result, deps)
 }
 
-type LastWord = Exclude<PayoutResult, { kind: 'underway' }>
+type FinalResult = Exclude<PayoutResult, { kind: 'underway' }>
 
-const end = async (batch: Batch, result: LastWord, world: Paying): Promise<Batch | Refusal> => {
-  const others = await findBatches(batch.offsets.map(({ batch: id }) => id))
-  const at = world.runtime.now()
+const recordResult = async (
+  batch: Batch,
+  result: FinalResult,
+  deps: PayoutDeps,
+): Promise<Batch | Refusal> => {
+  const { runtime, generation } = deps
+  const others = await findBatches(batch.offsets.map((offset) => offset.batch))
+  const at = runtime.now()
   const ended =
     result.kind === 'paid'
-      ? endPayment(batch, { ...result, at, generation: world.generation }, others)
+      ? endPayment(batch, { ...result, at, generation }, others)
       : failPayment(batch, { failure: result.message, at }, others)
-  const written = await writeTogether(batch, others, ended, world)
-  // Another worker was first: what it wrote is asked for, under the same uuid.
-  if (typeof written === 'string') return payBatch(batch.id, world)
-  measure({ [written.status === 'completed' ? 'SettlementPaid' : 'SettlementFailed']: 1 })
-  return written
+  const written = await replaceTogether(batch, others, ended, {}, runtime)
+  // Another worker wrote first: continue from its write, under the same uuid.
+  if (written.kind !== 'written') return payBatch(batch.id, deps)
+  measure({ [result.kind === 'paid' ? 'SettlementPaid' : 'SettlementFailed']: 1 })
+  return written.batch
 }
 
-type Writing = Pick<PaymentDeps, 'runtime'> & Parameters<typeof replaceBatches>[2]
+type ReplaceResult =
+  | { kind: 'written'; batch: Batch }
+  | { kind: 'changed' }
+  | { kind: 'not covered' }
 
-/**
- * Writes a batch with those that it makes good.
- * @returns the batch as it was written, or why nothing was
- */
-export const writeTogether = async (
+/** Replaces a batch and the batches that it offsets in one transaction. */
+export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],
-  after: { batch: Batch; others: readonly Batch[] },
-  { runtime, ...options }: Writing,
-): Promise<Batch | Exclude<Written, 'written'>> => {
+  next: { batch: Batch; others: readonly Batch[] },
+  options: Parameters<typeof replaceBatches>[1],
+  runtime: Runtime,
+): Promise<ReplaceResult> => {
   const pairs = [
-    { before: batch, after: after.batch },
-    ...others.map((before, n) => ({ before, after: after.others[n] ?? before })),
+    { before: batch, after: next.batch },
+    ...others.map((before, index) => ({ before, after: next.others[index] ?? before })),
   ]
-  const written = await replaceBatches(pairs, runtime, options)
-  return written === 'written' ? { ...after.batch, version: batch.version + 1 } : written
+  const kind = await replaceBatches(pairs, options, runtime)
+  return kind === 'written'
+    ? { kind, batch: { ...next.batch, version: batch.version + 1 } }
+    : { kind }
 }
 
-/** Has a batch that failed paid after all, by another instruction. */
-export const retryBatch = async (id: BatchId, world: PaymentDeps): Promise<Batch | Refusal> => {
+/** Pays a failed batch under a new uuid (docs/api.md#payouts). */
+export const retryBatch = async (id: BatchId, deps: PaymentDeps): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   if (batch.status === 'completed') return new Refusal(5005)
-  if (batch.status !== 'failed') return notPayable('only a batch that failed is paid again')
+  if (batch.status !== 'failed') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  const again = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
-  await replaceBatch(batch, again, world.runtime)
-  return payBatch(id, world)
+  const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
+  await replaceBatch(batch, retried, deps.runtime)
+  return payBatch(id, deps)
 }

@@ -1,7 +1,4 @@
-/**
- * The pages of a source, each worked on while the one before is in use: what comes next is at hand
- * when it is asked for.
- */
+/** Applies `work` to each page of a source, one page ahead of the consumer. */
 export async function* prefetch<T, U>(
   source: AsyncIterable<T>,
   work: (page: T) => Promise<U>,
@@ -17,7 +14,7 @@ export async function* prefetch<T, U>(
       const loaded = await next
       if (!loaded) return
       next = load()
-      // Whoever stops early does not wait for it, and its failure is nobody's.
+      // A consumer that stops early never awaits it: no unhandled rejection.
       next.catch(() => undefined)
       yield loaded.value
     }

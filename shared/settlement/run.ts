@@ -1,62 +1,61 @@
 import { ConnectorFault } from '../banks/connector-fault.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, type BatchId, type Day, startOf } from '../domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../domain/settlement/batch.ts'
+import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
 import { buildWithLease } from './lease.ts'
 import { type PaymentDeps, payBatch } from './pay.ts'
 
-/** The whole run of a day, one thing after the other, as an operator tries it out. */
+type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
 
 export type RunResult = {
   built: Batch[]
   paid: Batch[]
-  /** Batches that were due and could not be paid, and why. */
+  /** Due batches that cannot be paid. */
   unpaid: { batch: BatchId; reason: Refusal }[]
-  /** Providers whose batches there was no time to build, or that another builder is at work on. */
-  left: ProviderId[]
-  /** Batches that there was no time to pay, or whose bank gave no answer. */
+  /** Providers to build later: the time was up, or another builder holds the lease. */
+  unbuilt: ProviderId[]
+  /** Batches to pay later: the time was up, or the bank gave no reply. */
   due: Batch[]
 }
 
+/** Builds, then pays: the run of a day as an operator starts it for some providers. */
 export const runSettlement = async (
-  date: Day,
-  providers: readonly ProviderId[],
-  world: PaymentDeps,
-  isOver: () => boolean,
+  { date, providers, timeIsUp = () => false }: RunRequest,
+  deps: PaymentDeps,
 ): Promise<RunResult> => {
-  const ran: RunResult = { built: [], paid: [], unpaid: [], left: [], due: [] }
-  // What was built on the day before, not what is built now.
+  const result: RunResult = { built: [], paid: [], unpaid: [], unbuilt: [], due: [] }
+  // Read before the build: a batch is due on the day after it was built.
   const payable = await payableOf(providers, date)
   for (const provider of providers) {
-    const built = isOver()
+    const build = timeIsUp()
       ? undefined
-      : await buildWithLease({ provider, date }, world.runtime, isOver)
-    if (built) ran.built.push(...(await findBatches(built.batches)))
-    if (!built?.isDone) ran.left.push(provider)
+      : await buildWithLease({ provider, date, timeIsUp }, deps.runtime)
+    if (build) result.built.push(...(await findBatches(build.batches)))
+    if (!build?.isDone) result.unbuilt.push(provider)
   }
   for (const batch of payable) {
-    const paid = isOver() ? undefined : await payOrLeave(batch, world)
-    if (paid === undefined) ran.due.push(batch)
-    else if (paid instanceof Refusal) ran.unpaid.push({ batch: batch.id, reason: paid })
-    else ran.paid.push(paid)
+    const paid = timeIsUp() ? undefined : await payIfReachable(batch, deps)
+    if (paid === undefined) result.due.push(batch)
+    else if (paid instanceof Refusal) result.unpaid.push({ batch: batch.id, reason: paid })
+    else result.paid.push(paid)
   }
-  return ran
+  return result
 }
 
-/** A bank that gives no answer keeps nobody else from being paid. */
-const payOrLeave = async ({ id, provider }: Batch, world: PaymentDeps) => {
+/** Returns undefined if the bank gives no reply, so that the other batches are still paid. */
+const payIfReachable = async ({ id, provider }: Batch, deps: PaymentDeps) => {
   try {
-    return await payBatch(id, world)
+    return await payBatch(id, deps)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
-    log.warn('batch left to its job', { batch: id, provider, error })
+    log.warn('batch payment left to its job', { batch: id, provider, error })
     return undefined
   }
 }
 
-/** A run for one provider pays nobody else. */
 const payableOf = async (providers: readonly ProviderId[], date: Day): Promise<Batch[]> => {
   const due = await findBatches(await listPayable(startOf(date)))
   return due.filter(({ provider }) => providers.includes(provider))

@@ -1,34 +1,34 @@
 import { type Batch, type BatchId, withSums } from '../domain/settlement/batch.ts'
+import { reportFormats } from '../domain/settlement/list-query.ts'
 import type { Runtime } from '../runtime.ts'
 import { findBatch, replaceBatch } from '../store/settlement/batches.ts'
 import { linesOf } from '../store/settlement/lines.ts'
-import { writeReports } from './reports.ts'
+import { writeReport } from './report/bucket.ts'
+import { render } from './report/render.ts'
 
 /**
- * Seals a batch, sums its lines and writes its reports, from whichever of these steps it has come
- * to. Nothing is added to what is sealed, so its sums hold for ever.
+ * Seals a batch, sums its lines and writes its reports, continuing at the first step that is not
+ * recorded. A sealed batch gets no more lines, so its sums are final.
  */
-export const sealBatch = async (
-  id: BatchId,
-  runtime: Pick<Runtime, 'now' | 'random' | 'pause'>,
-): Promise<Batch> => {
+export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<Batch> => {
   for (;;) {
     const batch = await findBatch(id)
-    if (!batch) throw new Error(`There is no batch ${id}`)
-    const after = await nextStep(batch, runtime)
-    if (!after) return batch
-    // Where another worker was first, its step is the one that counts.
-    await replaceBatch(batch, after, runtime)
+    if (!batch) throw new Error(`Batch ${id} does not exist`)
+    const next = await nextStep(batch, runtime)
+    if (!next) return batch
+    // If another worker wrote first, the next round continues from its write.
+    await replaceBatch(batch, next, runtime)
   }
 }
 
-const nextStep = async (
-  batch: Batch,
-  { now }: Pick<Runtime, 'now'>,
-): Promise<Batch | undefined> => {
+const nextStep = async (batch: Batch, { now }: Runtime): Promise<Batch | undefined> => {
   if (!batch.sealedAt) return { ...batch, sealedAt: now() }
   if (!batch.totals) return withSums(batch, linesOf(batch.id))
   if (batch.reportedAt) return undefined
-  await writeReports(batch)
+  await Promise.all(
+    reportFormats.map((format) =>
+      writeReport(batch, format, render(format, batch, linesOf(batch.id))),
+    ),
+  )
   return { ...batch, reportedAt: now() }
 }

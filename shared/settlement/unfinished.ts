@@ -1,25 +1,22 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Day, startOf } from '../domain/settlement/batch.ts'
+import { type Day, startOf } from '../domain/time.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { listBatchesOfDay } from '../store/settlement/batches.ts'
 import { unsettledPages } from '../store/work-index.ts'
 
-/** Providers for whom the runs of a day have left something: debits without a line, or a batch. */
+/** Lists the providers with unsettled debits or unreported batches after the runs of a day. */
 export const listUnfinished = async (date: Day): Promise<ProviderId[]> => {
   const unfinished: ProviderId[] = []
   for (const provider of await listProviders()) {
-    if ((await hasWaiting(provider, date)) || (await hasUnreported(provider, date))) {
+    if ((await hasUnsettled(provider, date)) || (await hasUnreported(provider, date))) {
       unfinished.push(provider)
     }
   }
   return unfinished
 }
 
-/** Nothing was completed before. */
-const BEGINNING = new Date(0)
-
-const hasWaiting = async (provider: ProviderId, date: Day): Promise<boolean> => {
-  const span = { from: BEGINNING, before: startOf(date), pageSize: 1 }
+const hasUnsettled = async (provider: ProviderId, date: Day): Promise<boolean> => {
+  const span = { from: new Date(0), before: startOf(date), pageSize: 1 }
   for await (const references of unsettledPages(provider, span)) {
     if (references.length > 0) return true
   }

@@ -1,22 +1,18 @@
-/**
- * A bounded memory of what was read, for a warm function. It holds what belongs to nobody's
- * request: credentials by their hash, providers, banks.
- */
+/** Creates a bounded TTL cache for a warm function. It never holds data of a request. */
 export const ttlCache = <T>(rule: { entriesMax: number }) => {
   const entries = new Map<string, { value: T; until: number }>()
   return {
-    /** The value under a key, loaded when it is unknown or older than `seconds`. */
+    /** Returns the value of a key, and loads it if it is absent or older than `seconds`. */
     get: async (
       key: string,
       { now, seconds }: { now: Date; seconds: number },
       load: () => Promise<T | undefined>,
     ): Promise<T | undefined> => {
-      const known = entries.get(key)
-      if (known && known.until > now.getTime()) return known.value
+      const entry = entries.get(key)
+      if (entry && entry.until > now.getTime()) return entry.value
       entries.delete(key)
       const value = await load()
-      // What does not exist is not remembered: it may be created at any moment, and a caller
-      // could fill the memory with guesses.
+      // Absence is not cached: the object may be created soon, and guesses could fill the cache.
       if (value === undefined) return undefined
       if (entries.size >= rule.entriesMax) {
         const [oldest] = entries.keys()

@@ -5,54 +5,52 @@ import type { Reference, Uuid } from '../domain/ids.ts'
 import type { ApprovalId } from '../domain/operator/approval.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Day, Line } from '../domain/settlement/batch.ts'
+import type { BatchId, Line } from '../domain/settlement/batch.ts'
+import type { Day } from '../domain/time.ts'
 
-/**
- * Every key that an item is stored under. Text of users enters a key only as a hash, so no text can
- * name another item.
- */
+/** The keys of all items. A key contains text of users only as a hash, so no text can name another item. */
 
 export type Key = { pk: string; sk: string }
-/** The items of one partition whose sort keys begin alike. */
+/** The items of one partition whose sort keys have a common prefix. */
 export type Collection = { pk: string; prefix: string }
 
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
-const number = (n: number, digits = 2): string => String(n).padStart(digits, '0')
+const padded = (number: number, digits = 2): string => String(number).padStart(digits, '0')
 
 export const keys = {
   debit: (reference: Reference): Key => ({ pk: `DEBIT#${reference}`, sk: 'DEBIT' }),
   delivery: (reference: Reference, n: number): Key => ({
     pk: `DEBIT#${reference}`,
-    sk: `DELIVERY#${number(n)}`,
+    sk: `DELIVERY#${padded(n)}`,
   }),
-  /** An attempt that was followed by another one. Redeliveries set no end to their number. */
+  /** An attempt before the last one. Redeliveries make their number unbounded. */
   attempt: (reference: Reference, n: number, attempt: number): Key => ({
     pk: `DEBIT#${reference}`,
-    sk: `ATTEMPT#${number(n)}#${number(attempt, 6)}`,
+    sk: `ATTEMPT#${padded(n)}#${padded(attempt, 6)}`,
   }),
   attempts: (reference: Reference, n: number): Collection => ({
     pk: `DEBIT#${reference}`,
-    prefix: `ATTEMPT#${number(n)}#`,
+    prefix: `ATTEMPT#${padded(n)}#`,
   }),
   /** In the index by-status: the debits of a provider in one status, by their time. */
   byStatus: (provider: ProviderId, status: Status): string => `${provider}#${status}`,
-  /** In the index by-status: the deliveries of a provider that were never received, by their event. */
+  /** In the index by-status: the undelivered events of a provider, by their time. */
   undelivered: (provider: ProviderId): string => `${provider}#undelivered`,
   /** In the index by-customer: the debits of a phone number at one bank, by their time. */
   byCustomer: (bank: BankIdentifier, phone: PhoneNumber): string => `${bank}#${phone}`,
-  /** Sorts by creation; the reference makes it unique and is read back from it. */
+  /** Sorts by creation. The reference makes it unique and can be parsed from it. */
   byTime: (createdAt: Date, reference: Reference): string =>
     `${createdAt.toISOString()}#${reference}`,
-  /** In the index work: what somebody must look at when it is due, in a few shards. */
-  watch: (shard: number): string => `WATCH#${shard}`,
-  /** In the index work: the completed debits of a provider that are not settled yet. */
+  /** In the index work: items that the sweep checks when they are due, in a few shards. */
+  workShard: (shard: number): string => `WATCH#${shard}`,
+  /** In the index work: the completed debits of a provider before their settlement. */
   unsettled: (provider: ProviderId): string => `SETTLE#${provider}`,
   deliveries: (reference: Reference): Collection => ({
     pk: `DEBIT#${reference}`,
     prefix: 'DELIVERY#',
   }),
-  /** A bank report that was rejected; a bank that repeats it makes another record. */
+  /** A rejected bank report. A repeated report is another record. */
   exception: (reference: Reference, requestId: string): Key => ({
     pk: `DEBIT#${reference}`,
     sk: `EXCEPTION#${requestId}`,
@@ -88,18 +86,18 @@ export const keys = {
     pk: 'FUNDING',
     sk: `${bank}#${sha256(reference)}`,
   }),
-  /** The cash that banks have remitted, less the payouts that were begun. */
+  /** The cash that banks have remitted, less the payouts that have begun. */
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
   /** Balances of the ledger at the end of a day. */
   ledger: (day: string): Key => ({ pk: 'LEDGER', sk: day }),
   approvals: 'APPROVALS',
-  /** One partition for all requests, so that their list is complete at once. */
+  /** One partition for all requests, so that their list is strongly consistent. */
   approval: (id: ApprovalId): Key => ({ pk: 'APPROVALS', sk: id }),
   /** In the index by-status: every provider, by its id. */
   providers: 'PROVIDERS',
   /** The last restore of the table. */
   restore: { pk: 'RESTORE', sk: 'RESTORE' },
-  /** How far the sweep has looked through what was completed. */
+  /** The progress of the sweep through completed debits. */
   sweep: { pk: 'SWEEP', sk: 'SWEEP' },
   provider: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'PROVIDER' }),
   webhook: (provider: ProviderId): Key => ({ pk: `PROVIDER#${provider}`, sk: 'WEBHOOK' }),
@@ -112,7 +110,7 @@ export const keys = {
     sk: `RECOVERY#${id}`,
   }),
   batch: (id: BatchId): Key => ({ pk: `BATCH#${id}`, sk: 'BATCH' }),
-  /** A debit has one line of each type at most, as its own key says. */
+  /** A debit has at most one line of each type. */
   line: (id: BatchId, type: Line['type'], reference: Reference): Key => ({
     pk: `BATCH#${id}`,
     sk: `${type.toUpperCase()}#${reference}`,
@@ -124,16 +122,16 @@ export const keys = {
   }),
   /** In the index by-status: the batches of a provider, by their day. */
   batches: (provider: ProviderId): string => `${provider}#settlements`,
-  /** In the index work: sealed batches, by the day on which they are to be paid. */
+  /** In the index work: sealed batches, by the day of their payment. */
   payable: 'PAY',
   /** In the index work: batches whose payment failed, by the time of the failure. */
   failedBatches: 'FAILED',
   /** In the index work: the batches of a provider whose net is below zero. */
   belowZero: (provider: ProviderId): string => `BELOW_ZERO#${provider}`,
-  /** The feed of a provider's events is a row of pages, each a list of events. */
+  /** A page of the feed of a provider's events. */
   feedPage: (provider: ProviderId, page: number): Key => ({
     pk: `FEED#${provider}`,
-    sk: number(page, 10),
+    sk: padded(page, 10),
   }),
   credential: (hash: string): Key => ({ pk: `CREDENTIAL#${hash}`, sk: 'CREDENTIAL' }),
   credentialHash: (pk: string): string => pk.slice('CREDENTIAL#'.length),
@@ -142,7 +140,7 @@ export const keys = {
     `CREDENTIALS#${kind}#${owner}`,
   bank: (identifier: string): Key => ({ pk: 'BANKS', sk: identifier }),
   banks: { pk: 'BANKS' },
-  /** Beside the banks, not among them: their list is read by every charge and holds no secret. */
+  /** Outside the partition of the banks, which every charge reads and which holds no secret. */
   connector: (bank: string): Key => ({ pk: `BANK#${bank}`, sk: 'CONNECTOR' }),
   account: (phone: string, bank: string): Key => ({
     pk: `CUSTOMER#${phone}`,

@@ -4,7 +4,7 @@ import { expiresAt, table, tableName } from './table.ts'
 
 const WINDOW_SECONDS = 60
 
-/** A caller's standing in the current minute (specification, Limits). */
+/** The use of a request limit in the current minute (docs/api.md#rate-limits). */
 export type RateStanding = {
   limit: number
   remaining: number
@@ -13,7 +13,6 @@ export type RateStanding = {
   exceeded: boolean
 }
 
-/** The standing of a caller who has not been counted. */
 export const unused = (limit: number, now: Date): RateStanding => ({
   limit,
   remaining: limit,
@@ -26,7 +25,7 @@ const windowStart = (now: Date): number => {
   return seconds - (seconds % WINDOW_SECONDS)
 }
 
-/** Counts one request in the caller's window, in one write. */
+/** Counts one request in the caller's window. */
 export const countRequest = async (
   scope: string,
   limit: number,

@@ -1,101 +1,100 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
-import { real } from '../runtime.ts'
+import type { Runtime } from '../runtime.ts'
 import type { Key } from './keys.ts'
+import { optimistically } from './optimistic.ts'
 import { conditionMet, read, table, tableName, type Write, withoutKeys } from './table.ts'
 import { transact, transactionMet, withConflictRetries } from './transactions.ts'
 
 /**
- * Settings that operators change: items that are replaced whole, if they still stand as they were
- * read. So nothing that one operator wrote (a suspension, a secret) is undone by another who saw
- * what stood before. Their revision is drawn anew with each write: they may be removed and made
- * again, and a count would then name two of them alike.
+ * Operator settings, replaced as a whole with optimistic locking: no operator undoes a change that
+ * another made since the read. Each write draws a random revision. A counter would repeat its values
+ * when settings are removed and created again.
  */
 
 type Item = Record<string, unknown>
 
-/** How settings are written down, and read. */
+/** The stored form of settings. */
 type Form<T> = {
   entity: string
   from: (item: Item) => T | Promise<T>
   to: (settings: T) => object | Promise<object>
 }
 
-/** What an item says as settings, without where it is kept. */
+/** Returns the settings of an item, without its keys and its revision. */
 export const settingsIn = <T>(item: Item): T => {
   const { revision, ...settings } = withoutKeys<Item>(item)
   return settings as T
 }
 
-// Each lost race is another operator's success, and they are few.
-const RACES_MAX = 50
+/** For a change that needs no other write in its transaction. */
+export const noWrites = (): readonly Write[] => []
 
 /**
- * Writes what `change` makes of the settings as they stand. Of two operators at once the second one
- * changes what the first one wrote; a write whose answer was lost is found to be done, unless
- * another has changed it since.
- * @param change given undefined where there are none yet. What it makes is written, unless it is a
- *   refusal, undefined, or the very same object; it is called again after each lost race
- * @param alongside writes of other items in the same transaction, such as the record of the change
- * @returns what it made
+ * Writes the result of `change` with optimistic locking. A write whose response was lost is detected
+ * by its revision.
+ * @param change gets undefined where no settings exist, and runs again after each lost race.
+ *   A refusal, undefined and the unchanged object are returned without a write
+ * @param alongside writes in the same transaction, such as the record of the change
  */
 export const changeSettings = async <T extends object, C extends T | Refusal | undefined>(
   key: Key,
   { entity, from, to }: Form<T>,
-  change: (before: T | undefined) => C | Promise<C>,
-  alongside: (before: T | undefined, after: T) => readonly Write[] = () => [],
+  change: (previous: T | undefined) => C | Promise<C>,
+  alongside: (previous: T | undefined, next: T) => readonly Write[],
+  runtime: Pick<Runtime, 'newId' | 'random' | 'pause'>,
 ): Promise<C> => {
-  let ours: { revision: string; after: C } | undefined
-  for (let races = 0; races < RACES_MAX; races += 1) {
+  let last: { revision: string; next: C } | undefined
+  const { result } = await optimistically(`${key.pk} ${key.sk}`, async () => {
     const item = await read<Item>(key)
-    if (ours && item?.revision === ours.revision) return ours.after
-    const before = item && (await from(item))
-    const after = await change(before)
-    if (after === undefined || after === before || after instanceof Refusal) return after
-    ours = { revision: real.newId(), after }
-    const Item = { ...key, entity, ...(await to(after as T)), revision: ours.revision }
-    const put = { TableName: tableName(), Item, ...asRead(item) }
-    const others = alongside(before, after as T)
-    if (await withConflictRetries(real, () => putWith(put, others))) return after
-  }
-  throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
+    if (last && item?.revision === last.revision) return { result: last.next }
+    const previous = item && (await from(item))
+    const next = await change(previous)
+    if (next === undefined || next === previous || next instanceof Refusal) return { result: next }
+    last = { revision: runtime.newId(), next }
+    const Item = { ...key, entity, ...(await to(next as T)), revision: last.revision }
+    const put = { TableName: tableName(), Item, ...unchanged(item) }
+    const others = alongside(previous, next as T)
+    const isWritten = await withConflictRetries(() => putWith(put, others), runtime)
+    return isWritten ? { result: next } : undefined
+  })
+  return result
 }
 
 /**
  * Removes settings, with writes of other items in the same transaction.
  * @returns false when there were none
  */
-export const removeSettings = async <T extends object>(
+export const removeSettings = <T extends object>(
   key: Key,
   from: Form<T>['from'],
-  alongside: (before: T) => readonly Write[],
-): Promise<boolean> => {
-  for (let races = 0; races < RACES_MAX; races += 1) {
+  alongside: (previous: T) => readonly Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
+): Promise<boolean> =>
+  optimistically(`${key.pk} ${key.sk}`, async (race) => {
     const item = await read<Item>(key)
-    // A second read that finds nothing follows our own removal, or that of another operator.
-    if (!item) return races > 0
-    const removal = { Delete: { TableName: tableName(), Key: key, ...asRead(item) } }
+    // After a lost race, our own removal or that of another operator succeeded.
+    if (!item) return race > 1
+    const removal = { Delete: { TableName: tableName(), Key: key, ...unchanged(item) } }
     const TransactItems = [removal, ...alongside(await from(item))]
-    if (await transact(TransactItems, real)) return true
-  }
-  throw new Error(`${key.pk} ${key.sk} was changed by others ${RACES_MAX} times`)
-}
+    return (await transact(TransactItems, runtime)) || undefined
+  })
 
-const asRead = (before: Item | undefined) => {
-  if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' }
-  // Written before there were revisions.
-  if (before.revision === undefined) {
+const unchanged = (item: Item | undefined) => {
+  if (!item) return { ConditionExpression: 'attribute_not_exists(pk)' }
+  // Items from before revisions existed.
+  if (item.revision === undefined) {
     return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revision)' }
   }
   return {
-    ConditionExpression: 'revision = :before',
-    ExpressionAttributeValues: { ':before': before.revision },
+    ConditionExpression: 'revision = :revision',
+    ExpressionAttributeValues: { ':revision': item.revision },
   }
 }
 
 /**
- * Writes an item, with writes of other items in one transaction where there are any.
- * @returns false when a condition did not hold
+ * Writes an item, in one transaction with other writes if there are any.
+ * @returns false when a condition was not met
  */
 export const putWith = (
   put: NonNullable<Write['Put']>,

@@ -12,14 +12,15 @@ import {
   QueryCommand,
   type QueryCommandInput,
   type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
-import { environment, real } from '../runtime.ts'
+import { environment, pause } from '../runtime.ts'
 import type { Key } from './keys.ts'
 
-/** The one table: its client, and the reads and writes that every store is made of. */
+/** The client of the one table, and the reads and writes that all stores share. */
 
-// Bounds for one call, far inside the handler's own deadline: a lost connection costs a second
-// try, never the whole request.
+// Far below the deadline of a handler, so that a lost connection costs one retry.
 const CONNECT_MS = 1_000
 const REQUEST_MS = 2_000
 
@@ -37,14 +38,15 @@ export const table = DynamoDBDocumentClient.from(
 
 export const tableName = (): string => environment.tableName
 
+export type Item = Record<string, unknown>
 /** One write of a transaction. */
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
-/** Epoch seconds for the attribute that lets DynamoDB clean up; nothing reads it as a truth. */
+/** Returns the epoch seconds after which DynamoDB may delete an item. */
 export const expiresAt = (at: Date, seconds: number): number =>
   Math.floor(at.getTime() / 1000) + seconds
 
-/** One item, strongly consistent. */
+/** Reads one item, strongly consistent. */
 export const read = async <T>(Key: Key): Promise<T | undefined> => {
   const { Item } = await table.send(
     new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
@@ -57,48 +59,75 @@ const BATCH_MAX = 100
 // DynamoDB leaves keys unread when a reply would be too large, or when a partition is throttled.
 const PAUSE_FIRST_MS = 25
 const PAUSE_CAP_MS = 1_000
-/** Reads in a row that bring nothing: less than three seconds, far inside a handler's deadline. */
-const VAIN_READS_MAX = 8
+/** Consecutive reads that return no item. Their pauses take less than three seconds. */
+const EMPTY_READS_MAX = 8
 
 /**
- * Reads many items, each once and strongly consistent, in no order. Retries what DynamoDB left
- * unread, with exponential backoff; the pauses are fixed, so that a run can be replayed.
- * @throws ProvisionedThroughputExceededException after eight reads in a row that brought nothing
+ * Reads many items, each once and strongly consistent, in no order. Retries unread keys with
+ * exponential backoff. The pauses have no jitter, so that a run can be replayed.
+ * @throws ProvisionedThroughputExceededException after eight consecutive reads without an item
  */
-export const readMany = async (wanted: readonly Key[]): Promise<Record<string, unknown>[]> => {
-  const found: Record<string, unknown>[] = []
-  // DynamoDB refuses a key that is named twice.
-  const keys = [...new Map(wanted.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
-  for (let n = 0; n < keys.length; n += BATCH_MAX) {
-    let Keys = keys.slice(n, n + BATCH_MAX)
-    let vain = 0
+export const readMany = async (keys: readonly Key[]): Promise<Item[]> => {
+  const items: Item[] = []
+  // DynamoDB rejects a batch that names a key twice.
+  const unique = [...new Map(keys.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
+  for (let index = 0; index < unique.length; index += BATCH_MAX) {
+    let Keys = unique.slice(index, index + BATCH_MAX)
+    let emptyReads = 0
     while (Keys.length > 0) {
       const { Responses, UnprocessedKeys } = await table.send(
         new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead: true } } }),
       )
-      found.push(...(Responses?.[tableName()] ?? []))
+      items.push(...(Responses?.[tableName()] ?? []))
       const unread = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]
-      vain = unread.length < Keys.length ? 0 : vain + 1
+      emptyReads = unread.length < Keys.length ? 0 : emptyReads + 1
       Keys = unread
-      if (vain === VAIN_READS_MAX) throw throttled(unread.length)
-      if (unread.length > 0) await real.pause(Math.min(PAUSE_FIRST_MS * 2 ** vain, PAUSE_CAP_MS))
+      if (emptyReads === EMPTY_READS_MAX) throw throttled(unread.length)
+      if (unread.length > 0) await pause(Math.min(PAUSE_FIRST_MS * 2 ** emptyReads, PAUSE_CAP_MS))
     }
   }
-  return found
+  return items
 }
 
 const throttled = (count: number): Error =>
   new ProvisionedThroughputExceededException({
-    message: `${count} items were left unread ${VAIN_READS_MAX} times`,
+    message: `${count} items were left unread ${EMPTY_READS_MAX} times`,
     $metadata: {},
   })
 
-/** Writes one item over whatever was there. */
+/** Reads and parses one item, strongly consistent. */
+export const find = async <T>(
+  key: Key,
+  parse: (item: Item) => T | Promise<T>,
+): Promise<T | undefined> => {
+  const item = await read<Item>(key)
+  return item && parse(item)
+}
+
+export const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
+
+/** Returns the write of an item, for a transaction. */
+export const putWrite = (Item: Item, condition: object = {}) => ({
+  Put: { TableName: tableName(), Item, ...condition },
+})
+
+/** Writes one item. Returns false when the condition was not met. */
+export const putIf = (Item: Item, condition: object): Promise<boolean> =>
+  conditionMet(table.send(new PutCommand(putWrite(Item, condition).Put)))
+
+/** Updates one item. Returns false when the condition was not met. */
+export const updateIf = (
+  Key: Key,
+  expression: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+): Promise<boolean> =>
+  conditionMet(table.send(new UpdateCommand({ TableName: tableName(), Key, ...expression })))
+
+/** Writes one item, unconditionally. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
 
-/** @returns false when there was nothing to remove */
+/** Removes one item. Returns false when it did not exist. */
 export const remove = (Key: Key): Promise<boolean> =>
   conditionMet(
     table.send(
@@ -110,28 +139,46 @@ export const remove = (Key: Key): Promise<boolean> =>
     ),
   )
 
-/** One item collection, whole and strongly consistent. */
-export const readCollection = async (pk: string, prefix = ''): Promise<Record<string, unknown>[]> =>
+/** Reads a whole item collection, strongly consistent. */
+export const readCollection = (pk: string, prefix = ''): Promise<Item[]> =>
   queryAll(collectionQuery(pk, prefix))
 
-/** Asks for the items of one collection, strongly consistent. */
+/**
+ * Returns the query of a list in the index by-status, which may lag.
+ * @param condition on `byTime`
+ */
+export const statusQuery = (list: string, condition?: string, values: Item = {}) => ({
+  IndexName: 'by-status',
+  KeyConditionExpression: condition ? `byStatus = :list AND ${condition}` : 'byStatus = :list',
+  ExpressionAttributeValues: { ':list': list, ...values },
+})
+
+export type Span = { from: Date; before: Date }
+
+/** Returns the query of a span of a list in the index by-status. */
+export const spanQuery = (list: string, { from, before }: Span) =>
+  statusQuery(list, 'byTime BETWEEN :from AND :before', {
+    ':from': from.toISOString(),
+    ':before': before.toISOString(),
+  })
+
+/** Returns the query of an item collection, strongly consistent. */
 export const collectionQuery = (pk: string, prefix = '') => ({
   KeyConditionExpression: prefix ? 'pk = :pk AND begins_with(sk, :prefix)' : 'pk = :pk',
-  ExpressionAttributeValues: { ':pk': pk, ...(prefix ? { ':prefix': prefix } : {}) },
+  ExpressionAttributeValues: { ':pk': pk, ...(prefix && { ':prefix': prefix }) },
   ConsistentRead: true,
 })
 
-type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
+export type QueryInput = Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>
 
-/** What a query finds, page after page. */
-export async function* queryPages(input: QueryInput): AsyncGenerator<Record<string, unknown>[]> {
-  let ExclusiveStartKey: Record<string, unknown> | undefined
+export async function* queryPages(input: QueryInput): AsyncGenerator<Item[]> {
+  let ExclusiveStartKey: Item | undefined
   do {
     const { Items = [], LastEvaluatedKey } = await table.send(
       new QueryCommand({
         TableName: tableName(),
         ...input,
-        ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}),
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
       }),
     )
     yield Items
@@ -139,18 +186,18 @@ export async function* queryPages(input: QueryInput): AsyncGenerator<Record<stri
   } while (ExclusiveStartKey)
 }
 
-/** The same in one list; at most `Limit` items where that is given. */
-export const queryAll = async (input: QueryInput): Promise<Record<string, unknown>[]> => {
-  const found: Record<string, unknown>[] = []
+/** Reads all pages of a query, at most `Limit` items if that is set. */
+export const queryAll = async (input: QueryInput): Promise<Item[]> => {
+  const items: Item[] = []
   const { Limit = Number.POSITIVE_INFINITY } = input
   for await (const page of queryPages(input)) {
-    found.push(...page)
-    if (found.length >= Limit) break
+    items.push(...page)
+    if (items.length >= Limit) break
   }
-  return found.slice(0, Limit)
+  return items.slice(0, Limit)
 }
 
-/** @returns false when the condition of the write did not hold */
+/** Returns false when the condition of a write was not met. */
 export const conditionMet = async (write: Promise<unknown>): Promise<boolean> => {
   try {
     await write
@@ -161,5 +208,11 @@ export const conditionMet = async (write: Promise<unknown>): Promise<boolean> =>
   }
 }
 
-/** What an item says, without where it is kept. */
-export const withoutKeys = <T>({ pk, sk, entity, ...rest }: Record<string, unknown>): T => rest as T
+/** Returns the members of an item without its keys and the attributes of the indexes. */
+export const withoutKeys = <T>(item: Item): T => {
+  const { pk, sk, entity, byStatus, byTime, work, due, ...members } = item
+  return members as T
+}
+
+/** Returns the keys of the table that an entry of an index has. */
+export const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) })

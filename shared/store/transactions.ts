@@ -7,35 +7,34 @@ import type { Runtime } from '../runtime.ts'
 import { table, type Write } from './table.ts'
 
 const BUDGET_MS = 12_000
-/** Another write at the same item, or more of them than its partition takes at once. */
+/** Another write at the same item, or more writes than its partition accepts. */
 const CONFLICTS = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']
 const PAUSE_FIRST_MS = 20
 const PAUSE_CAP_MS = 1_000
 
 /**
- * Two writers met at one item; neither is wrong, and one of them should come again. A condition
- * that failed beside the conflict is no answer yet: what the other writer is about to commit may
- * be the very thing that was asked for.
+ * Reports whether a write conflicted with another one and must be retried. A condition that failed in
+ * the same transaction is not final: the other writer may be about to commit the same change.
  */
 const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflictException ||
   (error instanceof TransactionCanceledException &&
     reasons(error).some((reason) => CONFLICTS.includes(reason)))
 
-/** Why each write of a cancelled transaction did not happen, by its position. */
+/** Returns why each write of a cancelled transaction failed, by its position. */
 const reasons = (error: TransactionCanceledException): string[] =>
   (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None')
 
 /**
- * Which conditions of a cancelled transaction failed, by the position of their writes.
- * @throws the error itself when a conflict leaves it open
+ * Returns which conditions of a cancelled transaction failed, by the position of their writes.
+ * @throws the error itself after a conflict
  */
 export const failedConditions = (error: TransactionCanceledException): boolean[] => {
   if (isConflict(error)) throw error
   return reasons(error).map((reason) => reason === 'ConditionalCheckFailed')
 }
 
-/** @returns false when a condition of a transaction did not hold */
+/** Returns false when a condition of a transaction was not met. */
 export const transactionMet = async (transaction: Promise<unknown>): Promise<boolean> => {
   try {
     await transaction
@@ -48,13 +47,12 @@ export const transactionMet = async (transaction: Promise<unknown>): Promise<boo
 }
 
 /**
- * Repeats a write that met another one, with full jitter: a burst of charges on one day total
- * finds its turns within seconds. What has waited in vain for twelve, inside the request's own
- * deadline, is thrown; the API answers it with 503/1503.
+ * Retries a write that conflicts with another one, with exponential backoff and full jitter. Throws
+ * the conflict after pauses of twelve seconds; the API then replies 503/1503.
  */
 export const withConflictRetries = async <T>(
-  runtime: Pick<Runtime, 'random' | 'pause'>,
   write: () => Promise<T>,
+  runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<T> => {
   let paused = 0
   for (let attempt = 1; ; attempt += 1) {
@@ -71,12 +69,13 @@ export const withConflictRetries = async <T>(
 
 /**
  * Writes several items, all or none, and retries while another write conflicts.
- * @returns false when a condition did not hold
+ * @returns false when a condition was not met
  */
 export const transact = (
   TransactItems: Write[],
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> =>
-  withConflictRetries(runtime, () =>
-    transactionMet(table.send(new TransactWriteCommand({ TransactItems }))),
+  withConflictRetries(
+    () => transactionMet(table.send(new TransactWriteCommand({ TransactItems }))),
+    runtime,
   )

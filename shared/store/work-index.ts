@@ -1,36 +1,33 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { BatchId, Day } from '../domain/settlement/batch.ts'
+import type { BatchId } from '../domain/settlement/batch.ts'
+import { type Day, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
-import { conditionMet, queryAll, queryPages, table, tableName } from './table.ts'
+import { keyOf, queryAll, queryPages, updateIf } from './table.ts'
 
 /**
- * The index `work`: items that somebody must look at once they are due, because a message or a
- * timer for them may have been lost. Whatever goes well leaves it, or is due later, by itself.
+ * The index `work`: items that the sweep checks when they are due, because their message or timer may
+ * have been lost. Normal progress removes an item or delays its due time.
  */
 
-/** More than one, so that no single key of the index takes all writes. */
+/** Several shards, so that the writes do not all go to one key of the index. */
 const SHARDS = 8
 export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, n) => n)
 
-/** Nothing is overdue before it has had this long to happen by itself. */
+/** The delay before the sweep checks what should have happened. */
 export const SWEEP_GRACE_SECONDS = 120
 
 const shardOf = (text: string): number => text.charCodeAt(text.length - 1) % SHARDS
 
-const later = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
-
-/** The attributes that have the sweep look at an item if nothing became of it in time. */
+/** Returns the attributes that make the sweep check an item if it makes no progress in time. */
 export const dueAttributes = (owner: string, expectedAt: Date) => ({
-  work: keys.watch(shardOf(owner)),
-  due: later(expectedAt, SWEEP_GRACE_SECONDS).toISOString(),
+  work: keys.workShard(shardOf(owner)),
+  due: secondsAfter(expectedAt, SWEEP_GRACE_SECONDS).toISOString(),
 })
 
-/** An item to be looked at, what it is, and when it was said to be due. */
-export type WorkItem = { key: Key; due: string; about: About }
+export type WorkItem = { key: Key; due: string; about: WorkSubject }
 
-type About =
+type WorkSubject =
   | { kind: 'debit'; reference: Reference }
   | { kind: 'delivery'; reference: Reference; n: number }
   | { kind: 'recovery'; provider: ProviderId; id: string }
@@ -38,7 +35,7 @@ type About =
   | { kind: 'build'; provider: ProviderId; date: Day }
   | { kind: 'refund'; reference: Reference }
 
-const parseKey = ({ pk, sk }: Key): About => {
+const parseKey = ({ pk, sk }: Key): WorkSubject => {
   const [, owner = ''] = pk.split('#')
   const [kind, id = ''] = sk.split('#')
   switch (kind) {
@@ -55,49 +52,40 @@ const parseKey = ({ pk, sk }: Key): About => {
     case 'BUILD':
       return { kind: 'build', provider: owner as ProviderId, date: id as Day }
     default:
-      throw new Error(`Nobody knows how to look after ${kind}`)
+      throw new Error(`Unknown kind of work item: ${kind}`)
   }
 }
 
-/** What is due in one shard, the longest overdue first. */
+/** Lists the due items of one shard, the most overdue first. */
 export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
-  const found = await queryAll({
+  const items = await queryAll({
     IndexName: 'work',
     KeyConditionExpression: '#work = :shard AND due <= :now',
     ExpressionAttributeNames: { '#work': 'work' },
-    ExpressionAttributeValues: { ':shard': keys.watch(shard), ':now': now.toISOString() },
+    ExpressionAttributeValues: { ':shard': keys.workShard(shard), ':now': now.toISOString() },
     Limit: limit,
   })
-  return found.map((item) => {
-    const key = { pk: String(item.pk), sk: String(item.sk) }
+  return items.map((item) => {
+    const key = keyOf(item)
     return { key, due: String(item.due), about: parseKey(key) }
   })
 }
 
 /**
- * Has an item looked at again later, or never again, if nobody else has changed that meanwhile.
- * @param due undefined: nothing more can be missing
+ * Changes the due time of an item, or removes the item from the index if `due` is undefined.
+ * @returns false when another worker has changed the due time
  */
-export const reschedule = async (watched: WorkItem, due: Date | undefined): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: watched.key,
-        UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
-        ConditionExpression: 'due = :due',
-        ...(due ? {} : { ExpressionAttributeNames: { '#work': 'work' } }),
-        ExpressionAttributeValues: {
-          ':due': watched.due,
-          ...(due ? { ':next': due.toISOString() } : {}),
-        },
-      }),
-    ),
-  )
+export const reschedule = (item: WorkItem, due: Date | undefined): Promise<boolean> =>
+  updateIf(item.key, {
+    UpdateExpression: due ? 'SET due = :next' : 'REMOVE #work, due',
+    ConditionExpression: 'due = :due',
+    ...(!due && { ExpressionAttributeNames: { '#work': 'work' } }),
+    ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due.toISOString() }) },
+  })
 
 /**
- * Debits of a provider that wait for settlement, by when they were completed or reversed, page by
- * page. What leaves the index meanwhile disturbs nothing.
+ * Lists the debits of a provider that wait for settlement, by the time of completion or reversal.
+ * Items may leave the index during the read.
  */
 export async function* unsettledPages(
   provider: ProviderId,
@@ -116,8 +104,8 @@ export async function* unsettledPages(
     Limit: pageSize,
   })
   for await (const page of pages) {
-    yield page.flatMap(({ pk, sk }) => {
-      const about = parseKey({ pk: String(pk), sk: String(sk) })
+    yield page.flatMap((item) => {
+      const about = parseKey(keyOf(item))
       return about.kind === 'debit' ? [about.reference] : []
     })
   }

@@ -1,4 +1,5 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { HOUR_MS } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebits } from '../store/debits/debits.ts'
@@ -7,52 +8,50 @@ import { findSweepProgress, putSweepProgress, sweptBefore } from '../store/sweep
 import { SWEEP_GRACE_SECONDS, unsettledPages } from '../store/work-index.ts'
 import { repair } from './repair.ts'
 
-/**
- * Looks once at each debit that was completed, after its events have had the time to be told.
- * Such debits wait for settlement, where they are found by the time of their completion; so a
- * span of time after the other is looked through, provider by provider, and nothing is written.
- */
-
+/** The longest time that one run covers. */
 const SPAN_MAX_MS = 600_000
-/** Where the first run begins. */
-const FIRST_MS = 3_600_000
-const TOGETHER = 25
+/** The first run starts so long ago. */
+const FIRST_MS = HOUR_MS
+const PAGE_SIZE = 25
 
-/** @param isOver whether the time of this run is used up */
+/**
+ * Repairs completed debits once, when the grace period for their events has elapsed. Lists them by
+ * completion time from the settlement index, one span after another, provider by provider.
+ */
 export const sweepCompleted = async (
   runtime: Pick<Runtime, 'now'>,
-  isOver: () => boolean,
+  timeIsUp: () => boolean,
 ): Promise<void> => {
   const now = runtime.now().getTime()
-  const ripe = now - SWEEP_GRACE_SECONDS * 1000
-  const progress = (await findSweepProgress()) ?? { until: new Date(ripe - FIRST_MS) }
+  const graceEnd = now - SWEEP_GRACE_SECONDS * 1000
+  const progress = (await findSweepProgress()) ?? { until: new Date(graceEnd - FIRST_MS) }
   const start = progress.until.getTime()
-  // A run that was cut off is ended with its own span, so that all providers have the same.
-  const end = progress.end ?? new Date(Math.min(ripe, start + SPAN_MAX_MS))
+  // An interrupted run resumes with its own span, so that all providers share one span.
+  const end = progress.end ?? new Date(Math.min(graceEnd, start + SPAN_MAX_MS))
   if (end <= progress.until) return
   const span = { from: sweptBefore(progress), before: new Date(end.getTime() + 1) }
   const providers = (await listProviders()).filter((id) => !progress.next || id >= progress.next)
   for (const provider of providers) {
-    if (await lookAfterProvider(provider, span, { runtime, isOver })) continue
-    // One that a whole run was not enough for gets a shorter span.
+    if (await sweepProvider(provider, span, { runtime, timeIsUp })) continue
+    // A provider that a whole run could not finish gets half the span.
     const isStuck = provider === progress.next
-    const left = isStuck ? new Date((start + end.getTime()) / 2) : end
-    return putSweepProgress({ until: progress.until, next: provider, end: left })
+    const nextEnd = isStuck ? new Date((start + end.getTime()) / 2) : end
+    return putSweepProgress({ until: progress.until, next: provider, end: nextEnd })
   }
   await putSweepProgress({ until: end })
 }
 
-/** @returns false when the time was over before its end */
-const lookAfterProvider = async (
+/** Returns false if the time was up before the last page. */
+const sweepProvider = async (
   provider: ProviderId,
   span: { from: Date; before: Date },
-  { runtime, isOver }: { runtime: Pick<Runtime, 'now'>; isOver: () => boolean },
+  { runtime, timeIsUp }: { runtime: Pick<Runtime, 'now'>; timeIsUp: () => boolean },
 ): Promise<boolean> => {
-  const pages = unsettledPages(provider, { ...span, pageSize: TOGETHER })
+  const pages = unsettledPages(provider, { ...span, pageSize: PAGE_SIZE })
   for await (const references of pages) {
-    if (isOver()) return false
+    if (timeIsUp()) return false
     const debits = await findDebits(references, logUnreadable('sweep'))
     await repair([...debits.values()], runtime.now())
   }
-  return !isOver()
+  return !timeIsUp()
 }

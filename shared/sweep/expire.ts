@@ -15,10 +15,9 @@ import { findRestore } from '../store/operator/restores.ts'
 const QUERY_SECONDS = 5
 
 /**
- * Fails a debit whose deadline has passed. Before that, the service asks the bank once: an outcome
- * that the bank already has wins, so a lost report does not turn a debited customer into a failure.
- * After a restore the debit stays as it is until its provider is released: the bank may have
- * reported an outcome in the time that was lost.
+ * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
+ * when queried once: its report may have been lost. After a restore, leaves the debits of a held
+ * provider unchanged: the bank may have reported an outcome that the restore lost.
  */
 export const expire = async (
   debit: Debit,
@@ -29,22 +28,22 @@ export const expire = async (
   const restore = await findRestore()
   if (isHeldBy(restore, debit.facts.provider)) return debit
   const outcome = await queryOutcome(debit, runtime)
-  const written = { ...cause, generation: restore?.generation }
+  const entry = { ...cause, generation: restore?.generation }
   const by = `bank:${debit.facts.bank.identifier}`
   return transition(
     debit,
     (current) => {
       if (outcome && isOpen(current.status)) {
-        return applyOutcome(current, outcome, { ...written, by })
+        return applyOutcome(current, outcome, { ...entry, by })
       }
       const due = deadline(current, phase, clocks(environment.timeScale))
-      return due && due <= cause.at ? timeOut(current, phase, written) : current
+      return due && due <= cause.at ? timeOut(current, phase, entry) : current
     },
     runtime,
   )
 }
 
-/** @returns undefined when the bank cannot be asked, gives no usable reply, or has no outcome yet */
+/** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */
 const queryOutcome = async (
   { facts: { reference, uuid, amount, bank } }: Debit,
   { now }: Pick<Runtime, 'now'>,

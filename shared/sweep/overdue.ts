@@ -4,7 +4,7 @@ import type { Reference } from '../domain/ids.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
-import { settlementEvent } from '../domain/webhooks/event.ts'
+import { secondsAfter } from '../domain/time.ts'
 import { log, logUnreadable } from '../log.ts'
 import {
   buildBatchMessage,
@@ -29,170 +29,166 @@ import {
   shards,
   type WorkItem,
 } from '../store/work-index.ts'
+import { settlementEvent } from '../views/webhook-payload.ts'
 import { expire } from './expire.ts'
 import { graceElapsed, repair, repairEvents } from './repair.ts'
 
-/** Everything that somebody was to look at by now, because what it waits for did not happen. */
+const PAGE_SIZE = 25
 
-/** Looked at together; what a run cannot do in its time, the next one finds. */
-const TOGETHER = 25
-
-/** A timer that does its work comes first. */
+/** The delay of a sweep after a deadline: the timer of the deadline runs first. */
 const TIMER_SECONDS = 15
 
-/** An item that cannot be read waits for an operator. */
+/** The delay of an item that cannot be read until the next run that tries it. */
 const UNREADABLE_SECONDS = 3_600
 
 const PHASES: readonly Phase[] = ['approval', 'processing']
 
-/** @param isOver whether the time of this run is used up */
-export const sweepOverdue = async (runtime: Runtime, isOver: () => boolean): Promise<void> => {
-  const turn = { runtime, isOver, restore: await findRestore() }
-  await Promise.all(shards.map((shard) => lookAfterShard(shard, turn)))
+/** Sweeps all items of the work index that are due. The next run continues when the time is up. */
+export const sweepOverdue = async (runtime: Runtime, timeIsUp: () => boolean): Promise<void> => {
+  const run = { runtime, timeIsUp, restore: await findRestore() }
+  await Promise.all(shards.map((shard) => sweepShard(shard, run)))
 }
 
-type Turn = { runtime: Runtime; isOver: () => boolean; restore: Restore | undefined }
+type SweepRun = { runtime: Runtime; timeIsUp: () => boolean; restore: Restore | undefined }
 
-const lookAfterShard = async (shard: number, turn: Turn): Promise<void> => {
-  const { runtime } = turn
-  const seen = new Set<string>()
-  while (!turn.isOver()) {
-    const due = await listDue(shard, runtime.now(), seen.size + TOGETHER)
-    // An index that is late shows again what was looked at.
-    const fresh = due.filter(({ key, due }) => !seen.has(`${key.pk}${key.sk}${due}`))
+const sweepShard = async (shard: number, run: SweepRun): Promise<void> => {
+  const { runtime } = run
+  const swept = new Set<string>()
+  while (!run.timeIsUp()) {
+    const due = await listDue(shard, runtime.now(), swept.size + PAGE_SIZE)
+    // The index is eventually consistent: it can list swept items again.
+    const fresh = due.filter(({ key, due }) => !swept.has(`${key.pk}${key.sk}${due}`))
     if (fresh.length === 0) return
-    for (const { key, due } of fresh) seen.add(`${key.pk}${key.sk}${due}`)
-    // One that faults is told and left for another minute, and the others are looked after.
+    for (const { key, due } of fresh) swept.add(`${key.pk}${key.sk}${due}`)
     const subjects = fresh.map(({ key }) => key.pk)
-    await telling(subjects, () => lookAfterDebits(fresh, turn))
-    for (const watched of fresh) {
-      await telling([watched.key.pk], () => lookAfterRetry(watched, turn))
-    }
+    await logFailures(subjects, () => sweepDebits(fresh, run))
+    for (const item of fresh) await logFailures([item.key.pk], () => sweepRetry(item, run))
   }
 }
 
-const telling = async (subject: string[], look: () => Promise<void>): Promise<void> => {
+/** Logs a fault and continues with the other items. The next run retries the failed one. */
+const logFailures = async (subject: string[], work: () => Promise<void>): Promise<void> => {
   try {
-    await look()
+    await work()
   } catch (error) {
     log.error('fault', { job: 'sweep', subject, error: error as Error })
   }
 }
 
-const lookAfterDebits = async (
+const sweepDebits = async (
   due: readonly WorkItem[],
-  { runtime, restore }: Turn,
+  { runtime, restore }: SweepRun,
 ): Promise<void> => {
-  const watched = new Map<Reference, WorkItem>(
-    due.flatMap((one) => (one.about.kind === 'debit' ? [[one.about.reference, one]] : [])),
+  const items = new Map<Reference, WorkItem>(
+    due.flatMap((item) => (item.about.kind === 'debit' ? [[item.about.reference, item]] : [])),
   )
   const unreadable: Reference[] = []
-  const found = await findDebits([...watched.keys()], (reference, error) => {
+  const debits = await findDebits([...items.keys()], (reference, error) => {
     unreadable.push(reference)
     logUnreadable('sweep')(reference, error)
   })
-  // It stays so for a while, and must not be in front of all others each minute.
+  // Otherwise unreadable items would fill the first page of every run.
   for (const reference of unreadable) {
-    const own = watched.get(reference)
-    if (own) await reschedule(own, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
+    const item = items.get(reference)
+    if (item) await reschedule(item, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
   }
-  const debits = [...found.values()]
-  const ended = await Promise.all(
-    debits.map(async (debit) => {
-      return !isHeldBy(restore, debit.facts.provider) && (await endOverdue(debit, runtime))
-    }),
+  const isExpired = await Promise.all(
+    [...debits.values()].map(
+      async (debit) =>
+        !isHeldBy(restore, debit.facts.provider) && (await expireOverdue(debit, runtime)),
+    ),
   )
-  // A debit that was moved has a look of its own coming.
-  const left = debits.filter((_, n) => !ended[n])
-  const look = async (some: readonly Debit[]) => {
+  // The transition of an expired debit has scheduled the debit again.
+  const remaining = [...debits.values()].filter((_, index) => !isExpired[index])
+  const repairAndReschedule = async (batch: readonly Debit[]) => {
     const now = runtime.now()
-    const missing = await repair(some, now)
-    for (const debit of some) {
-      const own = watched.get(debit.facts.reference)
-      if (own) await reschedule(own, nextLook(debit, missing.has(debit.facts.reference), now))
+    const missing = await repair(batch, now)
+    for (const debit of batch) {
+      const item = items.get(debit.facts.reference)
+      if (item) await reschedule(item, nextSweep(debit, missing.has(debit.facts.reference), now))
     }
   }
   try {
-    await look(left)
+    await repairAndReschedule(remaining)
   } catch {
-    // One by one, so that one that faults hides no other.
-    for (const debit of left) await telling([debit.facts.reference], () => look([debit]))
+    // Retried one by one, so that one fault does not block the others.
+    for (const debit of remaining) {
+      await logFailures([debit.facts.reference], () => repairAndReschedule([debit]))
+    }
   }
 }
 
 const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
   deadline(debit, phase, clocks(environment.timeScale))
 
-/** Expires a debit whose deadline has passed. One debit that faults does not keep others open. */
-const endOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> => {
+/** Expires a debit whose deadline has passed. Logs a fault, so that the others still expire. */
+const expireOverdue = async (debit: Debit, runtime: Runtime): Promise<boolean> => {
   const at = runtime.now()
-  const phase = PHASES.find((one) => {
-    const due = deadlineOf(debit, one)
+  const phase = PHASES.find((candidate) => {
+    const due = deadlineOf(debit, candidate)
     return due !== undefined && due <= at
   })
   if (!phase) return false
   const cause = { at, by: 'job:sweep', requestId: runtime.newId() }
-  await telling([debit.facts.reference], async () => {
+  await logFailures([debit.facts.reference], async () => {
     await expire(debit, phase, cause, runtime)
   })
   return true
 }
 
-const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
-
-/** What was done anew is looked at after twice the time, so that a busy queue is not filled up. */
+/** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
 const doubled = (since: Date, now: Date): Date =>
   secondsAfter(now, Math.max(SWEEP_GRACE_SECONDS, (now.getTime() - since.getTime()) / 1000))
 
-/** When a debit is to be looked at again; undefined: nothing more can be missing. */
-const nextLook = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
+/** Returns when to sweep a debit again; undefined if nothing more can be missing. */
+const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {
   const since = debit.history.at(-1)?.at ?? now
-  const looks = [
+  const times = [
     ...(wasMissing || !graceElapsed(since, now) ? [doubled(since, now)] : []),
     ...PHASES.flatMap((phase) => deadlineOf(debit, phase) ?? []).map((due) =>
       secondsAfter(due, TIMER_SECONDS),
     ),
   ]
-  const [next] = looks.sort((a, b) => a.getTime() - b.getTime())
+  const [next] = times.sort((a, b) => a.getTime() - b.getTime())
   return next && next <= now ? nextRun(now) : next
 }
 
-/** The sweep checks held items once in each run. */
+/** Held items are due again in the next run. */
 const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
-const lookAfterRetry = async (watched: WorkItem, { runtime, restore }: Turn): Promise<void> => {
-  const { about } = watched
+const sweepRetry = async (item: WorkItem, { runtime, restore }: SweepRun): Promise<void> => {
+  const { about } = item
   if (about.kind === 'debit') return
   const now = runtime.now()
   const expected = await expectedOf(about, now)
   if (!expected) {
-    await reschedule(watched, undefined)
+    await reschedule(item, undefined)
     return
   }
   if (expected.paysFor && isHeldBy(restore, expected.paysFor)) {
-    await reschedule(watched, nextRun(now))
+    await reschedule(item, nextRun(now))
     return
   }
   await sendAllOrThrow(expected.outgoing)
-  await reschedule(watched, doubled(expected.at, now))
+  await reschedule(item, doubled(expected.at, now))
 }
 
-/** A payment begins a day after its batch was opened, and its bank is not to be asked so late. */
+/** Returns when a payment or refund began: `doubled` must not count the day before a batch is paid. */
 const begunAt = ({ processedAt, createdAt }: Pick<Batch, 'processedAt' | 'createdAt'>): Date =>
   processedAt ?? createdAt
 
-type Expected = {
+type ExpectedWork = {
   outgoing: Outgoing[]
   at: Date
-  /** The provider for whom it has a bank pay, which a restore may hold. */
+  /** The provider of a payout or refund, which a restore may hold. */
   paysFor?: ProviderId | undefined
 }
 
 const expectedOf = async (
   about: Exclude<WorkItem['about'], { kind: 'debit' }>,
   now: Date,
-): Promise<Expected | undefined> => {
+): Promise<ExpectedWork | undefined> => {
   switch (about.kind) {
     case 'delivery': {
       const delivery = await findDelivery(about.reference, about.n)
@@ -207,8 +203,8 @@ const expectedOf = async (
     }
     case 'build': {
       const { provider, date } = about
-      const isLeft = await findBuild(provider, date)
-      return isLeft && { outgoing: [buildBatchMessage(provider, date)], at: now }
+      const build = await findBuild(provider, date)
+      return build && { outgoing: [buildBatchMessage(provider, date)], at: now }
     }
     case 'refund': {
       const refund = await findRefund(about.reference)
@@ -219,8 +215,9 @@ const expectedOf = async (
     }
     case 'batch': {
       const batch = await findBatch(about.id)
-      const told = batch && settlementEvent(batch)
-      if (told && (await repairEvents([told], now)).size > 0) return { outgoing: [], at: told.at }
+      const event = batch && settlementEvent(batch)
+      if (event && (await repairEvents([event], now)).size > 0)
+        return { outgoing: [], at: event.at }
       const outgoing = batch ? resumeBatch(batch) : []
       const paysFor = batch?.status === 'processing' ? batch.provider : undefined
       return batch && outgoing.length > 0 ? { outgoing, at: begunAt(batch), paysFor } : undefined

@@ -1,23 +1,24 @@
 import { type Debit, deadline } from '../domain/debits/debit.ts'
 import { clocks } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { type Delivery, isSubscribed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
-import { debitEvents, type ProviderEvent } from '../domain/webhooks/event.ts'
+import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { environment } from '../runtime.ts'
 import { findDeliveries, replaceDelivery } from '../store/webhooks/deliveries.ts'
-import { appendToFeed, feedSince, isInFeed } from '../store/webhooks/feed.ts'
+import { appendToFeed, isInFeed, loadFeedSince } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../store/work-index.ts'
+import { debitEvents } from '../views/webhook-payload.ts'
 
 /**
- * Finds what should have followed from a debit and did not: an event that was not told, a
- * submission that led nowhere. It is done anew; whoever does it bears a repeat.
- * @param since what happened before is left alone
- * @returns the references of which something was missing
+ * Repeats the missing follow-up work of debits: unpublished events and lost submissions. Consumers
+ * tolerate repeats. Ignores events before `since`.
+ * @returns the references of the debits with missing work
  */
 export const repair = async (
   debits: readonly Debit[],
@@ -30,19 +31,16 @@ export const repair = async (
   return new Set([...missing, ...stuck.map(({ facts }) => facts.reference)])
 }
 
-/** Whether what follows from an instant has had the time to happen. */
+/** Reports whether the follow-up work of a time should be done by now. */
 export const graceElapsed = (at: Date, now: Date): boolean =>
   now.getTime() - at.getTime() >= SWEEP_GRACE_SECONDS * 1000
 
-/**
- * What happened longer ago is history: its pages of the feed may be gone, and an event of then must
- * not reach a provider as news.
- */
-const NEWS_MS = 3 * 86_400_000
+/** Older events must not reach a provider as news, and their feed pages may have expired. */
+const NEWS_MS = 3 * DAY_MS
 
 const newsSince = (now: Date): Date => new Date(now.getTime() - NEWS_MS)
 
-/** A debit that is too late to submit waits for its timeout, or for the end of a hold. */
+/** Reports whether a submission is overdue. After its deadline a debit waits for its timeout. */
 const isStuck = (debit: Debit, now: Date): boolean => {
   const last = debit.history.at(-1)
   const due = deadline(debit, 'processing', clocks(environment.timeScale))
@@ -51,19 +49,18 @@ const isStuck = (debit: Debit, now: Date): boolean => {
 }
 
 /**
- * The same for events alone: one that is not in its provider's feed is put there, one that was
- * never tried to be delivered is put on record as due. From there the stream has it tried, and the
- * sweep looks after it until it is: a debit that was completed is looked at no second time.
+ * Appends missing events to their provider's feed and creates due delivery records for events without
+ * one. The relay sends the attempts, and the work index tracks them: completed debits are swept once.
  */
 export const repairEvents = async (
   events: readonly ProviderEvent[],
   now: Date,
   since = newsSince(now),
 ): Promise<Set<string>> => {
-  const ripe = events.filter(({ at }) => graceElapsed(at, now) && at >= since)
-  const byProvider = Map.groupBy(ripe, ({ provider }) => provider)
+  const eligible = events.filter(({ at }) => graceElapsed(at, now) && at >= since)
+  const byProvider = Map.groupBy(eligible, ({ provider }) => provider)
   const missing = await Promise.all(
-    [...byProvider].map(([provider, theirs]) => repairProvider(provider, theirs, now)),
+    [...byProvider].map(([provider, ownEvents]) => repairProvider(provider, ownEvents, now)),
   )
   return new Set(missing.flat().map(({ reference }) => reference))
 }
@@ -74,14 +71,14 @@ const repairProvider = async (
   now: Date,
 ): Promise<ProviderEvent[]> => {
   const oldest = Math.min(...events.map(({ at }) => at.getTime()))
-  const [feed, untried] = await Promise.all([
-    feedSince(provider, new Date(oldest)),
-    untriedOf(provider, events, now),
+  const [feed, unrecorded] = await Promise.all([
+    loadFeedSince(provider, new Date(oldest)),
+    unrecordedOf(provider, events, now),
   ])
-  const untold = events.filter((event) => !isInFeed(feed, event))
-  if (untold.length > 0) await appendToFeed(provider, untold, now)
-  await Promise.all(untried.map(({ record }) => replaceDelivery(undefined, record)))
-  const missing = [...untold, ...untried.map(({ event }) => event)]
+  const unpublished = events.filter((event) => !isInFeed(feed, event))
+  if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)
+  await Promise.all(unrecorded.map(({ record }) => replaceDelivery(undefined, record)))
+  const missing = [...unpublished, ...unrecorded.map(({ event }) => event)]
   if (missing.length > 0) {
     log.warn('events relayed by the sweep', { provider, events: missing.map(nameOf) })
     measure({ SweepRepaired: missing.length })
@@ -91,20 +88,20 @@ const repairProvider = async (
 
 const nameOf = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
 
-/** Events that the provider takes and that have no delivery record, with the one they lack. */
-const untriedOf = async (
+/** Returns the subscribed events that have no delivery record, each with a new record. */
+const unrecordedOf = async (
   provider: ProviderId,
   events: readonly ProviderEvent[],
   now: Date,
 ): Promise<{ event: ProviderEvent; record: Delivery }[]> => {
   const webhook = await findWebhookSettings(provider)
   if (!webhook) return []
-  // What happened before the webhook was set was never owed to it.
-  const isOwed = ({ at, type }: ProviderEvent): boolean =>
+  // A webhook gets only events that happened after it was set.
+  const isDeliverable = ({ at, type }: ProviderEvent): boolean =>
     isSubscribed(webhook, type) && (webhook.since === undefined || at >= webhook.since)
-  const wanted = events.filter(isOwed)
-  const tried = new Set((await findDeliveries(wanted)).map(nameOf))
-  return wanted
-    .filter((event) => !tried.has(nameOf(event)))
+  const deliverable = events.filter(isDeliverable)
+  const recorded = new Set((await findDeliveries(deliverable)).map(nameOf))
+  return deliverable
+    .filter((event) => !recorded.has(nameOf(event)))
     .map((event) => ({ event, record: redeliver(newDelivery(event, webhook), now) }))
 }

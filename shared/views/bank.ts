@@ -1,83 +1,37 @@
-import { totals } from '../api/pagination.ts'
-import { type Bank, bankView, type CustomerAccount } from '../domain/banks/bank.ts'
-import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { integerId } from '../domain/ids.ts'
-import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
-import type { Count } from '../domain/page.ts'
-import type { PhoneNumber } from '../domain/phone.ts'
-import type { ProviderId } from '../domain/providers/provider.ts'
-import { iso } from '../domain/time.ts'
-import { transactionView } from './transaction.ts'
+import * as v from 'valibot'
+import type { Bank } from '../domain/banks/bank.ts'
 
-/** Debits as the replies to a bank show them: approval methods as the bank itself spells them. */
-
-/** Reply of the bank's update (specification, Update transaction status). */
-export const bankUpdateView = (debit: Debit) => {
-  const state = stateAt(debit)
-  return {
-    id: integerId(state.reference),
-    uuid: state.uuid,
-    reference: state.reference,
-    status: debit.status,
-    approval_method: state.approvalMethod,
-    bank_reference: state.bankReference,
-    error_message: state.errorMessage,
-    fee: state.fee === null ? null : formatAmount(state.fee),
-    updated_at: iso(state.updatedAt),
-  }
-}
-
-/** Reply of the callback (specification, Debit callback). */
-export const callbackView = (debit: Debit) => {
-  const state = stateAt(debit)
-  return {
-    ...transactionView(state, formatAmount),
-    approval_method: state.approvalMethod,
-  }
-}
-
-type BankItem = ReturnType<typeof bankItemView>
-
-type BankList = {
-  account: CustomerAccount
-  bank: Bank
-  phone: PhoneNumber
-  transactions: readonly BankItem[]
-  /** Absent for a page by cursor. */
-  total: (Count & { amount: Pesewas }) | undefined
-  filter: string
-}
-
-/** Reply of the bank's list (specification, Bank-facing transaction list result). */
-export const bankListView = ({ account, bank, phone, transactions, total, filter }: BankList) => ({
-  customer: account.customerName,
-  phone_number: phone,
-  bank: bankView(bank),
-  transactions,
-  ...(total ? { ...totals(total), total_amount: amountNumber(total.amount) } : {}),
-  status_filter: filter,
+/** Shows a bank in replies, webhooks and lists (docs/api.md#banks). */
+export const bankView = (bank: { name: string; identifier: string }) => ({
+  name: bank.name,
+  identifier: bank.identifier,
+  country_code: 'GH' as const,
 })
 
-/** A debit in the bank's list. */
-export const bankItemView = (
-  debit: Debit,
-  account: CustomerAccount,
-  names: ReadonlyMap<ProviderId, string>,
-) => {
-  const state = stateAt(debit)
-  return {
-    ...transactionView(state, amountNumber),
-    id: integerId(state.reference),
-    approval_method: state.approvalMethod,
-    metadata: state.metadata,
-    account: {
-      account_number: account.accountNumber,
-      account_name: account.customerName,
-      account_type: account.accountType,
-    },
-    payment_partner: {
-      name: names.get(state.provider) ?? state.provider,
-      partner_reference: state.partnerReference,
-    },
-  }
-}
+export const BankSchema = v.object({
+  name: v.string(),
+  identifier: v.pipe(v.string(), v.regex(/^[A-Z0-9]{3,5}$/)),
+  country_code: v.literal('GH'),
+})
+
+/** Shows a bank in its own reply (docs/api.md#banks). */
+export const bankDetailView = (bank: Bank) => ({
+  ...bankView(bank),
+  status: bank.status,
+  connector_type: bank.connectorType,
+  metadata: {
+    ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
+    ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
+  },
+})
+
+export const bankDetailSchema = () =>
+  v.object({
+    ...BankSchema.entries,
+    status: v.literal('live'),
+    connector_type: v.picklist(['ussd', 'mobile_api', 'both']),
+    metadata: v.object({
+      ussd_code: v.optional(v.string()),
+      app_config: v.optional(v.object({ package_name: v.string() })),
+    }),
+  })

@@ -1,12 +1,20 @@
+import * as v from 'valibot'
+import { Reference, Uuid } from '../domain/ids.ts'
 import { CURRENCY, formatAmount, type Pesewas } from '../domain/money.ts'
-import type { Batch, Line, Totals } from '../domain/settlement/batch.ts'
+import { ProviderId } from '../domain/providers/provider.ts'
+import { type Batch, BatchId, type Line, type Totals } from '../domain/settlement/batch.ts'
 import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
-import { iso } from '../domain/time.ts'
-import type { AmountForm } from './transaction.ts'
+import { Day, iso } from '../domain/time.ts'
+import {
+  type AmountForm,
+  NullableText,
+  NullableTime,
+  Quantity,
+  SignedAmount,
+  Time,
+} from './fields.ts'
 
-/** Settlement as providers and operators see it: batches, their lines, their sums. */
-
-/** Gross and fee are of the debits alone; what was taken back is in adjustments. */
+/** Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches). */
 export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) => ({
   count: totals.count,
   debits: totals.debits,
@@ -16,7 +24,25 @@ export const totalsView = (totals: Totals, amountOf: AmountForm = formatAmount) 
   net: amountOf(totals.net),
 })
 
-/** Shows the fee schedule of a provider or of a batch; null: there is none. */
+const unknownTotals = {
+  count: null,
+  debits: null,
+  gross: null,
+  fee: null,
+  adjustments: null,
+  net: null,
+}
+
+const totalsEntries = (amount: v.GenericSchema) => ({
+  count: v.nullable(Quantity),
+  debits: v.nullable(Quantity),
+  gross: v.nullable(amount),
+  fee: v.nullable(amount),
+  adjustments: v.nullable(amount),
+  net: v.nullable(amount),
+})
+
+/** Shows the fee schedule of a provider or a batch (docs/api.md#fees); null if it has none. */
 export const feeScheduleView = (
   schedule: FeeSchedule | null | undefined,
   amountOf: AmountForm = formatAmount,
@@ -31,16 +57,15 @@ export const feeScheduleView = (
   }
 }
 
-/** Of a batch that is being built. */
-const unknownTotals = {
-  count: null,
-  debits: null,
-  gross: null,
-  fee: null,
-  adjustments: null,
-  net: null,
-}
+const feeScheduleSchema = (amount: v.GenericSchema) =>
+  v.object({
+    basis_points: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
+    fixed: amount,
+    minimum: v.nullable(amount),
+    maximum: v.nullable(amount),
+  })
 
+/** Shows a batch (docs/api.md#batches); its sums are null until it is sealed. */
 export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => ({
   id: batch.id,
   uuid: batch.uuid,
@@ -61,6 +86,28 @@ export const batchView = (batch: Batch, amountOf: AmountForm = formatAmount) => 
   made_good_by: batch.offsetBy,
 })
 
+export const batchSchema = (amount: v.GenericSchema) =>
+  v.object({
+    id: BatchId,
+    uuid: Uuid,
+    provider: ProviderId,
+    currency: v.literal(CURRENCY),
+    date: Day,
+    status: v.picklist(['pending', 'processing', 'completed', 'failed']),
+    ...totalsEntries(amount),
+    fee_schedule: v.nullable(feeScheduleSchema(amount)),
+    created_at: Time,
+    sealed_at: NullableTime,
+    processed_at: NullableTime,
+    completed_at: NullableTime,
+    failed_at: NullableTime,
+    failure: NullableText,
+    bank_reference: NullableText,
+    paid: v.nullable(amount),
+    made_good_by: v.nullable(BatchId),
+  })
+
+/** Shows a line of a batch in its report (docs/api.md#settlement-reports). */
 export const lineView = (line: Line) => ({
   type: line.type,
   reference: line.reference,
@@ -72,3 +119,22 @@ export const lineView = (line: Line) => ({
   net: formatAmount(line.net),
   currency: CURRENCY,
 })
+
+export const reportSchema = () =>
+  v.object({
+    batch: batchSchema(SignedAmount),
+    lines: v.array(
+      v.object({
+        type: v.picklist(['debit', 'adjustment']),
+        reference: Reference,
+        partner_reference: v.string(),
+        bank_reference: NullableText,
+        completed_at: Time,
+        currency: v.literal(CURRENCY),
+        gross: SignedAmount,
+        fee: SignedAmount,
+        net: SignedAmount,
+      }),
+    ),
+    totals: v.object(totalsEntries(SignedAmount)),
+  })

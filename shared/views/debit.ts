@@ -1,13 +1,24 @@
-import { bankView } from '../domain/banks/bank.ts'
+import * as v from 'valibot'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { type Refund, refundView } from '../domain/debits/refund.ts'
+import { statuses } from '../domain/debits/lifecycle.ts'
+import type { Refund } from '../domain/debits/refund.ts'
+import { Reference, Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
+import { BatchId } from '../domain/settlement/batch.ts'
 import { iso } from '../domain/time.ts'
-import { approvalMethodView, errorDetails, transactionView } from './transaction.ts'
+import { BankSchema, bankView } from './bank.ts'
+import { AmountText, FreeForm, NullableText, NullableTime, Time } from './fields.ts'
+import { refundSchema, refundView } from './refund.ts'
+import {
+  approvalMethodSchema,
+  approvalMethodView,
+  errorDetails,
+  errorDetailsSchema,
+  transactionEntries,
+  transactionView,
+} from './transaction.ts'
 
-/** A debit as the replies to its provider show it. */
-
-/** Reply of the charge (specification, Create debit request). */
+/** Shows a new debit in the reply of the charge (docs/api.md#charge). */
 export const chargeView = (debit: Debit) => {
   const { reference, uuid, bank } = debit.facts
   return {
@@ -23,7 +34,20 @@ export const chargeView = (debit: Debit) => {
   }
 }
 
-/** A debit in the list of its provider, and in the status read. */
+export const chargeSchema = () =>
+  v.object({
+    reference: Reference,
+    status: v.picklist(statuses),
+    response: v.object({
+      uuid: Uuid,
+      status: v.picklist(statuses),
+      timestamp: Time,
+      reference: Reference,
+      bank: BankSchema,
+    }),
+  })
+
+/** Shows a debit in the list of its provider (docs/api.md#debit-list). */
 export const debitView = (debit: Debit) => {
   const state = stateAt(debit)
   return {
@@ -33,9 +57,17 @@ export const debitView = (debit: Debit) => {
   }
 }
 
+const debitEntries = () => ({
+  ...transactionEntries(statuses, AmountText),
+  metadata: FreeForm,
+  error_details: v.nullable(errorDetailsSchema()),
+})
+
+export const debitSchema = () => v.object(debitEntries())
+
 /**
- * Reply of the status read in both published forms (specification, Get transaction status).
- * @param refund of a reversed debit, or of one that the bank completed after it had failed
+ * Shows a debit in both published forms of the status read (docs/api.md#status-read).
+ * @param refund of a reversed debit, or of one that the bank completed after it failed
  */
 export const statusView = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
@@ -58,3 +90,21 @@ export const statusView = (debit: Debit, refund: Refund | undefined) => {
     },
   }
 }
+
+export const statusSchema = () =>
+  v.object({
+    ...debitEntries(),
+    refund: v.nullable(refundSchema(AmountText)),
+    settlement: v.nullable(v.object({ batch_id: BatchId, adjusted_in: v.nullable(BatchId) })),
+    response: v.object({
+      uuid: Uuid,
+      status: v.picklist(statuses),
+      timestamp: Time,
+      processed_at: NullableTime,
+      completed_at: NullableTime,
+      bank_reference: NullableText,
+      approval_method: approvalMethodSchema(),
+      error_message: NullableText,
+      error_details: v.nullable(errorDetailsSchema()),
+    }),
+  })

@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { Reference } from '../domain/ids.ts'
 import { errors } from '../domain/refusal.ts'
 import { iso } from '../domain/time.ts'
 import {
@@ -8,9 +10,16 @@ import {
 } from '../domain/webhooks/attempt.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/webhooks/event.ts'
-import { eventTypes } from '../domain/webhooks/event-type.ts'
+import { EventType, eventTypes } from '../domain/webhooks/event-type.ts'
+import { IntegerId, NullableText, NullableTime, Quantity, Time } from './fields.ts'
 
-/** The published delivery record (specification, Webhook delivery record), and what it is about. */
+const reasonView = (reason: FailureReason | null) =>
+  reason && { code: reason, message: errors[reason].message }
+
+const reasonSchema = () =>
+  v.nullable(v.object({ code: v.picklist([4001, 4403, 4404, 4408]), message: v.string() }))
+
+/** Shows the record of a delivery (docs/api.md#delivery-records). */
 export const deliveryView = (delivery: Delivery) => ({
   id: deliveryId(delivery),
   reference: delivery.reference,
@@ -27,22 +36,25 @@ export const deliveryView = (delivery: Delivery) => ({
   reason: reasonView(delivery.reason),
 })
 
-const reasonView = (reason: FailureReason | null) =>
-  reason && { code: reason, message: errors[reason].message }
-
-/** The record with the log of its attempts. */
-export const deliveryWithAttempts = ({
-  delivery,
-  attempts,
-}: {
-  delivery: Delivery
-  attempts: readonly Attempt[]
-}) => ({
-  ...deliveryView(delivery),
-  attempts: attempts.map((attempt) => attemptView(delivery, attempt)),
+const deliveryEntries = () => ({
+  id: IntegerId,
+  reference: Reference,
+  event: EventType,
+  event_id: v.string(),
+  status: v.picklist(['pending', 'delivered', 'failed', 'abandoned']),
+  attempt_count: Quantity,
+  max_attempts: Quantity,
+  response_code: v.nullable(IntegerId),
+  response_body: NullableText,
+  next_attempt_at: NullableTime,
+  delivered_at: NullableTime,
+  failed_at: NullableTime,
+  reason: reasonSchema(),
 })
 
-const tryView = (attempt: Attempt) => ({
+export const deliverySchema = () => v.object(deliveryEntries())
+
+const attemptView = (attempt: Attempt) => ({
   at: iso(attempt.at),
   duration_ms: attempt.milliseconds,
   address: attempt.address,
@@ -52,25 +64,66 @@ const tryView = (attempt: Attempt) => ({
   cause: attempt.cause,
 })
 
-/** What a receiver made of a ping. */
-export const pingView = (id: string, attempt: Attempt) => ({
-  event: PING,
-  event_id: `evt_${id}`,
-  delivered: attempt.cause === null,
-  ...tryView(attempt),
-  reason: reasonView(reasonOf(attempt.cause)),
+const attemptEntries = () => ({
+  at: Time,
+  duration_ms: Quantity,
+  address: NullableText,
+  response_code: v.nullable(IntegerId),
+  response_body: NullableText,
+  error_class: v.nullable(v.picklist([...new Set(Object.values(errorClasses))])),
+  cause: v.nullable(v.picklist(Object.keys(errorClasses) as (keyof typeof errorClasses)[])),
 })
 
-const attemptView = (delivery: Delivery, attempt: Attempt) => ({
-  attempt: attempt.number,
-  ...tryView(attempt),
-  // As they were sent, but for the signatures.
-  request_headers: attemptHeaders(delivery, attempt),
-})
-
+/** Returns the headers of an attempt without its signatures. */
 const attemptHeaders = (delivery: Delivery, { id, at, sentAs }: Attempt) => ({
   'X-SVC-Event': sentAs,
   'X-SVC-Event-ID': eventId(delivery),
   'X-SVC-Delivery-ID': id,
   'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
 })
+
+/** Shows a delivery with the log of its attempts (docs/api.md#delivery-records). */
+export const deliveryWithAttempts = ({
+  delivery,
+  attempts,
+}: {
+  delivery: Delivery
+  attempts: readonly Attempt[]
+}) => ({
+  ...deliveryView(delivery),
+  attempts: attempts.map((attempt) => ({
+    attempt: attempt.number,
+    ...attemptView(attempt),
+    request_headers: attemptHeaders(delivery, attempt),
+  })),
+})
+
+export const deliveryWithAttemptsSchema = () =>
+  v.object({
+    ...deliveryEntries(),
+    attempts: v.array(
+      v.object({
+        attempt: Quantity,
+        ...attemptEntries(),
+        request_headers: v.record(v.string(), v.string()),
+      }),
+    ),
+  })
+
+/** Shows the result of a ping (docs/api.md#webhook-health). */
+export const pingView = (id: string, attempt: Attempt) => ({
+  event: PING,
+  event_id: `evt_${id}`,
+  delivered: attempt.cause === null,
+  ...attemptView(attempt),
+  reason: reasonView(reasonOf(attempt.cause)),
+})
+
+export const pingSchema = () =>
+  v.object({
+    event: v.literal(PING),
+    event_id: v.string(),
+    delivered: v.boolean(),
+    ...attemptEntries(),
+    reason: reasonSchema(),
+  })

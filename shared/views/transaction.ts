@@ -1,22 +1,38 @@
-import { bankView } from '../domain/banks/bank.ts'
-import type { State } from '../domain/debits/debit.ts'
-import { debitId } from '../domain/ids.ts'
-import { CURRENCY, type Pesewas } from '../domain/money.ts'
+import * as v from 'valibot'
+import type { FailureCode, State } from '../domain/debits/debit.ts'
+import { debitId, Reference, Uuid } from '../domain/ids.ts'
+import { CURRENCY } from '../domain/money.ts'
 import { iso } from '../domain/time.ts'
+import { BankSchema, bankView } from './bank.ts'
+import { type AmountForm, NullableText, NullableTime, Phone, Time } from './fields.ts'
 
-/** A debit as providers see it, in webhooks, lists and callbacks (specification, Debit transaction). */
-
-/** Amounts are numbers in webhooks and in the bank's list, text with two decimals elsewhere. */
-export type AmountForm = (amount: Pesewas) => unknown
-
-/** Provider-side spelling of how the customer approved (specification, Enumerations). */
+/** Converts an approval method to the spelling that providers read (docs/api.md#approval-methods). */
 export const approvalMethodView = (method: State['approvalMethod']): string | null =>
   method === 'mobile_api' ? 'mobile_app' : method
 
-/** Why a debit failed (specification, Event types); null for one that has not failed. */
+export const approvalMethodSchema = () =>
+  v.nullable(v.picklist(['ussd', 'mobile_app', 'web', 'direct']))
+
+/** Shows why a debit failed (docs/api.md#failure-codes); null for other statuses. */
 export const errorDetails = ({ status, errorMessage, errorCode }: State) =>
   status === 'failed' ? { message: errorMessage, code: errorCode } : null
 
+const failureCodes = {
+  insufficient_funds: true,
+  invalid_account: true,
+  transaction_declined: true,
+  timeout: true,
+  network_error: true,
+  unknown_error: true,
+} as const satisfies Record<FailureCode, true>
+
+export const errorDetailsSchema = () =>
+  v.object({
+    message: NullableText,
+    code: v.picklist(Object.keys(failureCodes) as FailureCode[]),
+  })
+
+/** Shows a debit in webhooks, lists and callbacks (docs/api.md#debit-fields). */
 export const transactionView = (state: State, amountOf: AmountForm) => ({
   id: debitId(state.reference),
   uuid: state.uuid,
@@ -39,4 +55,28 @@ export const transactionView = (state: State, amountOf: AmountForm) => ({
     phone_number: state.phone,
     account_number: state.accountNumber,
   },
+})
+
+/** Returns the schema entries of a transaction view. */
+export const transactionEntries = <const Status extends readonly string[]>(
+  statuses: Status,
+  amount: v.GenericSchema,
+) => ({
+  id: v.pipe(v.string(), v.regex(/^dt_[0-9]+$/)),
+  uuid: Uuid,
+  reference: Reference,
+  partner_reference: v.string(),
+  status: v.picklist(statuses),
+  amount,
+  currency: v.literal(CURRENCY),
+  fee: v.nullable(amount),
+  narration: v.string(),
+  approval_method: approvalMethodSchema(),
+  bank_reference: NullableText,
+  error_message: NullableText,
+  created_at: Time,
+  processed_at: NullableTime,
+  completed_at: NullableTime,
+  bank: BankSchema,
+  customer: v.object({ name: NullableText, phone_number: Phone, account_number: NullableText }),
 })

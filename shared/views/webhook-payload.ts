@@ -1,91 +1,177 @@
 import * as v from 'valibot'
-import { PING } from '../domain/webhooks/event.ts'
+import { type Debit, type State, stateAt } from '../domain/debits/debit.ts'
+import { reversalRefund } from '../domain/debits/refund.ts'
+import type { Reference } from '../domain/ids.ts'
+import { amountNumber, CURRENCY } from '../domain/money.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
+import {
+  eventId,
+  PING,
+  type ProviderEvent,
+  SETTLED,
+  type Variant,
+} from '../domain/webhooks/event.ts'
 import {
   type DebitEventName,
   debitEventNames,
   eventTypes,
   sentType,
 } from '../domain/webhooks/event-type.ts'
-import { batchShape } from './batch-shape.ts'
-import { ErrorDetails, refundShape, Time, transactionShape } from './transaction-shape.ts'
+import { batchSchema, batchView } from './batch.ts'
+import { EventId, FreeForm, Quantity, Time } from './fields.ts'
+import { refundSchema, refundView } from './refund.ts'
+import {
+  errorDetails,
+  errorDetailsSchema,
+  transactionEntries,
+  transactionView,
+} from './transaction.ts'
 
-const names = debitEventNames
+const API_VERSION = 'v1'
 
-const Full = v.object({
-  transaction: v.object(transactionShape({ statuses: names, amount: v.number() })),
-  previous_status: v.nullable(v.picklist(names)),
-  metadata: v.record(v.string(), v.unknown()),
-  error_details: v.optional(ErrorDetails),
-  refund: v.optional(refundShape(v.number())),
+const headOf = (event: string, event_id: string, at: Date) => ({
+  event,
+  event_id,
+  timestamp: at.toISOString(),
+  api_version: API_VERSION,
 })
 
-const shape = Full.entries.transaction.entries
+const headEntries = () => ({
+  event_id: EventId,
+  timestamp: Time,
+  api_version: v.literal(API_VERSION),
+})
 
-const Reduced = v.pipe(
-  v.object({
-    reference: shape.reference,
-    status: shape.status,
-    amount: shape.amount,
-    currency: shape.currency,
-    partner_reference: shape.partner_reference,
-    timestamp: Time,
-  }),
-  v.description('For a provider that asked for the reduced payload'),
-)
+/** Returns event `n` of a debit with its body (docs/api.md#event-types). */
+export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
+  const { reference, provider } = debit.facts
+  const entry = debit.history[n]
+  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
+  const payload = (variant: Variant) => webhookPayload(debit, n, variant)
+  const { type, at, generation } = entry
+  return { provider, reference, n, generation, type, at, payload }
+}
 
-/** The types an event is sent under: the one it is subscribed to by, and its variant. */
+export const debitEvents = (debit: Debit): ProviderEvent[] =>
+  debit.history.map((_, n) => debitEvent(debit, n))
+
+/** Returns the event of a paid batch; undefined until the batch is paid. */
+export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
+  const { provider, completedAt: at, completedGeneration: generation } = batch
+  if (batch.status !== 'completed' || !at) return undefined
+  const reference = batch.id as string as Reference
+  const id = eventId({ reference, n: SETTLED, generation })
+  const payload = () => ({
+    ...headOf(eventTypes.settled.event, id, at),
+    sequence: 0,
+    data: { settlement: batchView(batch, amountNumber) },
+  })
+  return { provider, reference, n: SETTLED, generation, type: 'settled', at, payload }
+}
+
+/** Returns the minified body of event `n` of a debit, in its state at that event (docs/api.md#payload). */
+export const webhookBody = (debit: Debit, n: number, variant: Variant = {}): string =>
+  JSON.stringify(webhookPayload(debit, n, variant))
+
+/** Returns the same body as an object. `sequence` orders the events of a debit, from 0. */
+export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) => {
+  const state = stateAt(debit, n)
+  const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })
+  return {
+    ...headOf(sentType(state.status, variant), id, state.updatedAt),
+    sequence: n,
+    data: variant.payload === 'reduced' ? reducedData(state) : fullData(debit, state),
+  }
+}
+
+const fullData = (debit: Debit, state: State) => {
+  const details = errorDetails(state)
+  return {
+    transaction: transactionView(state, amountNumber),
+    previous_status: state.previousStatus,
+    metadata: state.metadata,
+    ...(details ? { error_details: details } : {}),
+    ...(state.status === 'reversed'
+      ? { refund: refundView(reversalRefund(debit), amountNumber) }
+      : {}),
+  }
+}
+
+const reducedData = (state: State) => ({
+  reference: state.reference,
+  status: state.status,
+  amount: amountNumber(state.amount),
+  currency: CURRENCY,
+  partner_reference: state.partnerReference,
+  timestamp: state.updatedAt.toISOString(),
+})
+
+/** Returns the body of a ping. A ping concerns no debit and has no sequence (docs/api.md#webhook-health). */
+export const pingBody = ({ eventId, at }: { eventId: string; at: Date }): string =>
+  JSON.stringify({ ...headOf(PING, eventId, at), data: {} })
+
+/** Returns both types of an event: the one to subscribe to and its variant (docs/api.md#variants). */
 export const sentTypes = (name: DebitEventName): string[] => [
   sentType(name, {}),
   sentType(name, { eventNames: 'debit_request' }),
 ]
 
-/** The body of a webhook, as `webhookBody` writes it: for the description of the API. */
-export const Payload = v.object({
-  event: v.picklist(names.flatMap(sentTypes)),
-  event_id: v.pipe(v.string(), v.regex(/^evt_[0-9]+$/)),
-  timestamp: Time,
-  api_version: v.literal('v1'),
-  sequence: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  data: v.union([Full, Reduced]),
-})
+export const webhookSchema = () => {
+  const transaction = transactionEntries(debitEventNames, v.number())
+  const full = v.object({
+    transaction: v.object(transaction),
+    previous_status: v.nullable(v.picklist(debitEventNames)),
+    metadata: FreeForm,
+    error_details: v.optional(errorDetailsSchema()),
+    refund: v.optional(refundSchema(v.number())),
+  })
+  const { reference, status, amount, currency, partner_reference } = transaction
+  const reduced = v.pipe(
+    v.object({ reference, status, amount, currency, partner_reference, timestamp: Time }),
+    v.description('With the provider setting for the reduced payload'),
+  )
+  return v.object({
+    event: v.picklist(debitEventNames.flatMap(sentTypes)),
+    ...headEntries(),
+    sequence: Quantity,
+    data: v.union([full, reduced]),
+  })
+}
 
-/** The body of the event that a settlement batch has. */
-export const SettlementPayload = v.object({
-  event: v.literal(eventTypes.settled.event),
-  event_id: v.pipe(v.string(), v.regex(/^evt_[0-9]+$/)),
-  timestamp: Time,
-  api_version: v.literal('v1'),
-  sequence: v.literal(0),
-  data: v.object({ settlement: batchShape(v.number()) }),
-})
+export const settlementWebhookSchema = () =>
+  v.object({
+    event: v.literal(eventTypes.settled.event),
+    ...headEntries(),
+    sequence: v.literal(0),
+    data: v.object({ settlement: batchSchema(v.number()) }),
+  })
 
-/** The body of a ping. */
-export const PingPayload = v.object({
-  event: v.literal(PING),
-  event_id: v.string(),
-  timestamp: Time,
-  api_version: v.literal('v1'),
-  data: v.object({}),
-})
+export const pingWebhookSchema = () =>
+  v.object({
+    event: v.literal(PING),
+    ...headEntries(),
+    event_id: v.string(),
+    data: v.object({}),
+  })
 
-/** The headers of every webhook (specification, Delivery; Standard Webhooks beside it). */
+/** Describes the headers of every webhook (docs/api.md#signatures). */
 export const payloadHeaders = {
   'X-SVC-Signature':
-    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the webhook secret as it was ' +
-    'given; with sha256= in front for a provider that asked for it',
-  'X-SVC-Event': 'The event type, as the body names it',
-  'X-SVC-Event-ID': 'The same as event_id: equal in every attempt, so events can be deduplicated',
-  'X-SVC-Delivery-ID': 'The id of this POST: different in each attempt, and in the log of attempts',
-  'X-SVC-Timestamp': 'Epoch seconds at which the attempt was signed',
-  'Webhook-ID': 'The same as event_id, as Standard Webhooks names it',
-  'Webhook-Timestamp': 'The same as X-SVC-Timestamp, as Standard Webhooks names it',
+    'Lowercase hex of the HMAC-SHA256 of the raw body, keyed with the whole webhook secret; ' +
+    'prefixed with sha256= if the provider has set it',
+  'X-SVC-Event': 'Event type, as in the body',
+  'X-SVC-Event-ID': 'Same as event_id in every attempt; use it to deduplicate',
+  'X-SVC-Delivery-ID': 'Id of this attempt, as in the list of attempts',
+  'X-SVC-Timestamp': 'Epoch seconds of the signature',
+  'Webhook-ID': 'Same as event_id (Standard Webhooks)',
+  'Webhook-Timestamp': 'Same as X-SVC-Timestamp (Standard Webhooks)',
   'Webhook-Signature':
     'v1, a comma and base64 of the HMAC-SHA256 of id, time and body joined with dots (Standard ' +
-    'Webhooks); while a rotation overlaps, of the new secret and, after a blank, of the old one',
+    'Webhooks); during a rotation also with the old secret, after a blank',
 } as const
 
-/** Those that are there only while a rotation overlaps. */
+/** Describes the header that is present only while a secret rotation overlaps (docs/api.md#signatures). */
 export const overlapHeaders = {
   'X-SVC-Signature-Previous':
-    'As X-SVC-Signature, keyed with the secret before the last rotation, until its grace is over',
+    'X-SVC-Signature keyed with the previous secret, until the overlap of the rotation ends',
 } as const

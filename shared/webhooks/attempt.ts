@@ -1,4 +1,3 @@
-import type { Webhook } from '../domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
   type AttemptTiming,
@@ -19,72 +18,74 @@ import {
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
 import type { WebhookHealth } from '../domain/webhooks/health.ts'
+import type { Webhook } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
+import { optimistically } from '../store/optimistic.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
 import { isPrompt, markSlow, recordOutcome } from './health.ts'
 import { send } from './send.ts'
 import { logAttempt } from './telemetry.ts'
 
-/** One attempt at one event: the record is read, the receiver tried, the record written. */
-
 export type AttemptRequest = {
   event: ProviderEvent
-  /** Which attempt is asked for, from 1. */
+  /** The number of the attempt, from 1. */
   number: number
   webhook: Webhook | undefined
   health: WebhookHealth
-  /** Whether the events of a slow receiver are left to others. */
+  /** Whether to abort an attempt at a slow receiver, so that it can move to the sidelined queue. */
   unlessSlow: boolean
 }
 
-/** `left`: aborted so that it holds up no other event; the next attempt waits as long as it takes. */
-export type AttemptResult = 'done' | 'done slowly' | 'left'
+/** `slow`: the response took two seconds or more. `aborted`: the sidelined queue retries. */
+export type AttemptResult = { kind: 'done' | 'slow' | 'aborted' }
 
+/** Makes one attempt at one event and records it (docs/api.md#retries). */
 export const attemptDelivery = async (
-  wanted: AttemptRequest,
+  request: AttemptRequest,
   runtime: Runtime,
 ): Promise<AttemptResult> => {
-  const { event, number, webhook, health } = wanted
+  const { event, number, webhook, health } = request
   const { provider } = event
-  const found = await findDelivery(event.reference, event.n)
-  const record = found ?? (webhook && newDelivery(event, webhook))
-  // A message that came twice, or after another took its attempt.
-  if (!record || isSettled(record) || number !== record.attemptCount + 1) return 'done'
-  const refused = skipReason(wanted)
-  if (!webhook || refused) {
-    // What nobody takes, and was never tried, needs no record to say so.
-    if (found || refused === 4001) await abandonDelivery(found, record, refused ?? 4404, runtime)
-    return 'done'
+  const previous = await findDelivery(event.reference, event.n)
+  const record = previous ?? (webhook && newDelivery(event, webhook))
+  // A repeated message, or another worker made the attempt.
+  if (!record || isSettled(record) || number !== record.attemptCount + 1) return { kind: 'done' }
+  const reason = skipReason(request)
+  if (!webhook || reason) {
+    // No record needed: nobody subscribed and nothing was sent.
+    if (previous || reason === 4001) {
+      await abandonDelivery(previous, record, reason ?? 4404, runtime)
+    }
+    return { kind: 'done' }
   }
   const at = runtime.now()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
-  const leaving = new AbortController()
-  const sending = send({ event, id, webhook, at, signal: leaving.signal })
+  const abort = new AbortController()
+  const sending = send({ event, id, webhook, at, signal: abort.signal })
   const pace = await markSlow(provider, sending, runtime)
-  // A burst of events that hang would hold every worker: only one of them goes on among others.
-  const isLeft =
-    wanted.unlessSlow && pace === 'slow beside others' && !(await isPrompt(sending, runtime))
-  if (isLeft) leaving.abort()
+  // A burst of events that hang could occupy every worker: only the first attempt keeps waiting.
+  const isAborted = request.unlessSlow && pace === 'slow' && !(await isPrompt(sending, runtime))
+  if (isAborted) abort.abort()
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
   const made = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
-  const draw = runtime.random()
-  if (isLeft) {
-    logAttempt(await writeOutcome({ found, record, isLeft, outcome, made, draw }), { tried: true })
-    return 'left'
+  const attempt = { previous, record, isAborted, outcome, made, draw: runtime.random() }
+  if (isAborted) {
+    logAttempt(await writeOutcome(attempt), { tried: true })
+    return { kind: 'aborted' }
   }
-  const { status } = recordAttempt(record, outcome, made, draw)
-  const turned = { provider, health, made, succeeded: succeeded(outcome) }
-  // Before the record, which ends the attempt: whoever is lost in between makes it again.
-  await recordOutcome({ ...turned, abandoned: status === 'abandoned' }, runtime)
-  const after = await writeOutcome({ found, record, isLeft, outcome, made, draw })
-  logAttempt(after, { tried: true })
-  // And after it, as the webhook may have recovered in between and taken up what it then owed.
-  if (after.status === 'abandoned') await recordOutcome({ ...turned, abandoned: true }, runtime)
-  return pace === 'quick' ? 'done' : 'done slowly'
+  const { status } = recordAttempt(record, outcome, made, attempt.draw)
+  const observed = { provider, health, milliseconds, succeeded: succeeded(outcome) }
+  // Before the record, which ends the attempt: after a crash in between the attempt is repeated.
+  await recordOutcome({ ...observed, abandoned: status === 'abandoned' }, runtime)
+  const next = await writeOutcome(attempt)
+  logAttempt(next, { tried: true })
+  // Repeated after the record, because the webhook can recover in between and miss this delivery.
+  if (next.status === 'abandoned') await recordOutcome({ ...observed, abandoned: true }, runtime)
+  return { kind: pace === 'quick' ? 'done' : 'slow' }
 }
 
-/** Settings may have changed since the event, or since the attempt before. */
+/** Returns why an event is not sent; the settings can change between two attempts. */
 const skipReason = ({ event, webhook, health }: AttemptRequest): FailureReason | undefined => {
   if (!webhook) return 4404
   if (!isSubscribed(webhook, event.type)) return 4403
@@ -92,54 +93,52 @@ const skipReason = ({ event, webhook, health }: AttemptRequest): FailureReason |
 }
 
 const abandonDelivery = async (
-  found: Delivery | undefined,
+  previous: Delivery | undefined,
   record: Delivery,
   reason: FailureReason,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
-  const after = abandon(record, reason, runtime.now())
-  if (await replaceDelivery(found, after)) logAttempt(after, { tried: false })
+  const next = abandon(record, reason, runtime.now())
+  if (await replaceDelivery(previous, next)) logAttempt(next, { tried: false })
 }
 
 type AttemptWrite = {
-  /** As it was read before the attempt. */
-  found: Delivery | undefined
+  /** The record as read before the attempt. */
+  previous: Delivery | undefined
   record: Delivery
-  /** The receiver had less time than it may take: the attempt is on top of those allowed. */
-  isLeft: boolean
+  /** An aborted attempt does not count against the maximum. */
+  isAborted: boolean
   outcome: Outcome
   made: AttemptTiming
   draw: number
 }
 
-// Each lost race is an attempt or a request that was written, and fifty workers may be at work.
-const RACES_MAX = 50
-
-/**
- * Writes an attempt; if another worker has changed the record since the read, as the next attempt.
- * @returns the record as it is now
- */
-const writeOutcome = async (write: AttemptWrite): Promise<Delivery> => {
-  const { found, record, isLeft, ...attempt } = write
-  const spare = (delivery: Delivery): Delivery =>
-    isLeft ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
-  let before = found
-  let after = recordAttempt(spare(record), attempt.outcome, attempt.made, attempt.draw)
-  for (let race = 1; race <= RACES_MAX; race += 1) {
-    if (await replaceDelivery(before, after)) return after
-    before = await reload(record)
-    // The answer to the write was lost.
-    if ((await findAttempt(before, after.attemptCount))?.id === attempt.made.id) return before
+/** Records an attempt and returns the record. After a lost race the attempt gets the next number. */
+const writeOutcome = async ({
+  previous,
+  record,
+  isAborted,
+  ...attempt
+}: AttemptWrite): Promise<Delivery> => {
+  const raiseMax = (delivery: Delivery): Delivery =>
+    isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
+  let current = previous
+  let next = recordAttempt(raiseMax(record), attempt.outcome, attempt.made, attempt.draw)
+  return optimistically(`The delivery of event ${record.n} of ${record.reference}`, async () => {
+    if (await replaceDelivery(current, next)) return next
+    current = await reload(record)
+    // The write succeeded and its response was lost.
+    if ((await findAttempt(current, next.attemptCount))?.id === attempt.made.id) return current
     const isRequested =
-      before.status === 'pending' &&
-      before.nextAttemptAt?.getTime() !== found?.nextAttemptAt?.getTime()
-    after = appendAttempt(spare(before), { ...attempt, isRequested })
-  }
-  throw new Error(`A delivery of ${record.reference} changed ${RACES_MAX} times`)
+      current.status === 'pending' &&
+      current.nextAttemptAt?.getTime() !== previous?.nextAttemptAt?.getTime()
+    next = appendAttempt(raiseMax(current), { ...attempt, isRequested })
+    return undefined
+  })
 }
 
 const reload = async ({ reference, n }: Delivery): Promise<Delivery> => {
-  const now = await findDelivery(reference, n)
-  if (!now) throw new Error(`The delivery of event ${n} of ${reference} is gone`)
-  return now
+  const delivery = await findDelivery(reference, n)
+  if (!delivery) throw new Error(`The delivery of event ${n} of ${reference} is gone`)
+  return delivery
 }

@@ -7,35 +7,37 @@ import { findWebhook } from '../store/webhooks/webhooks.ts'
 import { attemptDelivery } from './attempt.ts'
 import { findEvents } from './find-events.ts'
 
-/** The events of one debit or batch that a message asks for, and the attempt it asks for at each. */
-type Asked = { reference: Reference; n: number; through?: number | undefined; attempt: number }
+/** Consecutive events of one debit or batch, and the number of the attempt at each. */
+type EventRange = { reference: Reference; n: number; through?: number | undefined; attempt: number }
 
 /**
- * Attempts each in turn.
- * @param unlessSlow whether the events of a slow receiver are left to others
- * @returns the provider whose events were left
+ * Attempts events in order.
+ * @param unlessSlow whether to stop at a slow receiver
+ * @returns the slow provider whose remaining events must move to the sidelined queue
  */
 export const deliverEvents = async (
-  { reference, n, through = n, attempt }: Asked,
+  { reference, n, through = n, attempt }: EventRange,
   { unlessSlow }: { unlessSlow: boolean },
   runtime: Runtime,
 ): Promise<{ provider: ProviderId } | undefined> => {
-  const events = (await findEvents([reference])).filter((one) => one.n >= n && one.n <= through)
+  const events = (await findEvents([reference])).filter(
+    (event) => event.n >= n && event.n <= through,
+  )
   const [first] = events
-  // No repeat will find it: what has events is never deleted.
+  // A retry would not help: debits and batches are never deleted.
   if (!first) {
-    log.error('event of nothing', { reference, n })
+    log.error('event not found', { reference, n })
     return undefined
   }
   const { provider } = first
   const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
   if (webhook && health.slowSince && unlessSlow) return { provider }
-  const wanted = { number: attempt, webhook, health, unlessSlow }
+  const request = { number: attempt, webhook, health, unlessSlow }
   for (const event of events) {
-    const came = await attemptDelivery({ ...wanted, event }, runtime)
-    // The next worker skips the events that are on record.
-    if (came === 'left') return { provider }
-    if (came === 'done slowly' && unlessSlow && event.n < through) return { provider }
+    const { kind } = await attemptDelivery({ ...request, event }, runtime)
+    // The next worker skips recorded attempts.
+    if (kind === 'aborted') return { provider }
+    if (kind === 'slow' && unlessSlow && event.n < through) return { provider }
   }
   return undefined
 }

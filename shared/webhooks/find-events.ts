@@ -1,15 +1,11 @@
 import type { Reference } from '../domain/ids.ts'
 import { type BatchId, isBatchId } from '../domain/settlement/batch.ts'
-import {
-  debitEvents,
-  type EventKey,
-  type ProviderEvent,
-  settlementEvent,
-} from '../domain/webhooks/event.ts'
+import type { EventKey, ProviderEvent } from '../domain/webhooks/event.ts'
 import { findDebits, type Unreadable } from '../store/debits/debits.ts'
 import { findBatches } from '../store/settlement/batches.ts'
+import { debitEvents, settlementEvent } from '../views/webhook-payload.ts'
 
-/** All events of debits and batches, by their references; of what does not exist there are none. */
+/** Returns all events of debits and batches; none for references that do not exist. */
 export const findEvents = async (
   references: readonly Reference[],
   unreadable?: Unreadable,
@@ -28,7 +24,7 @@ export const findEvents = async (
   ]
 }
 
-/** Returns the event of an id; undefined where the event was written in another generation. */
+/** Returns the event of an id; undefined if it belongs to another generation. */
 export const findEvent = async ({
   reference,
   n,

@@ -1,5 +1,4 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
-import type { AttemptTiming } from '../domain/webhooks/attempt.ts'
 import {
   type HealthObservation,
   noteAttempt,
@@ -15,14 +14,12 @@ import { changeHealth } from '../store/webhooks/health.ts'
 import { openRecovery } from '../store/webhooks/recoveries.ts'
 import { logHealthChange } from './telemetry.ts'
 
-/** Keeps the health of a webhook in step with its attempts. */
-
-export type Pace = 'quick' | 'slow' | 'slow beside others'
+/** `first-slow`: this attempt marked the webhook as slow. `slow`: another attempt had marked it. */
+export type Pace = 'quick' | 'first-slow' | 'slow'
 
 /**
- * Waits for an attempt, for as long as is not slow; beyond that the webhook is marked, while the
- * attempt goes on, so that the events that follow do not hold up those of others.
- * @returns `slow beside others` when another attempt that goes on had marked it
+ * Waits for an attempt until it is slow, then marks its webhook while the attempt continues. Later
+ * events then move to the sidelined queue (docs/api.md#slow-receivers).
  */
 export const markSlow = async (
   provider: ProviderId,
@@ -33,15 +30,15 @@ export const markSlow = async (
   const at = runtime.now()
   try {
     const { slowSince } = await changeHealth(provider, (health) => noteSlow(health, at))
-    return slowSince?.getTime() === at.getTime() ? 'slow' : 'slow beside others'
+    return slowSince?.getTime() === at.getTime() ? 'first-slow' : 'slow'
   } catch (error) {
-    // The attempt counts for more; the next one that is slow marks it.
-    log.warn('slow webhook not marked', { provider, error: error as Error })
-    return 'slow'
+    // The attempt continues; the next slow attempt marks the webhook.
+    log.warn('marking the webhook as slow failed', { provider, error: error as Error })
+    return 'first-slow'
   }
 }
 
-/** Whether a slow attempt is answered within the time that receivers are asked to keep to. */
+/** Reports whether a slow attempt gets its response within the time that receivers should keep. */
 export const isPrompt = async (
   sending: Promise<unknown>,
   runtime: Pick<Runtime, 'pause'>,
@@ -52,44 +49,47 @@ const takesLonger = async (
   seconds: number,
   runtime: Pick<Runtime, 'pause'>,
 ): Promise<boolean> => {
-  const answered = new AbortController()
+  const done = new AbortController()
   return Promise.race([
     sending.then(() => false),
-    runtime.pause(seconds * 1000, answered.signal).then(() => true),
-  ]).finally(() => answered.abort())
+    runtime.pause(seconds * 1000, done.signal).then(() => true),
+  ]).finally(() => done.abort())
 }
 
 type OutcomeRecord = {
   provider: ProviderId
-  /** As it was read before the attempt. */
+  /** The health as read before the attempt. */
   health: WebhookHealth
-  made: AttemptTiming
+  milliseconds: number
   succeeded: boolean
-  /** Nothing more is tried for what was attempted. */
+  /** Whether the delivery has no attempts left. */
   abandoned: boolean
 }
 
-/** Writes what an attempt turned; when the webhook answers again, what it missed is taken up. */
+/** Updates the health after an attempt, and starts the recovery of a webhook (docs/api.md#recovery). */
 export const recordOutcome = async (
-  { provider, health, made, succeeded, abandoned }: OutcomeRecord,
+  { provider, health, ...outcome }: OutcomeRecord,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const at = runtime.now()
-  const noted: HealthObservation = { at, milliseconds: made.milliseconds, succeeded, abandoned }
-  // By what was read before, most attempts turn nothing; that something is owed must be sure.
-  const mayTurn = abandoned || noteAttempt(health, noted) !== health
-  const after = mayTurn ? await updateHealth(provider, noted) : health
-  logHealthChange(provider, health, after, at)
+  const observation: HealthObservation = { at, ...outcome }
+  // Most attempts change nothing and need no read. An abandoned delivery must be recorded for certain.
+  const mayChange = outcome.abandoned || noteAttempt(health, observation) !== health
+  const next = mayChange ? await updateHealth(provider, observation) : health
+  logHealthChange(provider, health, next, at)
 }
 
-/** By what stands now: another attempt may have been the last of its delivery meanwhile. */
-const updateHealth = (provider: ProviderId, noted: HealthObservation): Promise<WebhookHealth> =>
+/** Decides by the current health, because a concurrent attempt may have exhausted its delivery. */
+const updateHealth = (
+  provider: ProviderId,
+  observation: HealthObservation,
+): Promise<WebhookHealth> =>
   changeHealth(provider, async (health) => {
     const { exhaustedSince } = health
-    if (noted.succeeded && exhaustedSince) {
+    if (observation.succeeded && exhaustedSince) {
       const id = `automatic-${exhaustedSince.getTime()}`
-      // Before it is forgotten that anything is owed.
-      await openRecovery(automaticRecovery({ provider, id, now: noted.at }))
+      // Before the write that clears `exhaustedSince`: after a crash the recovery still exists.
+      await openRecovery(automaticRecovery({ provider, id, now: observation.at }))
     }
-    return noteAttempt(health, noted)
+    return noteAttempt(health, observation)
   })

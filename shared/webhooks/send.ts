@@ -1,11 +1,13 @@
-import type { Webhook } from '../domain/providers/provider.ts'
-import { eventId, PING, type ProviderEvent, pingBody } from '../domain/webhooks/event.ts'
+import { defined } from '../domain/defined.ts'
+import { eventId, PING, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
+import type { Webhook } from '../domain/webhooks/webhook.ts'
+import { pingBody } from '../views/webhook-payload.ts'
 import { network } from './http/network.ts'
-import { post, type Sent } from './http/sender.ts'
+import { post, type SendResult } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'
 
-const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<Sent> =>
+const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<SendResult> =>
   post(
     {
       url: webhook.url,
@@ -13,23 +15,22 @@ const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Pro
       headers: signatureHeaders(webhook, signed),
       timeoutSeconds: webhook.timeoutSeconds,
       connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
-      ...(signal ? { signal } : {}),
+      ...defined({ signal }),
     },
     network,
   )
 
-type Sending = {
+type SendRequest = {
   event: ProviderEvent
   /** X-SVC-Delivery-ID. */
   id: string
   webhook: Webhook
   at: Date
-  /** Breaks it off. */
   signal: AbortSignal
 }
 
-/** Signs an event, and posts it. */
-export const send = ({ event, id, webhook, at, signal }: Sending): Promise<Sent> => {
+/** Signs and posts an event. */
+export const send = ({ event, id, webhook, at, signal }: SendRequest): Promise<SendResult> => {
   const signed = {
     body: JSON.stringify(event.payload(webhook)),
     event: sentType(event.type, webhook),
@@ -40,21 +41,21 @@ export const send = ({ event, id, webhook, at, signal }: Sending): Promise<Sent>
   return sendSigned(webhook, signed, signal)
 }
 
-// Its caller waits for the answer, and gives up before thirty seconds.
+// The caller of a ping waits for its result, and API Gateway times out after 30 seconds.
 const PING_SECONDS = 15
 const PING_CONNECTION_SECONDS = 10
 
-/** Signs a ping, and posts it. */
+/** Signs and posts a ping, with shorter timeouts. */
 export const ping = (
   webhook: Webhook,
   { id, eventId, at }: { id: string; eventId: string; at: Date },
-): Promise<Sent> => {
-  const patient = {
+): Promise<SendResult> => {
+  const capped = {
     ...webhook,
     timeoutSeconds: Math.min(webhook.timeoutSeconds, PING_SECONDS),
     connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
   }
-  return sendSigned(patient, {
+  return sendSigned(capped, {
     body: pingBody({ eventId, at }),
     event: PING,
     eventId,

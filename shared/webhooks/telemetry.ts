@@ -7,12 +7,13 @@ import { failingDays, healthState, type WebhookHealth } from '../domain/webhooks
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 
-/** One wide line for each attempt and each turn of a webhook, and their figures. */
-
-/** @param delivery as the attempt left it, or as it was given up without one */
+/**
+ * Logs and measures one attempt, in one wide line.
+ * @param tried false for a delivery that was abandoned without an attempt
+ */
 export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
   const { reference, provider, status, last, reason } = delivery
-  log.info(tried ? 'delivery attempted' : 'delivery given up', {
+  log.info(tried ? 'delivery attempted' : 'delivery abandoned', {
     delivery_id: deliveryId(delivery),
     event_id: eventId(delivery),
     event: eventTypes[delivery.event].event,
@@ -31,24 +32,27 @@ export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): v
     milliseconds: last?.milliseconds ?? null,
   })
   measure({
-    ...(tried && last ? { WebhookAttemptMilliseconds: last.milliseconds } : {}),
-    ...(tried && last ? { [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1 } : {}),
-    ...(status === 'abandoned' ? { WebhookAbandoned: 1 } : {}),
+    ...(tried &&
+      last && {
+        WebhookAttemptMilliseconds: last.milliseconds,
+        [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1,
+      }),
+    ...(status === 'abandoned' && { WebhookAbandoned: 1 }),
   })
 }
 
-/** What turned for the better or the worse, and for how many days it has been failing. */
+/** Logs a change of the health state, and measures for how many days the webhook has been failing. */
 export const logHealthChange = (
   provider: ProviderId,
-  before: WebhookHealth,
-  after: WebhookHealth,
+  previous: WebhookHealth,
+  next: WebhookHealth,
   now: Date,
 ): void => {
-  const state = healthState(after)
-  if (state === 'healthy' && healthState(before) !== state) {
+  const state = healthState(next)
+  if (state === 'healthy' && healthState(previous) !== state) {
     log.info('webhook recovered', { provider })
-  } else if (healthState(before) !== state) {
-    log.warn(`webhook ${state}`, { provider, failing_since: after.failingSince })
+  } else if (healthState(previous) !== state) {
+    log.warn(`webhook ${state}`, { provider, failing_since: next.failingSince })
   }
-  if (after.failingSince) measure({ WebhookFailingDays: failingDays(after, now) })
+  if (next.failingSince) measure({ WebhookFailingDays: failingDays(next, now) })
 }

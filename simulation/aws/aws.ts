@@ -13,10 +13,10 @@ import { queueCalls } from './queue-calls.ts'
 import { newQueues, type Queues } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
-import { newWatch } from './sweep-schedule.ts'
+import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
-/** All of AWS that a stage has, in memory: what functions call, and what has functions run. */
+/** An in-memory AWS: the services that functions call and the triggers that invoke them. */
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -34,13 +34,11 @@ type Deps = {
 
 const streamed: readonly string[] = jobs.relay.from.stream
 
-/** What the relay is not fed with does not reach it. */
 const isStreamed = (entity: string | undefined): boolean =>
   entity !== undefined && streamed.includes(entity)
 
 const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
-    // While there is something to be lost.
     const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 5 * MINUTE_MS)
     const to = from + random.between(MINUTE_MS, 10 * MINUTE_MS)
     return (): boolean => {
@@ -51,8 +49,8 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
   },
 })
 
-/** The table of a world. Whatever changes in it is in its stream, and is looked after. */
-const tableOf = (deps: Deps, queues: { ring: () => void }) => {
+/** The table; feeds its changes to the stream and to the sweep's schedule. */
+const tableOf = (deps: Deps, queues: { fire: () => void }) => {
   const { clock, random, faults, effects, run } = deps
   const table = newTable({
     definition: tableDefinition,
@@ -60,15 +58,15 @@ const tableOf = (deps: Deps, queues: { ring: () => void }) => {
     now: clock.now,
     indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
     by: () => {
-      const worker = effects.acting()
+      const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
     },
   })
   const stream = streamFeed({ run, clock, random, faults })
-  const watch = newWatch({
+  const sweeps = newSweepSchedule({
     clock,
-    ring: queues.ring,
-    passOver: (until) => {
+    fire: queues.fire,
+    skipTo: (until) => {
       const Item = {
         pk: 'SWEEP',
         sk: 'SWEEP',
@@ -83,11 +81,11 @@ const tableOf = (deps: Deps, queues: { ring: () => void }) => {
     try {
       return table.run(name, input)
     } finally {
-      for (const one of table.changes.slice(followed)) {
+      for (const written of table.changes.slice(followed)) {
         followed += 1
-        watch.follow(one)
-        if (one.after && isStreamed(one.after.entity)) {
-          stream.take(table.streamRecord(one), one.after.pk)
+        sweeps.follow(written)
+        if (written.after && isStreamed(written.after.entity)) {
+          stream.take(table.streamRecord(written), written.after.pk)
         }
       }
     }
@@ -99,10 +97,15 @@ export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
   const { clock, random, faults, effects, scenario, run } = deps
-  const queues: Queues = newQueues({ clock, random, faults, onVisible: (one) => feed.offer(one) })
+  const queues: Queues = newQueues({
+    clock,
+    random,
+    faults,
+    onVisible: (message) => feed.offer(message),
+  })
   const feed = queueFeed({ run, queues: () => queues, random })
   const scheduler = newScheduler({ clock, random, faults, effects, queues })
-  const { change, items, changes } = tableOf(deps, { ring: () => scheduler.ring('sweeps') })
+  const { change, items, changes } = tableOf(deps, { fire: () => scheduler.fireCron('sweeps') })
   const outage = outages(deps)
   const toTable = tableCalls({
     run: change,
@@ -128,7 +131,7 @@ export const newAws = (deps: Deps) => {
     })
     for (const minutes of [0, 20, 60]) {
       clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) scheduler.ring('settlement-runs')
+        if (!isMissed) scheduler.fireCron('settlement-runs')
       })
     }
   }
@@ -142,6 +145,5 @@ export const newAws = (deps: Deps) => {
     },
     items,
     changes,
-    deadLetters: queues.deadLetters,
   }
 }

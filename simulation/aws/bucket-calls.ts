@@ -3,7 +3,7 @@ import type { Faults } from '../engine/faults.ts'
 import { unavailable } from './failures.ts'
 import type { Command } from './sdk.ts'
 
-/** Calls to S3: reports of batches are written there, and nobody in a world reads them. */
+/** Calls to S3, which stores nothing: no function reads a report. */
 export const reportCalls =
   ({ effects, faults }: { effects: Effects; faults: Faults }) =>
   ({ constructor: { name }, input }: Command): Promise<unknown> | undefined => {

@@ -1,7 +1,7 @@
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { queueArn, queueNames, queueUrl } from './queues.ts'
 
-/** What a deployment says to its functions; to be said before any of them is loaded. */
+/** The environment variables of a deployment; set before any function is loaded. */
 export const REFERENCE_PREFIX = 'DCS'
 
 Object.assign(process.env, {
@@ -17,8 +17,7 @@ Object.assign(process.env, {
   REFERENCE_PREFIX,
   REPORTS_BUCKET: 'simulated',
   SEALING_KEY: 'simulated',
-  // Warm functions of one process would remember for each other, and of one world in the next,
-  // which may be an earlier time: nothing is remembered for longer than before it was read.
+  // Disables caches: functions of one process would share them across runs, whose clocks differ.
   CACHE_SECONDS: String(-100 * 366 * 86_400),
   SCHEDULE_GROUP: 'debits',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',

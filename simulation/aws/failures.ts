@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { Random } from '../engine/random.ts'
 
-/** How calls to AWS fail, as the SDK says it. */
+/** Failures of AWS calls, as the SDK throws them. */
 
 export const timedOut = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
@@ -19,16 +19,15 @@ export const unavailable = (): Error =>
     $metadata: { httpStatusCode: 503 },
   })
 
-const cancelled = (writes: number, place: number, Code: string): Error =>
+const cancelled = (writes: number, position: number, Code: string): Error =>
   new TransactionCanceledException({
     $metadata: {},
     message: 'Transaction cancelled',
-    CancellationReasons: Array.from({ length: writes }, (_, n) => ({
-      Code: n === place ? Code : 'None',
+    CancellationReasons: Array.from({ length: writes }, (_, index) => ({
+      Code: index === position ? Code : 'None',
     })),
   })
 
-/** Another transaction is at one of the items. */
 export const conflicting = (writes: number | undefined, random: Random): Error =>
   writes === undefined
     ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })

@@ -8,45 +8,48 @@ import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Message, Queues } from './queues.ts'
 
-/** What Lambda does for queues and for the stream: batches, bounds, and what failed comes again. */
+/** Lambda's event source mappings: batches, concurrency limits and retries. */
 
 type Failures = { batchItemFailures: { itemIdentifier: string }[] }
 
-/** @returns what failed; all of it when its worker was lost, or threw */
-const failedOf = (came: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
+/** @returns the failed items; all of them after a crash */
+const failedOf = (result: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
   new Set(
-    came.kind === 'done'
-      ? (came.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+    result.kind === 'done'
+      ? (result.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
       : all,
   )
 
 const jobOf = (queue: QueueName): JobName => {
-  const found = jobNames.find((name) => {
+  const job = jobNames.find((name) => {
     const { from } = jobRow(name)
     return 'queues' in from && from.queues.includes(queue)
   })
-  if (!found) throw new Error(`Nothing is fed from ${queue}`)
-  return found
+  if (!job) throw new Error(`No job reads ${queue}`)
+  return job
 }
 
 type Feeding = { run: Run; queues: () => Queues; random: Random }
 
-/** Workers for each queue, as many at a time as its row says; others wait for one to be free. */
+/** Invokes the jobs of queues, up to their concurrency limits. */
 export const queueFeed = ({ run, queues, random }: Feeding) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
 
-  const work = async (job: JobName, queue: QueueName, taken: readonly Message[]): Promise<void> => {
+  const work = async (
+    job: JobName,
+    queue: QueueName,
+    received: readonly Message[],
+  ): Promise<void> => {
     busy.set(job, (busy.get(job) ?? 0) + 1)
-    const records = queues().receive(taken)
-    const came = await run(job as FunctionName, { Records: records })
+    const records = queues().receive(received)
+    const result = await run(job as FunctionName, { Records: records })
     busy.set(job, (busy.get(job) ?? 1) - 1)
-    // Lambda deletes nothing of a worker that was lost.
     queues().settle(
-      taken,
+      received,
       failedOf(
-        came,
-        taken.map(({ id }) => id),
+        result,
+        received.map(({ id }) => id),
       ),
     )
     feed(queue)
@@ -56,17 +59,16 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
     const job = jobOf(queue)
     const { from } = jobRow(job)
     const ready = waiting.get(queue) ?? []
-    const most = 'maxConcurrency' in from ? from.maxConcurrency : 1
-    while (ready.length > 0 && (busy.get(job) ?? 0) < most) {
-      const taken = ready
+    const limit = 'maxConcurrency' in from ? from.maxConcurrency : 1
+    while (ready.length > 0 && (busy.get(job) ?? 0) < limit) {
+      const received = ready
         .splice(random.below(ready.length), from.batchSize)
         .filter(({ isGone }) => !isGone)
-      if (taken.length > 0) void work(job, queue, taken)
+      if (received.length > 0) void work(job, queue, received)
     }
   }
 
   return {
-    /** A message is there to be taken. */
     offer: (message: Message): void => {
       const ready = waiting.get(message.queue) ?? []
       waiting.set(message.queue, ready)
@@ -77,7 +79,7 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
 }
 
 const STREAM_RETRIES_MAX = 10
-/** Of a table that is small; some worlds have one that is not. */
+/** A small table has one shard; some runs have two. */
 const SHARDS = [1, 1, 1, 2] as const
 
 type Reading = {
@@ -87,7 +89,7 @@ type Reading = {
   faults: Faults
 }
 
-/** The one reader of the table's stream: in order within a shard, and again from what failed. */
+/** Reads the stream in order within a shard, and retries from the first failed record. */
 export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   const { batchSize } = jobRow('relay').from
   const shards = Array.from({ length: random.pick(SHARDS) }, () => ({
@@ -98,7 +100,7 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   }))
 
   const read = async (shard: (typeof shards)[number]): Promise<void> => {
-    // What failed comes again in halves.
+    // A retry bisects the batch.
     const batch = shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves))
     const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
     const failed = failedOf(await run('relay', { Records: batch }), ids)
@@ -106,13 +108,12 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
     const done = first === -1 ? batch.length : first
     shard.isBusy = false
     if (done > 0 && faults.strikes('record twice')) {
-      // All of it is read again, before what follows.
       shard.waiting.splice(0, done, ...batch.slice(random.below(done), done))
     } else shard.waiting.splice(0, done)
     shard.failures = done > 0 ? 0 : shard.failures + 1
     shard.halves = first === -1 ? 0 : shard.halves + 1
     if (shard.failures > STREAM_RETRIES_MAX) {
-      // Bisected down to this one record, and put aside: the sweep is there for what it was about.
+      // Drops a record that fails alone; the sweep repairs its effects.
       shard.waiting.splice(0, 1)
       shard.failures = 0
     }
@@ -127,7 +128,6 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   }
 
   return {
-    /** A change was committed. */
     take: (record: DynamoDBRecord, pk: string): void => {
       if (faults.strikes('record lost') || faults.loses('record')) return
       const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]

@@ -5,7 +5,7 @@ import { timedOut, unavailable } from './failures.ts'
 import { type Queues, queueIn } from './queues.ts'
 import type { Command } from './sdk.ts'
 
-/** Calls to SQS, and what may become of them on their way. */
+/** Calls to SQS and their failures. */
 
 type Entry = { Id: string; MessageBody: string; DelaySeconds?: number }
 
@@ -18,7 +18,6 @@ type Deps = {
 }
 
 const TAKES = [5, 20] as const
-/** The longest delay that SQS knows. */
 const DELAY_MAX_SECONDS = 900
 
 export const queueCalls = ({ queues, effects, faults, random, isOut }: Deps) => {
@@ -37,9 +36,9 @@ export const queueCalls = ({ queues, effects, faults, random, isOut }: Deps) => 
   }
 
   const putBatch = (url: string, entries: readonly Entry[]) => {
-    const refused = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
-    const Failed = entries.filter((_, n) => n === refused).map(({ Id }) => ({ Id }))
-    for (const [n, entry] of entries.entries()) if (n !== refused) put(url, entry)
+    const rejected = faults.strikes('queue takes a part') ? random.below(entries.length) : undefined
+    const Failed = entries.filter((_, index) => index === rejected).map(({ Id }) => ({ Id }))
+    for (const [index, entry] of entries.entries()) if (index !== rejected) put(url, entry)
     return { Failed }
   }
 

@@ -5,10 +5,7 @@ import { type Clock, cancel, type Timer } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 
-/**
- * SQS standard queues: a message is there from its time on until it is deleted, hidden while
- * somebody has it, delivered more than once or late, and put aside when it came too often.
- */
+/** SQS standard queues, with delays, visibility timeouts, duplicates and redrive. */
 
 export type Message = {
   readonly id: string
@@ -16,7 +13,7 @@ export type Message = {
   readonly body: string
   receives: number
   visibleAt: number
-  /** When it is offered next. */
+  /** The timer of its next delivery. */
   offer: Timer | undefined
   isGone: boolean
 }
@@ -44,7 +41,7 @@ type Deps = {
   clock: Clock
   random: Random
   faults: Faults
-  /** Has somebody take messages of a queue. */
+  /** Offers a visible message to a job. */
   onVisible: (message: Message) => void
 }
 
@@ -52,7 +49,6 @@ export type Queues = ReturnType<typeof newQueues>
 
 export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
   const byReceipt = new Map<string, Message>()
-  const deadLetters: Message[] = []
   let count = 0
 
   const offerAt = (message: Message, at: number): void => {
@@ -88,7 +84,7 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
   }
 
   return {
-    /** Puts a message, which may get lost, or come late or twice. */
+    /** Sends a message, which may be lost, late or duplicated. */
     put: (queue: QueueName, body: string, delaySeconds = 0): void => {
       if (faults.strikes('message lost') || faults.loses(queue)) return
       count += 1
@@ -97,7 +93,7 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
       const at = clock.now() + delaySeconds * 1000 + late + random.between(5, 60)
       add(id, queue, body, at)
       if (faults.strikes('message twice')) {
-        // At once, while the first is at work, or when it is long done.
+        // At once, during the first delivery, or later.
         add(
           id,
           queue,
@@ -106,29 +102,24 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
         )
       }
     },
-    /** Hides some messages from others, as one who receives them does. */
-    receive: (taken: readonly Message[]): SQSRecord[] =>
-      taken.map((message) => {
+    /** Starts the visibility timeouts. */
+    receive: (received: readonly Message[]): SQSRecord[] =>
+      received.map((message) => {
         message.receives += 1
         offerAt(message, clock.now() + rowOf(message.queue).visibilitySeconds * 1000)
         return recordOf(message, receipts.get(message) ?? '')
       }),
-    /** Takes away what was done. What failed is seen again when its time comes. */
-    settle: (taken: readonly Message[], failed: ReadonlySet<string>): void => {
-      for (const message of taken) {
-        if (!failed.has(message.id)) remove(message)
-        else if (message.receives >= rowOf(message.queue).maxReceiveCount) {
-          remove(message)
-          deadLetters.push(message)
-        }
+    /** Deletes completed messages and dead letters; the others become visible again. */
+    settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
+      for (const message of received) {
+        const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
+        if (!failed.has(message.id) || isDeadLetter) remove(message)
       }
     },
     hide: (receipt: string, seconds: number): void => {
       const message = byReceipt.get(receipt)
       if (message) offerAt(message, clock.now() + seconds * 1000)
     },
-    deadLetters,
-    /** How many there are, hidden ones too. */
     size: (): number => receipts.size,
   }
 }

@@ -8,7 +8,7 @@ import { timedOut } from './failures.ts'
 import { type Queues, queueIn } from './queues.ts'
 import type { Command } from './sdk.ts'
 
-/** EventBridge Scheduler: fires at least once within a minute of the time, or so it says. */
+/** EventBridge Scheduler, which fires at least once, up to a minute late. */
 
 type Deps = { clock: Clock; random: Random; faults: Faults; effects: Effects; queues: Queues }
 
@@ -32,7 +32,7 @@ export const newScheduler = ({ clock, random, faults, effects, queues }: Deps) =
     const at = Date.parse(`${ScheduleExpression.slice('at('.length, -1)}Z`)
     const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
     const fire = () => {
-      // Gone after it was completed, so the name is free again.
+      // A completed schedule is deleted, so its name is free again.
       names.delete(Name)
       queues.put(queueIn(Target.Arn), Target.Input)
     }
@@ -41,8 +41,8 @@ export const newScheduler = ({ clock, random, faults, effects, queues }: Deps) =
   }
 
   return {
-    /** A schedule of the service's own, which sets off a function. */
-    ring: (queue: QueueName): void => {
+    /** Fires one of the service's cron schedules. */
+    fireCron: (queue: QueueName): void => {
       if (faults.strikes('run missed')) return
       queues.put(queue, '{}')
       if (faults.strikes('run twice')) queues.put(queue, '{}')

@@ -1,12 +1,11 @@
 import { SQSClient } from '@aws-sdk/client-sqs'
 
-/** Where the world takes the place of AWS: the one method by which every client sends. */
+/** Replaces the `send` method that all SDK clients share. */
 
 export type Command = { constructor: { name: string }; input: Record<string, unknown> }
 
 type Client = { send: (command: Command) => Promise<unknown> }
 
-/** All clients of the SDK are of one kind, so none escapes, wherever it is made. */
 export const answerCalls = (answer: (command: Command) => Promise<unknown>): void => {
   const kind: Client = Object.getPrototypeOf(SQSClient.prototype)
   kind.send = answer

@@ -2,48 +2,49 @@ import type { Clock } from '../engine/clock.ts'
 import type { Change, Item } from '../engine/observations.ts'
 
 /**
- * When the sweep has anything to find. It is set off each minute; the minutes in which it would
- * find nothing are passed over current, or a quiet night would cost more than all that happens.
+ * Fires the sweep only in minutes in which it can find work; the others would dominate the run
+ * time.
  */
 
 const MINUTE_MS = 60_000
-/** What was completed is looked at when it has had this long to be told. */
+/** The sweep checks a completed debit this long after its completion. */
 const GRACE_MS = 120_000
-/** How far one run of the sweep looks. */
+/** The longest time that one sweep covers. */
 const SPAN_MS = 600_000
 
 type Deps = {
   clock: Clock
-  ring: () => void
-  /** Writes that the sweep has looked through all up to then. */
-  passOver: (until: number) => void
+  fire: () => void
+  /** Records that the sweep has covered the time before. */
+  skipTo: (until: number) => void
 }
 
-export const newWatch = ({ clock, ring, passOver }: Deps) => {
-  const watched = new Map<string, number>()
+export const newSweepSchedule = ({ clock, fire, skipTo }: Deps) => {
+  const overdue = new Map<string, number>()
   const unsettled = new Map<string, number>()
-  let looked = { until: 0, isCutOff: false }
+  let swept = { until: 0, isCutOff: false }
   let next: { at: number; timer: { act: unknown } } | undefined
 
   const note = ({ pk, sk, work, due }: Item): void => {
     const key = `${pk} ${sk}`
-    watched.delete(key)
+    overdue.delete(key)
     unsettled.delete(key)
     if (typeof work !== 'string') return
-    if (work.startsWith('WATCH#')) watched.set(key, Date.parse(String(due)))
+    if (work.startsWith('WATCH#')) overdue.set(key, Date.parse(String(due)))
     if (work.startsWith('SETTLE#')) unsettled.set(key, Date.parse(String(due)))
   }
 
   const earliest = (times: Iterable<number>): number => {
-    let least = Number.POSITIVE_INFINITY
-    for (const time of times) if (time < least) least = time
-    return least
+    let smallest = Number.POSITIVE_INFINITY
+    for (const time of times) if (time < smallest) smallest = time
+    return smallest
   }
 
-  const unseen = (): number => earliest([...unsettled.values()].filter((due) => due > looked.until))
+  const nextUnsettled = (): number =>
+    earliest([...unsettled.values()].filter((due) => due > swept.until))
 
-  const plan = (): void => {
-    const due = Math.min(earliest(watched.values()), unseen() + GRACE_MS)
+  const schedule = (): void => {
+    const due = Math.min(earliest(overdue.values()), nextUnsettled() + GRACE_MS)
     const at = (Math.floor(Math.max(due - 1, clock.now()) / MINUTE_MS) + 1) * MINUTE_MS
     if (next && next.at <= at) return
     if (next) next.timer.act = undefined
@@ -51,32 +52,28 @@ export const newWatch = ({ clock, ring, passOver }: Deps) => {
     if (at === Number.POSITIVE_INFINITY) return
     const timer = clock.at(at, () => {
       next = undefined
-      const first = unseen()
-      if (
-        !looked.isCutOff &&
-        first !== Number.POSITIVE_INFINITY &&
-        first - looked.until > SPAN_MS
-      ) {
-        passOver(first - SPAN_MS)
+      const first = nextUnsettled()
+      if (!swept.isCutOff && first !== Number.POSITIVE_INFINITY && first - swept.until > SPAN_MS) {
+        skipTo(first - SPAN_MS)
       }
-      ring()
-      plan()
+      fire()
+      schedule()
     })
     next = { at, timer }
   }
 
   return {
-    /** Something was written that may be looked for. */
+    /** Follows a change of an item. */
     follow: ({ before, after }: Change): void => {
       if (!after) {
-        watched.delete(`${before?.pk} ${before?.sk}`)
+        overdue.delete(`${before?.pk} ${before?.sk}`)
         return
       }
       if (after.pk === 'SWEEP') {
-        looked = { until: Date.parse(String(after.until)), isCutOff: after.end !== undefined }
-      } else if ('work' in after || watched.has(`${after.pk} ${after.sk}`)) note(after)
+        swept = { until: Date.parse(String(after.until)), isCutOff: after.end !== undefined }
+      } else if ('work' in after || overdue.has(`${after.pk} ${after.sk}`)) note(after)
       else if (!unsettled.delete(`${after.pk} ${after.sk}`)) return
-      plan()
+      schedule()
     },
   }
 }

@@ -7,15 +7,14 @@ import type { Table } from '../table/table.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
 import type { Command } from './sdk.ts'
 
-/** Calls to DynamoDB: the table does what it is told, and the way there and back may fail. */
+/** Calls to DynamoDB and their failures. */
 
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
-/** Of items. */
 const SHORT_PAGE = 3
 
-/** Milliseconds of a call that is lost, and of its repeat by the SDK. */
-const PATIENCE = 2_000
+/** The time until the SDK detects a lost call; it retries once. */
+const LOST_CALL_MS = 2_000
 
 type Deps = {
   run: Table['run']
@@ -23,7 +22,6 @@ type Deps = {
   faults: Faults
   random: Random
   clock: Clock
-  /** Whether all calls are refused at this moment. */
   isOut: () => boolean
 }
 
@@ -35,9 +33,9 @@ const keyIn = ({ Key, Item }: Keyed): string => {
   return key ? `${key.pk} ${key.sk}` : ''
 }
 
-type Wanted = Record<string, { Keys: readonly object[] }>
+type KeysByTable = Record<string, { Keys: readonly object[] }>
 
-/** What a call is about, for the trace. */
+/** Returns the keys of a call, for the trace. */
 const subjectOf = (input: Record<string, unknown>): string => {
   const writes = input.TransactItems as Written[] | undefined
   if (!writes) return keyIn(input as Keyed)
@@ -49,22 +47,21 @@ const subjectOf = (input: Record<string, unknown>): string => {
 }
 
 export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps) => {
-  /** What DynamoDB may do where an answer would be long: give a part of it. */
+  /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
-      const most = Number(input.Limit ?? SHORT_PAGE)
-      return run(name, { ...input, Limit: Math.min(most, 1 + random.below(SHORT_PAGE)) })
+      const limit = Number(input.Limit ?? SHORT_PAGE)
+      return run(name, { ...input, Limit: Math.min(limit, 1 + random.below(SHORT_PAGE)) })
     }
     if (name !== 'BatchGetCommand') return undefined
-    const [[table = '', wanted] = []] = Object.entries(input.RequestItems as Wanted)
-    if (!wanted || wanted.Keys.length < 2 || !faults.strikes('read in part')) return undefined
-    const count = 1 + random.below(wanted.Keys.length - 1)
-    const [now, later] = [wanted.Keys.slice(0, count), wanted.Keys.slice(count)]
-    const output = run(name, { RequestItems: { [table]: { ...wanted, Keys: now } } })
-    return { ...output, UnprocessedKeys: { [table]: { ...wanted, Keys: later } } }
+    const [[table = '', request] = []] = Object.entries(input.RequestItems as KeysByTable)
+    if (!request || request.Keys.length < 2 || !faults.strikes('read in part')) return undefined
+    const count = 1 + random.below(request.Keys.length - 1)
+    const [read, unprocessed] = [request.Keys.slice(0, count), request.Keys.slice(count)]
+    const output = run(name, { RequestItems: { [table]: { ...request, Keys: read } } })
+    return { ...output, UnprocessedKeys: { [table]: { ...request, Keys: unprocessed } } }
   }
 
-  /** The call itself, or a failure on its way. */
   const happen = (name: string, input: Record<string, unknown>): unknown => {
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
@@ -77,7 +74,7 @@ export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps)
       try {
         run(name, input)
       } catch {
-        // Only the answer to the repeat is seen.
+        // Only the retry's result is returned.
       }
     }
     const output = inPart(name, input) ?? run(name, input)
@@ -98,8 +95,9 @@ export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps)
     return effects
       .call(outgoing, () => happen(name, input))
       .catch((error: Error) =>
-        // Whoever waits in vain waits for long.
-        error.name === 'TimeoutError' ? later(clock, 2 * PATIENCE, error) : Promise.reject(error),
+        error.name === 'TimeoutError'
+          ? later(clock, 2 * LOST_CALL_MS, error)
+          : Promise.reject(error),
       )
   }
 }

@@ -2,42 +2,48 @@ import '../platform/register.ts'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Crash } from '../engine/effects.ts'
-import { wholeNumber } from '../terminal.ts'
+import { print, wholeNumber } from '../terminal.ts'
 
 /**
- * `npm run simulate:kills`: every shape of a script, with a worker lost before and after each of its
- * effects; with `--pairs` at each pair of them, for some shapes. Ends with 1 if anything is wrong.
+ * `npm run simulate:kills`: runs every shape with a crash before and after each of its effects, or
+ * some shapes with a crash at each pair of effects. Exits with 1 after a violation.
  */
 
 const { values } = parseArgs({
   options: {
     pairs: { type: 'boolean', default: false },
-    /** Of all effects, one in so many. */
+    /** Crashes at one in so many effects. */
     'one-in': { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    /** One world again: its shape, and where workers are lost (`12:before,15:after`). */
+    /** Replays one shape. */
     shape: { type: 'string' },
-    crashes: { type: 'string', default: '' },
+    /** The crashes of a replay: `12:before,15:after`. */
+    deaths: { type: 'string', default: '' },
     trace: { type: 'boolean', default: false },
   },
 })
 
-const deathIn = (text: string): Crash => {
+const parseCrash = (text: string): Crash => {
   const [effect, when] = text.split(':')
   if (!Number(effect) || (when !== 'before' && when !== 'after')) {
-    throw new Error(`${text} is no crash: 12:before, or 12:after`)
+    throw new Error(`${text} is not a crash: use 12:before or 12:after`)
   }
   return { effect: Number(effect), when }
 }
 
 await import('../aws/environment.ts')
 if (values.shape) {
-  const { retry } = await import('./retry.ts')
-  const crashes = values.crashes.split(',').filter(Boolean).map(deathIn)
-  process.exitCode = await retry(values.shape, crashes, values.trace)
+  const { replay } = await import('../replay.ts')
+  const { scenarioOf, shapeNamed } = await import('./shapes.ts')
+  const crashes = values.deaths.split(',').filter(Boolean).map(parseCrash)
+  const scenario = { ...scenarioOf(shapeNamed(values.shape)), crashes }
+  const { effects, digest, violations } = await replay(scenario, values.trace)
+  for (const [index, effect] of effects.entries()) print(`effect ${index + 1}: ${effect}`)
+  print(`${values.shape}: trace ${digest}`)
+  process.exitCode = violations.length > 0 ? 1 : 0
 } else {
-  const { killEverywhere } = await import('./run-all.ts')
-  process.exitCode = await killEverywhere({
+  const { runAllCrashPoints } = await import('./run-all.ts')
+  process.exitCode = await runAllCrashPoints({
     pairs: values.pairs,
     oneIn: wholeNumber('one-in', values['one-in']),
     workers: wholeNumber('workers', values.workers),

@@ -1,73 +1,70 @@
 import { checkScenario } from '../check.ts'
 import { print, printVerdict, violationLine } from '../terminal.ts'
-import type { Told, Wanted } from '../worker.ts'
-import { workThrough } from '../worker-pool.ts'
-import { pairedShapes, scenarioOf, shapes } from './shapes.ts'
-
-/** Each shape with a worker lost at each effect, and what is to be said of them all. */
+import type { Task, TaskResult } from '../worker.ts'
+import { performTasks } from '../worker-pool.ts'
+import { pairedShapes, type Shape, scenarioOf, shapes } from './shapes.ts'
 
 type Size = { pairs: boolean; oneIn: number; workers: number }
-type Wish = Extract<Wanted, { kind: 'shape' }>
+type ShapeTask = Extract<Task, { kind: 'shape' }>
 
-/** More that goes wrong than this says nothing new. */
-const WRONG_MAX = 10
+/** The failed tasks after which the command stops. */
+const FAILED_MAX = 10
 
-const countEffects = async (chosen: typeof shapes): Promise<Map<string, number>> => {
+const countEffects = async (shapes: readonly Shape[]): Promise<Map<string, number>> => {
   const counts = new Map<string, number>()
-  for (const shape of chosen) {
+  for (const shape of shapes) {
     const { effects, violations } = await checkScenario(scenarioOf(shape))
-    if (violations.length > 0) throw new Error(`${shape.name} is wrong by itself`)
+    if (violations.length > 0) throw new Error(`${shape.name} fails without a crash`)
     counts.set(shape.name, effects.length)
   }
   return counts
 }
 
-function* wishes(counts: ReadonlyMap<string, number>, { pairs, oneIn }: Size): Generator<Wish> {
-  let n = 0
+function* tasks(counts: ReadonlyMap<string, number>, { pairs, oneIn }: Size): Generator<ShapeTask> {
+  let index = 0
   for (const [name, count] of counts) {
     for (let effect = 1; effect <= count; effect += 1) {
-      n += 1
-      if (n % oneIn === 0) yield { kind: 'shape', name, effect, pairs }
+      index += 1
+      if (index % oneIn === 0) yield { kind: 'shape', name, effect, pairs }
     }
   }
 }
 
-const printWrong = (told: Told, { name }: Wish): void => {
-  if (told.kind === 'failure') print(`${name}: ${told.says}`)
-  if (told.kind !== 'shape') return
-  for (const { crashes, violations } of told.unit.wrong) {
-    const spelled = crashes.map(({ effect, when }) => `${effect}:${when}`).join(',')
-    for (const violation of violations) print(`${name}, ${spelled}: ${violationLine(violation)}`)
-    print(`  again: npm run simulate:kills -- --shape '${name}' --deaths ${spelled} --trace`)
+const printFailed = (result: TaskResult, { name }: ShapeTask): void => {
+  if (result.kind === 'failure') print(`${name}: ${result.message}`)
+  if (result.kind !== 'shape') return
+  for (const { crashes, violations } of result.result.failed) {
+    const points = crashes.map(({ effect, when }) => `${effect}:${when}`).join(',')
+    for (const violation of violations) print(`${name}, ${points}: ${violationLine(violation)}`)
+    print(`  replay: npm run simulate:kills -- --shape '${name}' --deaths ${points} --trace`)
   }
 }
 
-/** @returns 1 when anything was wrong */
-export const killEverywhere = async (size: Size): Promise<number> => {
+/** @returns the exit code: 1 after a violation */
+export const runAllCrashPoints = async (size: Size): Promise<number> => {
   const startedAt = performance.now()
   const counts = await countEffects(size.pairs ? pairedShapes : shapes)
   const effects = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  let [worlds, met, wrong] = [0, 0, 0]
-  const take = (told: Told, wish: Wish): boolean => {
-    if (told.kind === 'shape') {
-      worlds += told.unit.worlds
-      met += told.unit.met
+  let [runs, crashed, failed] = [0, 0, 0]
+  const add = (result: TaskResult, task: ShapeTask): boolean => {
+    if (result.kind === 'shape') {
+      runs += result.result.runs
+      crashed += result.result.crashed
     }
-    const isWrong = told.kind !== 'shape' || told.unit.wrong.length > 0
-    if (isWrong) {
-      wrong += 1
-      printWrong(told, wish)
+    if (result.kind !== 'shape' || result.result.failed.length > 0) {
+      failed += 1
+      printFailed(result, task)
     }
-    return wrong < WRONG_MAX
+    return failed < FAILED_MAX
   }
-  await workThrough(wishes(counts, size), take, size.workers)
+  await performTasks(tasks(counts, size), add, size.workers)
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  const which = size.pairs ? 'each pair of effects' : 'each effect'
+  const points = size.pairs ? 'each pair of effects' : 'each effect'
   const part = size.oneIn === 1 ? '' : `, one in ${size.oneIn}`
   print(
-    `${counts.size} shapes, ${effects} effects; a worker lost before and after ${which}${part}: ` +
-      `${worlds} worlds, ${met} of which met it, ${seconds} s with ${size.workers} workers`,
+    `${counts.size} shapes, ${effects} effects; a crash before and after ${points}${part}: ` +
+      `${runs} runs, ${crashed} of them crashed, ${seconds} s with ${size.workers} workers`,
   )
-  printVerdict(wrong === 0)
-  return wrong === 0 ? 0 : 1
+  printVerdict(failed === 0)
+  return failed === 0 ? 0 : 1
 }

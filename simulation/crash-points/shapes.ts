@@ -1,17 +1,18 @@
 import type { Losses } from '../engine/faults.ts'
-import type { DebitScript, Report, Scenario } from '../scenario/scenario.ts'
+import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
 
 /**
- * The shapes that a debit's script can take, each small enough to lose a worker at every one of its
- * effects: what its bank says, what its receiver answers, whether it is reversed, how it is paid.
+ * The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
+ * enough for a crash at every effect.
  */
 
 const HOUR_SECONDS = 3_600
 const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
 
-/** Seconds from the charge to a while after the first, second and third midnight. */
-export const night = (n: number): number => 12 * HOUR_SECONDS + (n - 1) * 24 * HOUR_SECONDS
+/** Returns the seconds from the charge to a midnight, counted from 1. */
+export const night = (number: number): number =>
+  12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 export type Shape = {
   name: string
@@ -21,14 +22,18 @@ export type Shape = {
   losses?: Losses
 }
 
-const completed = (afterSeconds = 5, more: Partial<Report> = {}): Report => ({
+const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
   afterSeconds,
   by: 'update',
   status: 'completed',
   ...more,
 })
-const failed = (afterSeconds = 5): Report => ({ afterSeconds, by: 'update', status: 'failed' })
-const approved = (afterSeconds = 5): Report => ({
+const failed = (afterSeconds = 5): ScriptedReport => ({
+  afterSeconds,
+  by: 'update',
+  status: 'failed',
+})
+const approved = (afterSeconds = 5): ScriptedReport => ({
   afterSeconds,
   by: 'callback',
   status: 'approved',
@@ -37,36 +42,39 @@ const approved = (afterSeconds = 5): Report => ({
 const paths: readonly Shape[] = [
   { name: 'completed by an update', script: { reports: [completed()] } },
   { name: 'completed by a callback', script: { reports: [completed(5, { by: 'callback' })] } },
-  { name: 'completed, the bank took a fee', script: { reports: [completed(5, { fee: '1.25' })] } },
+  { name: 'completed with a bank fee', script: { reports: [completed(5, { fee: '1.25' })] } },
   { name: 'completed at once', script: { reports: [completed(0)] } },
   { name: 'completed twice', script: { reports: [completed(), completed(6)] } },
-  { name: 'completed, then said to have failed', script: { reports: [completed(), failed(6)] } },
-  { name: 'failed, then said to be completed', script: { reports: [failed(), completed(6)] } },
+  { name: 'completed, then reported as failed', script: { reports: [completed(), failed(6)] } },
+  { name: 'failed, then reported as completed', script: { reports: [failed(), completed(6)] } },
   { name: 'failed by an update', script: { reports: [failed()] } },
   { name: 'approved, then completed', script: { reports: [approved(), completed(30)] } },
   {
-    name: 'approved, completed after five minutes',
+    name: 'approved, completed after the approval timeout',
     script: { reports: [approved(), completed(400)] },
   },
   { name: 'approved, then failed', script: { reports: [approved(), failed(30)] } },
   { name: 'approved, then silent', script: { reports: [approved()] } },
-  { name: 'taken, then silent', script: { reports: [] } },
-  { name: 'completed as five minutes are over', script: { reports: [completed(300)] } },
-  { name: 'completed after five minutes', script: { reports: [completed(330)] } },
-  { name: 'completed after ten minutes', script: { reports: [completed(660)] } },
+  { name: 'accepted, then silent', script: { reports: [] } },
+  { name: 'completed as the approval timeout ends', script: { reports: [completed(300)] } },
+  { name: 'completed after the approval timeout', script: { reports: [completed(330)] } },
+  { name: 'completed after the processing timeout', script: { reports: [completed(660)] } },
   { name: 'rejected', script: { verdict: 'rejected', reports: [] } },
   { name: 'sandbox: completed', script: { bank: 'SBX', phone: '+233241234567' } },
   { name: 'sandbox: insufficient funds', script: { bank: 'SBX', phone: '+233241111111' } },
   { name: 'sandbox: never accepted', script: { bank: 'SBX', phone: '+233242222222' } },
   { name: 'sandbox: declined', script: { bank: 'SBX', phone: '+233243333333' } },
   { name: 'sandbox: accepted, then silent', script: { bank: 'SBX', phone: '+233244444444' } },
-  { name: 'sandbox: no such account', script: { bank: 'SBX', phone: '+233240000009' } },
-  { name: 'asked for again', script: { asks: 'again', reports: [completed()] } },
-  { name: 'its reference used for another', script: { asks: 'otherwise', reports: [completed()] } },
-  { name: 'refused', script: { asks: 'wrongly' } },
+  { name: 'sandbox: unknown account', script: { bank: 'SBX', phone: '+233240000009' } },
+  { name: 'charge repeated', script: { charge: 'twice', reports: [completed()] } },
+  {
+    name: 'reference reused for another charge',
+    script: { charge: 'reused', reports: [completed()] },
+  },
+  { name: 'charge rejected', script: { charge: 'invalid' } },
 ]
 
-/** Over the provider's daily limit of 1,500.00 in one, of a provider without any in the other. */
+/** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
   { name: 'a provider of some events: completed', script: { provider: 1, reports: [completed()] } },
   { name: 'a provider of some events: failed', script: { provider: 1, reports: [failed()] } },
@@ -92,24 +100,28 @@ const receivers: readonly Shape[] = [
     answers: [503, 503],
   },
   { name: 'a receiver that is silent once', script: { reports: [failed()] }, answers: [0] },
-  { name: 'a receiver that refuses for good', script: { reports: [completed()] }, answers: [410] },
+  {
+    name: 'a receiver that rejects permanently',
+    script: { reports: [completed()] },
+    answers: [410],
+  },
   { name: 'a receiver that redirects', script: { reports: [failed()] }, answers: [302] },
   {
-    name: 'a receiver that asks for time',
+    name: 'a receiver that answers 429 and 408',
     script: { reports: [completed()] },
     answers: [429, 408],
   },
   {
-    name: 'a receiver that is given up, and answers again',
+    name: 'a receiver that recovers after abandoned events',
     script: { provider: 3, reports: [approved(), completed(400)] },
     answers: [500, 500, 500, 500, 500, 500],
   },
   {
-    name: 'redelivered after it was received',
+    name: 'redelivered after delivery',
     script: { reports: [completed()], redelivered: 60 },
   },
   {
-    name: 'redelivered after it was given up',
+    name: 'redelivered after the last attempt',
     script: { provider: 3, reports: [completed()], redelivered: 120 },
     answers: [500, 500, 500, 500, 500, 500],
   },
@@ -117,8 +129,8 @@ const receivers: readonly Shape[] = [
 
 const reversals: readonly Shape[] = [
   { name: 'reversed at once', script: { reports: [completed()], reversed: 30 } },
-  { name: 'reversed before its day is over', script: { reports: [completed()], reversed: 3_600 } },
-  { name: 'reversed as the night begins', script: { reports: [completed()], reversed: night(1) } },
+  { name: 'reversed before midnight', script: { reports: [completed()], reversed: 3_600 } },
+  { name: 'reversed as settlement starts', script: { reports: [completed()], reversed: night(1) } },
   {
     name: 'reversed while its line is written',
     script: { reports: [completed()], reversed: night(1) + 0.3 },
@@ -132,16 +144,16 @@ const reversals: readonly Shape[] = [
     script: { reports: [completed()], reversed: night(1) + 7_200 },
   },
   {
-    name: 'reversed while it is paid',
+    name: 'reversed while its batch is paid',
     script: { reports: [completed()], reversed: night(2) + 0.4 },
   },
   {
-    name: 'reversed after it was paid',
+    name: 'reversed after its payout',
     script: { reports: [completed()], reversed: night(2) + 7_200 },
   },
-  { name: 'said to be reversed, and failed', script: { reports: [failed()], reversed: 60 } },
+  { name: 'reversal of a failed debit', script: { reports: [failed()], reversed: 60 } },
   {
-    name: 'reversed after its line, the bank took a fee',
+    name: 'reversed after its line, with a bank fee',
     script: { reports: [completed(5, { fee: '0.50' })], reversed: night(1) + 7_200 },
   },
   {
@@ -151,25 +163,25 @@ const reversals: readonly Shape[] = [
 ]
 
 const settlements: readonly Shape[] = [
-  { name: 'paid later', script: { reports: [completed()] }, payments: ['underway'] },
-  { name: 'not paid', script: { reports: [completed()] }, payments: ['rejected'] },
+  { name: 'payout under way', script: { reports: [completed()] }, payments: ['underway'] },
+  { name: 'payout rejected', script: { reports: [completed()] }, payments: ['rejected'] },
   {
-    name: 'paid later, of a provider without a webhook',
+    name: 'payout under way, of a provider without a webhook',
     script: { provider: 2, reports: [completed()] },
     payments: ['underway'],
   },
   {
-    name: 'not paid, of two attempts',
+    name: 'payout rejected, of a provider of two attempts',
     script: { provider: 3, reports: [completed()] },
     payments: ['rejected'],
   },
   {
-    name: 'reversed after its line, not paid',
+    name: 'reversed after its line, payout rejected',
     script: { reports: [completed()], reversed: night(1) + 7_200 },
     payments: ['rejected'],
   },
   {
-    name: 'paid later, reversed meanwhile',
+    name: 'reversed while its payout is under way',
     script: { reports: [completed()], reversed: night(2) + 1 },
     payments: ['underway'],
   },
@@ -178,75 +190,62 @@ const settlements: readonly Shape[] = [
     script: { provider: 3, amount: '1.00', reports: [completed()] },
   },
   {
-    name: 'a fee at its most',
+    name: 'a fee at its maximum',
     script: { provider: 1, amount: '999.99', reports: [completed()] },
   },
 ]
 
-/** Losses that the sweep alone repairs. */
-const losses: readonly Shape[] = [
+/** Losses that the sweep repairs. */
+const lossy: readonly Shape[] = [
   {
-    name: 'messages about events are lost again and again',
+    name: 'twelve webhook messages are lost',
     script: { reports: [completed(20)] },
     losses: { webhooks: 12 },
   },
-  {
-    name: 'the stream is lost: completed',
-    script: { reports: [completed()] },
+  ...[
+    { status: 'completed', reports: [completed()] },
+    { status: 'failed', reports: [failed()] },
+    { status: 'timed out', reports: [] },
+  ].map(({ status, reports }) => ({
+    name: `all stream records are lost: ${status}`,
+    script: { reports },
     losses: { record: Number.POSITIVE_INFINITY },
-  },
+  })),
   {
-    name: 'the stream is lost: failed',
-    script: { reports: [failed()] },
-    losses: { record: Number.POSITIVE_INFINITY },
-  },
-  {
-    name: 'the stream is lost: silent',
-    script: { reports: [] },
-    losses: { record: Number.POSITIVE_INFINITY },
-  },
-  {
-    name: 'every timer is lost',
+    name: 'all timers are lost',
     script: { reports: [] },
     losses: { timer: Number.POSITIVE_INFINITY },
   },
   {
-    name: 'the first message to each queue is lost',
+    name: 'the first message of each queue is lost',
     script: { reports: [completed()] },
     losses: { submissions: 1, timeouts: 1, expiries: 1, 'webhooks-high': 1, 'webhooks-low': 1 },
   },
   {
-    name: 'the messages of a recovery are lost',
+    name: 'the first messages of a recovery are lost',
     script: { provider: 3, reports: [approved(), completed(400)] },
     answers: [500, 500, 500, 500, 500, 500],
     losses: { recoveries: 2 },
   },
   {
-    name: 'an event is abandoned while the webhook recovers',
+    name: 'an event is abandoned while the receiver recovers',
     script: { provider: 3, reports: [completed()], reversed: 3_600 },
     answers: [500, 500, 500, 500, 0],
   },
 ]
 
-export const shapes: readonly Shape[] = [
-  ...paths,
-  ...providers,
-  ...receivers,
-  ...reversals,
-  ...settlements,
-  ...losses,
-]
+export const shapes = [paths, providers, receivers, reversals, settlements, lossy].flat()
 
-/** Those in which every pair of effects is met: the ways that most debits go, and their rims. */
+/** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([
   'completed by an update',
-  'completed as five minutes are over',
-  'failed, then said to be completed',
-  'taken, then silent',
+  'completed as the approval timeout ends',
+  'failed, then reported as completed',
+  'accepted, then silent',
   'rejected',
-  'refused',
+  'charge rejected',
   'sandbox: completed',
-  'asked for again',
+  'charge repeated',
   'over the daily limit',
   'a provider of some events: failed',
   'a provider without a webhook: completed',
@@ -255,19 +254,24 @@ const PAIRED: ReadonlySet<string> = new Set([
 
 export const pairedShapes: readonly Shape[] = shapes.filter(({ name }) => PAIRED.has(name))
 
+export const shapeNamed = (name: string): Shape => {
+  const shape = shapes.find((shape) => shape.name === name)
+  if (!shape) throw new Error(`Unknown shape: ${name}`)
+  return shape
+}
+
 const NIGHTS = 3
 
-/** A world in which one debit scripts so. */
+/** Returns the scenario of one debit of this shape. */
 export const scenarioOf = ({
-  name: _,
   script,
   answers = [],
   payments = ['paid'],
   losses,
 }: Shape): Scenario => {
   const midnight = NOON + DAY_MS / 2
-  const one: DebitScript = {
-    n: 1,
+  const debit: DebitScript = {
+    number: 1,
     at: NOON,
     provider: 0,
     bank: 'HBA',
@@ -275,7 +279,7 @@ export const scenarioOf = ({
     phone: '+233241234567',
     verdict: 'accepted',
     reports: [],
-    asks: 'once',
+    charge: 'once',
     polls: [],
     redelivered: undefined,
     reversed: undefined,
@@ -284,7 +288,7 @@ export const scenarioOf = ({
   return {
     seed: 1,
     startAt: NOON - 60_000,
-    scripts: [one],
+    scripts: [debit],
     faults: new Set(),
     intensity: 1,
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
@@ -293,6 +297,6 @@ export const scenarioOf = ({
     ...(losses ? { losses } : {}),
     payments,
     answers,
-    providers: [one.provider],
+    providers: [debit.provider],
   }
 }

@@ -1,11 +1,11 @@
 import TinyQueue from 'tinyqueue'
 
-/** Time as a row of things that are going to happen: it goes from one to the next. */
+/** A simulated clock that jumps from one timer to the next. */
 
 export type Timer = {
   readonly at: number
   readonly order: number
-  /** False: nothing came of it, so nothing waits to be done after it. */
+  /** Returns false if it had no effect. */
   act: (() => unknown) | undefined
 }
 
@@ -28,7 +28,7 @@ export const newClock = (startAt: number) => {
     now: (): number => now,
     at,
     after: (milliseconds: number, act: () => unknown): Timer => at(now + milliseconds, act),
-    /** Has the next thing happen. @returns false when there is none up to that time */
+    /** Runs the next timer. @returns false if none is due by that time */
     step: (until: number): boolean => {
       for (;;) {
         const next = timers.peek()
@@ -45,7 +45,6 @@ export const newClock = (startAt: number) => {
   }
 }
 
-/** Takes a timer back. */
 export const cancel = (timer: Timer): void => {
   timer.act = undefined
 }

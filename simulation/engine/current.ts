@@ -2,14 +2,13 @@ import type { Runtime } from '../../shared/runtime.ts'
 import type { Network } from './network.ts'
 
 /**
- * The world that is being lived through. Worlds come one after the other in a process, and what
- * takes the place of the platform (its clock, its sockets) asks current which one it is part of.
+ * The current run. Runs follow each other in one process; the replaced platform modules look here.
  */
 
 type Here = {
   runtime: Runtime
   network: Network
-  /** A signal that is aborted after a time of that world. */
+  /** Returns a signal that aborts after a simulated time. */
   timeout: (milliseconds: number) => AbortSignal
 }
 

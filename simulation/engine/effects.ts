@@ -5,14 +5,14 @@ import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
 /**
- * What a worker does to the world deps it: each call takes its time, and just before or after
- * an effect its worker may be lost, by random or because that was said beforehand.
+ * Calls from functions to AWS and to peers. Each takes time, and a function may crash just before
+ * or after one that has an effect.
  */
 
-/** A worker that is to be lost at the k-th effect of a world, from 1. */
+/** A crash at the effect with this number, from 1. */
 export type Crash = { effect: number; when: 'before' | 'after' }
 
-/** A call on its way: to whom, what, and whether it changes anything there. */
+/** A call, and whether it has an effect. `takes` is in milliseconds. */
 export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
 
 type Deps = {
@@ -27,8 +27,8 @@ export type Effects = ReturnType<typeof newEffects>
 
 export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   let count = 0
-  const made: { name: string; at: number }[] = []
-  let acting: Invocation | undefined
+  const list: { name: string; at: number }[] = []
+  let writer: Invocation | undefined
 
   const shouldCrash = (when: Crash['when']): boolean =>
     crashes.some((crash) => crash.effect === count && crash.when === when) ||
@@ -36,12 +36,11 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
 
   const isLost = (worker: Invocation, when: Crash['when'], name: string): boolean => {
     if (!shouldCrash(when)) return false
-    trace.tell(`${worker.name}#${worker.number} is lost ${when} ${name}`)
+    trace.log(`${worker.name}#${worker.number} crashes ${when} ${name}`)
     worker.crash()
     return true
   }
 
-  /** What comes of a call when it has arrived. */
   const arrive = <T>(
     { name, changes }: Outgoing,
     worker: Invocation,
@@ -49,22 +48,22 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
   ): T | undefined => {
     if (!changes) return act()
     count += 1
-    made.push({ name, at: clock.now() })
+    list.push({ name, at: clock.now() })
     if (isLost(worker, 'before', name)) return undefined
-    acting = worker
+    writer = worker
     try {
       return act()
     } finally {
-      acting = undefined
+      writer = undefined
       isLost(worker, 'after', name)
     }
   }
 
   return {
-    made,
-    /** The worker whose effect happens at this moment; what is called by the clock has no other context. */
-    acting: (): Invocation | undefined => acting,
-    /** Has it done for whoever is at work; for the world itself at once. */
+    list,
+    /** Returns the invocation whose effect is applied; the clock has no other context. */
+    writer: (): Invocation | undefined => writer,
+    /** Performs a call for the current invocation, or at once outside of any. */
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = currentInvocation()
       if (!worker) return new Promise((resolve) => resolve(act()))
@@ -73,11 +72,11 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
         const happen = () => {
           if (worker.isCrashed) return
           try {
-            const came = arrive(outgoing, worker, act)
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}`)
-            if (!worker.isCrashed) resolve(came as T)
+            const result = arrive(outgoing, worker, act)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
+            if (!worker.isCrashed) resolve(result as T)
           } catch (error) {
-            trace.tell(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
+            trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
             if (!worker.isCrashed) reject(error)
           }
         }

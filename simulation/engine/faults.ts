@@ -1,101 +1,150 @@
 import type { Random } from './random.ts'
 
 /**
- * Everything that can go wrong, by name, with the probability that it does at each occasion. A
- * world draws which of them it has, so that some are alone and some meet, and how often they strike.
+ * The faults, with their probability at each occasion. A scenario draws its faults and their
+ * intensity.
  */
 
 type Fault = {
-  says: string
+  description: string
   probability: number
-  /** Of worlds that are not healthy, how many have it, where that is not as usual. */
+  /** The share of faulty scenarios that have it, if unusual. */
   share?: number
 }
 
 export const faults = {
   'killed before an effect': {
-    says: 'a worker is lost just before it writes, sends or posts',
+    description: 'an invocation crashes just before a write, message or request',
     probability: 0.006,
   },
-  'killed after an effect': { says: 'or just after', probability: 0.006 },
+  'killed after an effect': {
+    description: 'an invocation crashes just after one',
+    probability: 0.006,
+  },
   'stalled worker': {
-    says: 'a worker stands still for up to its timeout, and is lost when that is over',
+    description: 'an invocation pauses, at most until its timeout',
     probability: 0.001,
   },
-  'table throttled': { says: 'DynamoDB refuses a call for now', probability: 0.006 },
+  'table throttled': { description: 'DynamoDB throttles a call', probability: 0.006 },
   'table conflict': {
-    says: 'a write meets a transaction at the same item',
+    description: 'a write conflicts with a transaction',
     probability: 0.03,
   },
   'table unreachable': {
-    says: 'a call to DynamoDB is lost, and its repeat too',
+    description: 'a call to DynamoDB and its retry are lost',
     probability: 0.004,
   },
   'table result unknown': {
-    says: 'a write is done, and the answer is lost',
+    description: 'a write succeeds, but its response is lost',
     probability: 0.008,
   },
   'table call repeated': {
-    says: 'the answer is lost and the SDK repeats the call, which is done twice',
+    description: 'the response is lost and the SDK repeats the write',
     probability: 0.01,
   },
   'page cut short': {
-    says: 'a query gives fewer items than there are, and says where to go on',
+    description: 'a query returns a short page',
     probability: 0.1,
   },
-  'read in part': { says: 'a batch of reads leaves some of them for later', probability: 0.1 },
-  'index late': { says: 'an index shows a write up to a minute later', probability: 0.2 },
-  'queue unreachable': { says: 'a call to SQS is lost', probability: 0.006 },
-  'queue result unknown': { says: 'a message is sent, and the answer is lost', probability: 0.008 },
-  'queue takes a part': { says: 'SQS refuses some messages of a batch', probability: 0.01 },
-  'message twice': { says: 'a message is delivered twice, at once or later', probability: 0.06 },
-  'message late': { says: 'a message comes up to two minutes late', probability: 0.05 },
-  'message lost': { says: 'a message is gone', probability: 0.01 },
-  'record twice': { says: 'stream records come again after they were taken', probability: 0.05 },
-  'record late': { says: 'the stream stands still for up to two minutes', probability: 0.02 },
-  'record lost': { says: 'a stream record is gone', probability: 0.008 },
-  'timer late': { says: 'a schedule fires up to a minute late', probability: 0.5 },
-  'timer twice': { says: 'a schedule fires twice', probability: 0.2 },
-  'timer never': { says: 'a schedule never fires', probability: 0.15 },
-  'scheduler unreachable': { says: 'a call to Scheduler is lost', probability: 0.02 },
-  'schedule result unknown': {
-    says: 'a schedule is made, and the answer is lost',
-    probability: 0.03,
+  'read in part': {
+    description: 'a batch read leaves keys unprocessed',
+    probability: 0.1,
   },
-  'run missed': { says: 'a nightly run or a sweep is not set off', probability: 0.12 },
-  'night missed': { says: 'no run of a night is set off', probability: 0.5, share: 0.5 },
-  'run twice': { says: 'a nightly run or a sweep is set off twice', probability: 0.12 },
-  'report not written': { says: 'S3 fails', probability: 0.15 },
-  'clock skew': { says: 'a worker has another time, up to 5 s away', probability: 1 },
-  'answer lost': { says: 'a caller gets no answer, and asks again', probability: 0.06 },
-  'asked twice at once': { says: 'a caller sends a request twice at once', probability: 0.06 },
-  'bank silent': { says: 'a bank takes nothing and says nothing', probability: 0.04 },
-  'bank accepts in silence': {
-    says: 'a bank takes a debit and gives no answer',
+  'index late': { description: 'an index shows a write up to a minute later', probability: 0.2 },
+  'queue unreachable': { description: 'a call to SQS is lost', probability: 0.006 },
+  'queue result unknown': {
+    description: 'a message is sent, but the response is lost',
+    probability: 0.008,
+  },
+  'queue takes a part': { description: 'SQS rejects part of a batch', probability: 0.01 },
+  'message twice': {
+    description: 'a message is delivered twice, at once or later',
+    probability: 0.06,
+  },
+  'message late': { description: 'a message is up to two minutes late', probability: 0.05 },
+  'message lost': { description: 'a message is lost', probability: 0.01 },
+  'record twice': {
+    description: 'stream records are delivered again',
     probability: 0.05,
   },
-  'bank breaks off': { says: 'a bank takes a debit and breaks off its answer', probability: 0.05 },
-  'bank talks nonsense': { says: 'a bank answers what nobody understands', probability: 0.04 },
-  'bank down': { says: 'a bank answers 503, or takes no connection', probability: 0.04 },
-  'receiver refuses': { says: 'a receiver takes no connection', probability: 0.2 },
-  'receiver silent': { says: 'a receiver takes a webhook and never answers', probability: 0.03 },
-  'receiver slow': { says: 'a receiver answers after two to nine seconds', probability: 0.03 },
-  'receiver breaks off': { says: 'a receiver breaks off before it answers', probability: 0.04 },
-  'receiver answers 5xx': { says: 'a receiver answers 500, 502, 503 or 504', probability: 0.08 },
-  'receiver asks for time': {
-    says: 'a receiver answers 408, or 429 with Retry-After',
+  'record late': {
+    description: 'the stream pauses for up to two minutes',
+    probability: 0.02,
+  },
+  'record lost': { description: 'a stream record is lost', probability: 0.008 },
+  'timer late': { description: 'a schedule fires up to a minute late', probability: 0.5 },
+  'timer twice': { description: 'a schedule fires twice', probability: 0.2 },
+  'timer never': { description: 'a schedule never fires', probability: 0.15 },
+  'scheduler unreachable': { description: 'a call to Scheduler is lost', probability: 0.02 },
+  'schedule result unknown': {
+    description: 'a schedule is created, but the response is lost',
+    probability: 0.03,
+  },
+  'run missed': { description: 'a settlement run or a sweep does not start', probability: 0.12 },
+  'night missed': {
+    description: 'no settlement run of a night starts',
+    probability: 0.5,
+    share: 0.5,
+  },
+  'run twice': { description: 'a settlement run or a sweep starts twice', probability: 0.12 },
+  'report not written': { description: 'S3 fails', probability: 0.15 },
+  'clock skew': { description: 'the clock of an invocation is up to 5 s off', probability: 1 },
+  'answer lost': { description: 'a reply is lost and the caller retries', probability: 0.06 },
+  'asked twice at once': {
+    description: 'a caller sends a request twice concurrently',
+    probability: 0.06,
+  },
+  'bank silent': { description: 'a bank ignores a request', probability: 0.04 },
+  'bank accepts in silence': {
+    description: 'a bank accepts a request without a response',
+    probability: 0.05,
+  },
+  'bank breaks off': {
+    description: 'a bank accepts a request and breaks the connection',
+    probability: 0.05,
+  },
+  'bank talks nonsense': {
+    description: 'a bank returns an invalid response',
     probability: 0.04,
   },
-  'receiver refuses for good': { says: 'a receiver answers 4xx, 3xx or 501', probability: 0.03 },
-  'receiver unknown': { says: 'a host has no address, or no certificate', probability: 0.02 },
-  'receiver flaps': { says: 'a receiver is down for some minutes', probability: 0.25 },
+  'bank down': { description: 'a bank returns 503 or refuses connections', probability: 0.04 },
+  'receiver refuses': { description: 'a receiver refuses a connection', probability: 0.2 },
+  'receiver silent': {
+    description: 'a receiver never responds',
+    probability: 0.03,
+  },
+  'receiver slow': {
+    description: 'a receiver responds after two to nine seconds',
+    probability: 0.03,
+  },
+  'receiver breaks off': {
+    description: 'a receiver breaks the connection',
+    probability: 0.04,
+  },
+  'receiver answers 5xx': {
+    description: 'a receiver returns 500, 502, 503 or 504',
+    probability: 0.08,
+  },
+  'receiver asks for time': {
+    description: 'a receiver returns 408, or 429 with Retry-After',
+    probability: 0.04,
+  },
+  'receiver refuses for good': {
+    description: 'a receiver returns 4xx, 3xx or 501',
+    probability: 0.03,
+  },
+  'receiver unknown': {
+    description: 'a host has no address or no valid certificate',
+    probability: 0.02,
+  },
+  'receiver flaps': { description: 'a receiver is down for some minutes', probability: 0.25 },
   'table outage': {
-    says: 'DynamoDB refuses every call for up to ten minutes',
+    description: 'DynamoDB rejects every call for up to ten minutes',
     probability: 1,
     share: 0.05,
   },
   'queue outage': {
-    says: 'SQS refuses every call for up to ten minutes',
+    description: 'SQS rejects every call for up to ten minutes',
     probability: 1,
     share: 0.05,
   },
@@ -104,61 +153,61 @@ export const faults = {
 export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
-/** The usual one. */
 const SHARE = 0.16
 
 export type Faults = ReturnType<typeof newFaults>
 
-/** However bad a world is, as much goes well in it. */
-const WELL_SHARE = 0.5
+/** The highest probability that the intensity can raise a fault to. */
+const PROBABILITY_MAX = 0.5
 
-/** How many of these are lost first: messages by the prefix of their queue, stream records, timers. */
+/** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */
 export type Losses = Readonly<Record<string, number>>
 
-type Settings = {
-  /** The faults of this world. */
+type FaultSettings = {
   faults: ReadonlySet<FaultName>
-  /** How many times as often each of them strikes. */
+  /** Multiplies the probabilities. */
   intensity: number
   losses?: Losses
 }
 
-export const newFaults = (random: Random, { faults: wanted, intensity, losses = {} }: Settings) => {
+export const newFaults = (
+  random: Random,
+  { faults: selected, intensity, losses = {} }: FaultSettings,
+) => {
   const remaining = new Map(Object.entries(losses))
   const probability = new Map(
     faultNames.map((name) => {
       const usual = faults[name].probability
-      return [name, Math.max(usual, Math.min(usual * intensity, WELL_SHARE))]
+      return [name, Math.max(usual, Math.min(usual * intensity, PROBABILITY_MAX))]
     }),
   )
   const hits = new Map<FaultName, number>()
-  let isOver = false
+  let isHealed = false
   const hit = (name: FaultName): void => {
     hits.set(name, (hits.get(name) ?? 0) + 1)
   }
   return {
     hits,
-    /** It went wrong, by what was drawn beforehand. */
+    /** Counts a fault that was drawn before. */
     hit,
-    has: (name: FaultName): boolean => !isOver && wanted.has(name),
-    /** Whether it goes wrong, now. A world without a fault draws nothing for it. */
+    has: (name: FaultName): boolean => !isHealed && selected.has(name),
+    /** Draws whether a fault strikes. A fault that the scenario lacks draws nothing. */
     strikes: (name: FaultName): boolean => {
-      if (isOver || !wanted.has(name)) return false
+      if (isHealed || !selected.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
       return true
     },
-    /** Whether the scenario loses this message, record or timer. */
+    /** Whether the scenario loses a message, record or timer. */
     loses: (name: string): boolean => {
-      const key = [...remaining.keys()].find((prefix) => name.startsWith(prefix))
-      const count = key === undefined ? 0 : (remaining.get(key) ?? 0)
-      if (isOver || key === undefined || count === 0) return false
-      remaining.set(key, count - 1)
+      const [prefix, count] = [...remaining].find(([key]) => name.startsWith(key)) ?? ['', 0]
+      if (isHealed || count === 0) return false
+      remaining.set(prefix, count - 1)
       return true
     },
-    /** From now on all goes well. */
+    /** Stops all faults. */
     heal: (): void => {
-      isOver = true
+      isHealed = true
     },
   }
 }

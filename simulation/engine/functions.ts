@@ -23,7 +23,7 @@ import type { Runtime } from '../../shared/runtime.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each function has an event and a reply of its own
 export type Handler = (event: any, context: Context) => Promise<unknown>
 
-/** The functions themselves, as they are deployed, with the clock and the luck of a world. */
+/** The deployed functions, with a simulated runtime. */
 export const functionsOf = (runtime: Runtime) =>
   ({
     charge: charge(runtime),

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, cancel } from './clock.ts'
 
-/** Workers: each does one piece of work, and may be lost at any moment of it. */
+/** Invocations of functions; each may crash at any moment. */
 
 export type Invocation = {
   readonly name: string
   readonly number: number
-  /** How far its clock is away from that of the world, in milliseconds. */
+  /** The offset of its clock, in milliseconds. */
   readonly skew: number
   isCrashed: boolean
   crash: () => void
@@ -14,20 +14,20 @@ export type Invocation = {
 
 const atWork = new AsyncLocalStorage<Invocation>()
 
-/** Whose work this is; undefined: nobody's that could be lost. */
+/** Returns the current invocation; undefined in the simulator itself. */
 export const currentInvocation = (): Invocation | undefined => atWork.getStore()
 
-/** A promise of its own for each who waits: one for all would remember everybody who ever did. */
+/** Returns a new promise each time: a shared one would retain every waiter. */
 export const never = (): Promise<never> => new Promise(() => undefined)
 
 export type InvocationResult<T> =
   | { kind: 'done'; value: T }
   | { kind: 'threw'; error: unknown }
-  | { kind: 'lost' }
+  | { kind: 'crashed' }
 
 type Deps = {
   clock: Clock
-  /** How far the clock of the next one is away. */
+  /** Draws the clock offset of the next invocation. */
   skew: () => number
 }
 
@@ -36,7 +36,7 @@ export type Invocations = ReturnType<typeof newInvocations>
 export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
   return {
-    /** What comes of some work, of which a function has so much time. */
+    /** Runs work with a timeout. */
     run: <T>(
       name: string,
       timeoutSeconds: number,
@@ -44,10 +44,10 @@ export const newInvocations = ({ clock, skew }: Deps) => {
     ): Promise<InvocationResult<T>> => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
-      // What comes after the first end is nobody's: a promise is resolved once.
-      const end = (came: InvocationResult<T>): void => {
+      // Only the first result counts.
+      const end = (result: InvocationResult<T>): void => {
         cancel(timeout)
-        resolve(came)
+        resolve(result)
       }
       const invocation: Invocation = {
         name,
@@ -56,7 +56,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
         isCrashed: false,
         crash: () => {
           invocation.isCrashed = true
-          end({ kind: 'lost' })
+          end({ kind: 'crashed' })
         },
       }
       const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)

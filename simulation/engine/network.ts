@@ -3,25 +3,24 @@ import type { Effects } from './effects.ts'
 import { currentInvocation } from './invocations.ts'
 import type { Random } from './random.ts'
 
-/** What lies between the service and those it calls: names, connections, and what is sent on them. */
+/** The network between the service and its peers. */
 
-export type Sent = {
+export type PeerRequest = {
   url: string
   method: string
   headers: Record<string, string>
   body: string
-  /** The invocation that sends it. */
   by?: number | undefined
 }
 
-export type Answer = { code: number; headers: Record<string, string>; text: string }
+export type PeerAnswer = { code: number; headers: Record<string, string>; text: string }
 
-/** What one who was called does, and how long that takes; `heard` is told whether it was of use. */
-export type Conduct = {
+/** A peer's response and its delay. */
+export type PeerResponse = {
   after: number
-  answer: Answer | 'broken off' | 'silence'
-  /** When the sender has the answer, or has given up. */
-  heard?: (isHeard: boolean) => void
+  answer: PeerAnswer | 'broken off' | 'silence'
+  /** Called when the sender has received the response or stopped waiting. */
+  onEnd?: (isHeard: boolean) => void
 }
 
 export type Connecting = {
@@ -31,11 +30,10 @@ export type Connecting = {
 }
 
 export type Peer = {
-  /** Whether its name leads anywhere. */
+  /** Reports whether its host name resolves. */
   isKnown: () => boolean
-  /** What comes of an attempt to connect. */
   connects: () => 'well' | 'refused' | 'no answer' | 'no certificate'
-  take: (sent: Sent) => Conduct
+  take: (sent: PeerRequest) => PeerResponse
 }
 
 type Deps = {
@@ -56,35 +54,38 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   const wait = (): number => random.between(5, 60)
   let awaited = 0
 
-  /** Somebody waits, until that is said to be over. */
+  /** Counts a waiting sender until the returned function is called. */
   const begin = (): (() => void) => {
     awaited += 1
-    let isOver = false
+    let hasEnded = false
     return () => {
-      if (!isOver) awaited -= 1
-      isOver = true
+      if (!hasEnded) awaited -= 1
+      hasEnded = true
     }
   }
 
-  /** Waits for what a peer does, or for the signal. */
-  const answered = ({ after, answer, heard }: Conduct, signal: AbortSignal): Promise<Answer> =>
+  /** Waits for a response or the signal. */
+  const answered = (
+    { after, answer, onEnd }: PeerResponse,
+    signal: AbortSignal,
+  ): Promise<PeerAnswer> =>
     new Promise((resolve, reject) => {
       const worker = currentInvocation()
-      let isOver = false
+      let hasEnded = false
       const end = (isHeard: boolean): boolean => {
-        if (isOver) return false
-        isOver = true
-        signal.removeEventListener('abort', giveUp)
-        heard?.(isHeard)
+        if (hasEnded) return false
+        hasEnded = true
+        signal.removeEventListener('abort', abort)
+        onEnd?.(isHeard)
         return true
       }
-      const giveUp = (): void => {
+      const abort = (): void => {
         if (end(false)) reject(signal.reason)
       }
-      signal.addEventListener('abort', giveUp)
+      signal.addEventListener('abort', abort)
       if (answer === 'silence') return
       clock.after(after, () => {
-        // Whoever is lost hears nothing, and has its connection closed.
+        // A crashed invocation closes its connection.
         if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
         if (answer === 'broken off') reject(brokenOff())
         else resolve(answer)
@@ -92,7 +93,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
     })
 
   return {
-    /** Whether anybody waits for an answer, and may be waiting for a time to be over. */
+    /** Reports whether a sender waits, so that a timeout may matter. */
     isAwaited: (): boolean => awaited > 0,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
@@ -103,7 +104,7 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
           else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
         })
       }),
-    /** @returns to be called when nobody waits for it any more */
+    /** @returns a function that stops waiting */
     connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
       const end = begin()
       clock.after(wait(), () => {
@@ -126,8 +127,8 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
       })
       return end
     },
-    /** Has something arrive at a peer, and waits for the answer. */
-    exchange: async (sent: Sent, signal: AbortSignal): Promise<Answer> => {
+    /** Sends a request to a peer and waits for the response. */
+    exchange: async (sent: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> => {
       const { host, pathname } = new URL(sent.url)
       const outgoing = {
         name: `${sent.method} ${host}${pathname}`,

@@ -1,84 +1,81 @@
 /**
- * All that could be seen of one simulated world: from outside, by those who call it and are called
- * by it, and from inside, by what was written into the table. The invariants are checked on this
- * alone. Every instant is the world's own, in milliseconds since 1970; amounts are as they were
- * sent or are storage.
+ * The observations of one run, which the invariants check: API calls, requests to peers, and every
+ * write to the table. Instants are simulated, in milliseconds since 1970.
  */
 
-/** An item as the document client gives it: plain JavaScript values. */
 export type Item = Record<string, unknown> & { pk: string; sk: string; entity?: string }
 
-/** One item changed by one committed write; writes of one transaction share its number. */
+/** One change of one item; the writes of a transaction share its number. */
 export type Change = {
-  /** Counts all changes from 1, in the order of their commits. */
+  /** Counts the changes from 1 in commit order. */
   sequence: number
   transaction: number
   at: number
   before: Item | undefined
   after: Item | undefined
-  /** The invocation that wrote it; undefined for what the setup was furnished with. */
+  /** The invocation that wrote it; undefined for fixtures. */
   by: { name: string; invocation: number } | undefined
 }
 
-/** One try of a request at the API, by a provider, a bank or an operator. */
+/** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {
   at: number
-  /** The file of the function: `charge`, `update-debit-transaction`, `manage-debit`, ... */
+  /** The name of the function: `charge`, `update-debit-transaction`, ... */
   name: string
-  /** Whose credential it carried; an operator has none. */
+  /** The owner of the credential; undefined for an operator. */
   caller: { kind: 'provider' | 'bank'; id: string } | undefined
   path: Record<string, string>
-  /** The body as it was sent (or, of an operator, `{ verb, options }`). */
+  /** The request body, or an operator's `{ verb, options }`. */
   sent: unknown
-  /** What came of it; undefined when the function died or the answer never came into being. */
+  /** Undefined if the function crashed or returned nothing. */
   reply:
     | {
         at: number
         status: number
         headers: Record<string, unknown>
-        /** Parsed; of an operator, what the function returned. */
+        /** The parsed body, or an operator function's result. */
         body: unknown
-        /** As it was sent, where it is the text of a reply. */
+        /** The exact text of the reply. */
         raw?: string
       }
     | undefined
-  /** Whether the caller got to see the reply. One that did not asks again. */
-  heard: boolean
-  /** The invocation that took it, as `Change.by` names it. */
+  /** Whether the caller received the reply; otherwise it retries. */
+  received: boolean
+  /** The invocation that handled it, as in `Change.by`. */
   invocation: number
 }
 
-/** One webhook as it came to a receiver. */
+/** One webhook request, as a receiver sees it. */
 export type Post = {
   at: number
   url: string
   headers: Record<string, string>
-  /** The exact bytes of the body. */
+  /** The exact body. */
   raw: string
-  /** What the receiver answered; null: it took the body and gave no answer. */
+  /** The response status; null without a response. */
   code: number | null
-  /** Whether the sender got the answer. */
-  heard: boolean
-  /** The `Retry-After` of the answer, in seconds. */
+  /** Whether the sender received the response. */
+  responseReceived: boolean
+  /** The response's `Retry-After`, in seconds. */
   retryAfter?: number
-  /** The invocation that sent it, as `Change.by` names it. */
+  /** The invocation that sent it, as in `Change.by`. */
   by?: number | undefined
 }
 
-/** One POST as it came to a bank: a debit, the payment of a batch, or a refund. */
+/** One POST to a bank: a debit, a payout or a refund. */
 export type BankPost = {
   at: number
   bank: string
   path: '/submissions' | '/settlements' | '/refunds'
   idempotencyKey: string
   body: Record<string, unknown>
-  /** Whether the bank acted on it: it knew no such key before. */
+  /** Whether the bank acted on it: the idempotency key was new. */
   effective: boolean
-  /** What the bank has made of this key, as it would say when call. */
+  /** The bank's result for this key. */
   verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
 }
 
-/** A question about a debit as it came to a bank, and the status in its reply. */
+/** One status query to a bank, and the status in its response. */
 export type BankQuery = {
   at: number
   bank: string
@@ -86,18 +83,18 @@ export type BankQuery = {
   answer: BankPost['verdict'] | 'completed' | 'failed'
 }
 
-/** `isFinished`: its worker was not lost, and it reported no failure, so that its writes were made. */
+/** `isFinished`: the invocation completed its writes and reported no failure. */
 export type InvocationRecord = { startedAt: number; isFinished: boolean }
 
 export type SimulatedProvider = {
   id: string
-  /** Its webhook; undefined for a provider that polls. */
+  /** Undefined for a provider that polls. */
   webhook:
     | { url: string; secret: string; events?: readonly string[]; attemptsMax?: number }
     | undefined
-  /** In pesewas; undefined: none. */
+  /** In pesewas; undefined for none. */
   dailyLimit: number | undefined
-  /** What a repeated charge gets; absent: the debit that there is. */
+  /** The response to a repeated charge; `return` by default. */
   duplicates?: 'return' | 'reject'
   feeSchedule:
     | { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
@@ -108,33 +105,30 @@ export type RunSetup = {
   seed: number
   referencePrefix: string
   startedAt: number
-  /** From current on nothing goes wrong any more and the world is left to come to rest. */
+  /** Faults stop here. */
   healedAt: number
   endedAt: number
-  /** Whether anything at all was to go wrong in this world. */
-  healthy: boolean
-  /** How far the clock of a worker may be away from the world's, in milliseconds. */
+  /** Whether the scenario has neither faults nor crashes. */
+  isHealthy: boolean
+  /** The largest clock offset of an invocation, in milliseconds. */
   skew: number
   providers: readonly SimulatedProvider[]
   banks: readonly string[]
-  /** The banks with endpoints of their own, which can be call. */
+  /** The banks that can be queried. */
   endpoints: readonly string[]
 }
 
 export type Observations = {
   setup: RunSetup
-  /** The whole table when the world had come to rest. */
+  /** The table at the end. */
   items: readonly Item[]
   changes: readonly Change[]
   calls: readonly ApiCall[]
   posts: readonly Post[]
   bankPosts: readonly BankPost[]
   queries: readonly BankQuery[]
-  /** As far as they are known. */
   invocations: ReadonlyMap<number, InvocationRecord>
-  /** What dead-letter queues held, and messages that nobody took. */
-  deadLetters: readonly { queue: string; body: string }[]
 }
 
-/** What is wrong, by the number of the invariant (docs/simulation.md). */
-export type Violation = { invariant: number; about: string; says: string }
+/** A violated invariant (simulation/invariants/all.ts). */
+export type Violation = { invariant: number; about: string; message: string }

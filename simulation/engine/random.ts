@@ -1,4 +1,4 @@
-/** Draws in [0, 1) that are the same for the same seed (mulberry32). */
+/** Returns numbers in [0, 1), equal for equal seeds (mulberry32). */
 export const draws = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -9,22 +9,22 @@ export const draws = (seed: number): (() => number) => {
   }
 }
 
-/** The same things in another order. */
+/** Returns the elements in random order. */
 export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
   all
-    .map((one) => ({ one, place: random() }))
+    .map((element) => ({ element, place: random() }))
     .toSorted((a, b) => a.place - b.place)
-    .map(({ one }) => one)
+    .map(({ element }) => element)
 
 export type Random = ReturnType<typeof randomOf>
 
-/** What is left to random, all of it from one seed. */
+/** Returns random draws from one seed. */
 export const randomOf = (seed: number) => {
   const draw = draws(seed)
-  const below = (n: number): number => Math.floor(draw() * n)
+  const below = (limit: number): number => Math.floor(draw() * limit)
   return {
     draw,
-    /** A whole number from 0 up to, and without, `n`. */
+    /** Returns an integer from 0 to below `limit`. */
     below,
     between: (least: number, most: number): number => least + draw() * (most - least),
     happens: (probability: number): boolean => draw() < probability,
@@ -32,7 +32,7 @@ export const randomOf = (seed: number) => {
   }
 }
 
-/** One seed out of several numbers, each of which changes all draws. */
+/** Combines numbers into one seed. */
 export const seedOf = (...parts: number[]): number => {
   let seed = 0x9e3779b9
   for (const part of parts) {

@@ -3,12 +3,12 @@ import { type Clock, cancel } from './clock.ts'
 import { currentInvocation } from './invocations.ts'
 import type { Random } from './random.ts'
 
-/** What no recorded event can pin, out of the seed of a world. */
+/** The simulated runtime: its clock, ids and randomness come from the seed. */
 
 const hex = (random: Random, digits: number): string =>
   Array.from({ length: digits }, () => random.below(16).toString(16)).join('')
 
-/** A version 4 uuid, as `randomUUID` gives it. */
+/** Returns a version 4 uuid. */
 const uuidOf = (random: Random): string =>
   [
     hex(random, 8),
@@ -36,12 +36,12 @@ export const runtimeOf = (clock: Clock, random: Random): Runtime => ({
     }),
 })
 
-// One for all: most of these end what has ended already, and to make one costs more than the rest.
+// Shared, as creating one is expensive and most are never seen.
 const passed = new DOMException('The operation timed out', 'TimeoutError')
 
 /**
- * In place of `AbortSignal.timeout`, which has the clock of this machine. Most are over before
- * their time: those that nobody can be waiting for pass without a trace.
+ * Replaces `AbortSignal.timeout`, which uses the real clock. Most signals outlive their request;
+ * those that no sender waits for do not count as steps.
  */
 export const timeoutsOf =
   (clock: Clock, isAwaited: () => boolean) =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
-/** Everything that happens in a world, in its order, as one hash; and as lines where they are wanted. */
+/** Hashes the events of a run, and prints them if requested. */
 
 export type Trace = ReturnType<typeof newTrace>
 
@@ -15,13 +15,13 @@ export const newTrace = (clock: Pick<Clock, 'now'>, print?: (line: string) => vo
     lines = []
   }
   return {
-    tell: (what: string): void => {
-      const line = `${clock.now().toFixed(3)} ${what}`
+    log: (event: string): void => {
+      const line = `${clock.now().toFixed(3)} ${event}`
       lines.push(line)
       if (lines.length >= TOGETHER) flush()
-      print?.(`${new Date(clock.now()).toISOString()} ${what}`)
+      print?.(`${new Date(clock.now()).toISOString()} ${event}`)
     },
-    /** Of all that was told; nothing may be told after. */
+    /** Returns the hash; ends the trace. */
     digest: (): string => {
       flush()
       return hash.digest('hex')

@@ -4,9 +4,8 @@ import { current } from './current.ts'
 import { type FunctionName, functionsOf, type Handler } from './functions.ts'
 import type { InvocationResult } from './invocations.ts'
 
-/** Functions that are loaded once, and run in one world after the other. */
+/** Warm functions: loaded once, they serve one run after the other. */
 
-/** A warm function outlives a world, so it asks for the clock and the luck of the one it is in. */
 const runtime: Runtime = {
   now: () => current().runtime.now(),
   newId: () => current().runtime.newId(),
@@ -19,16 +18,16 @@ export const functions: Record<FunctionName, Handler> = functionsOf(runtime)
 
 const ENDPOINT_SECONDS = 28
 
-/** How long a function may take. */
+/** Returns a function's timeout, in seconds. */
 export const timeoutOf = (name: FunctionName): number =>
   name in jobs ? jobs[name as keyof typeof jobs].timeoutSeconds : ENDPOINT_SECONDS
 
 AbortSignal.timeout = (milliseconds) => current().timeout(milliseconds)
 
-/** Has a function do a piece of work, and says what came of it. */
+/** Invokes a function. */
 export type Run = (
   name: FunctionName,
   event: unknown,
-  /** Told of the number of the invocation. */
-  began?: (invocation: number) => void,
+  /** Receives the number of the invocation. */
+  onStart?: (invocation: number) => void,
 ) => Promise<InvocationResult<unknown>>

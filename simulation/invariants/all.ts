@@ -14,7 +14,7 @@ import { eventIdsAreStable, eventsMatchHistory } from './events.ts'
 import { feesAreRight } from './fees.ts'
 import {
   historyFollowsLifecycle,
-  isWhole,
+  movesHaveOneEvent,
   movesNameTheirCause,
   oneOutcomeWins,
 } from './histories.ts'
@@ -35,103 +35,134 @@ import { bankActsOnce } from './submissions.ts'
 import { objectsAreIsolated } from './tenancy.ts'
 import { idsAreUnique, referenceIsClaimedOnce } from './uniqueness.ts'
 
-/** What must hold of every world, whatever went wrong in it. */
+/** The invariants of every run, under any faults. */
 export const invariants: readonly Invariant[] = [
-  { number: 1, says: 'an accepted charge stays as it was answered', check: acceptedChargeKept },
-  { number: 2, says: 'a refused charge leaves nothing behind', check: refusedChargeLeavesNoTrace },
+  { number: 1, rule: 'an accepted charge stays unchanged', check: acceptedChargeKept },
+  { number: 2, rule: 'a rejected charge leaves no trace', check: refusedChargeLeavesNoTrace },
   {
     number: 3,
-    says: 'a charge is there once or not at all, and a repeat tells',
+    rule: 'a charge creates at most one debit, and a repeat returns it',
     check: replayMatchesCharge,
   },
-  { number: 4, says: 'a debit comes to its end in time', check: debitsEndInTime },
-  { number: 5, says: 'a history is a path through the lifecycle', check: historyFollowsLifecycle },
+  { number: 4, rule: 'a debit ends in time', check: debitsEndInTime },
+  { number: 5, rule: 'a history follows the lifecycle', check: historyFollowsLifecycle },
   {
     number: 6,
-    says: 'of rival outcomes one wins, and the losers are told',
+    rule: 'one of several outcomes wins, and the others are rejected',
     check: allOf(oneOutcomeWins, bankLearnsOutcome),
   },
-  { number: 7, says: 'the same status again changes nothing', check: repeatedStatusChangesNothing },
-  { number: 8, says: 'times and messages are those of the way it came', check: timesMatchHistory },
-  { number: 9, says: 'references and uuids are unique and well-formed', check: idsAreUnique },
-  { number: 10, says: 'a reference of a provider names one debit', check: referenceIsClaimedOnce },
-  { number: 11, says: 'a bank acts on a debit once', check: bankActsOnce },
-  { number: 12, says: 'a move has one event, which names the status before', check: isWhole },
+  { number: 7, rule: 'a repeated status changes nothing', check: repeatedStatusChangesNothing },
+  { number: 8, rule: 'timestamps and messages match the history', check: timesMatchHistory },
+  { number: 9, rule: 'references and uuids are unique and valid', check: idsAreUnique },
+  {
+    number: 10,
+    rule: "a provider's reference belongs to one debit",
+    check: referenceIsClaimedOnce,
+  },
+  { number: 11, rule: 'a bank acts on a debit once', check: bankActsOnce },
+  {
+    number: 12,
+    rule: 'a transition has one event, which names the previous status',
+    check: movesHaveOneEvent,
+  },
   {
     number: 13,
-    says: 'an event has one id, each POST its own and a record',
+    rule: 'an event has one id; each POST has its own id and a record',
     check: eventIdsAreStable,
   },
   {
     number: 14,
-    says: 'events have no holes, and tell the state they led to',
+    rule: 'events have no gaps and show the state at their time',
     check: eventsMatchHistory,
   },
   {
     number: 15,
-    says: 'a wanted event is delivered or given up',
+    rule: 'a subscribed event is delivered or abandoned',
     check: allOf(wantedEventsEnd, abandonedEventsAreRecovered),
   },
-  { number: 16, says: 'attempts are as far apart as they must be', check: attemptsAreSpaced },
+  { number: 16, rule: 'attempts have the required delays', check: attemptsAreSpaced },
   {
     number: 17,
-    says: 'an answer decides whether there is another attempt',
+    rule: 'the response decides whether a retry follows',
     check: responseDecidesRetry,
   },
-  { number: 18, says: 'a signature is of the bytes, by the right secret', check: postsAreSigned },
-  { number: 19, says: 'what is of a provider goes to no other', check: postsReachOwner },
+  {
+    number: 18,
+    rule: 'a signature covers the exact bytes, with the right secret',
+    check: postsAreSigned,
+  },
+  { number: 19, rule: 'events reach only their own provider', check: postsReachOwner },
   {
     number: 20,
-    says: 'the day total is the sum, within the limit, always',
+    rule: 'the daily total is always the sum of the debits, within the limit',
     check: dayTotalsMatchDebits,
   },
-  { number: 21, says: 'what fits the limit is not refused for it', check: refusesOnlyAboveLimit },
-  { number: 22, says: 'a completed debit is settled once', check: debitsAreSettledOnce },
-  { number: 23, says: 'only a completed debit gets a line', check: linesAreOfCompletedDebits },
-  { number: 24, says: 'a batch is the sum of its lines', check: batchesMatchLines },
-  { number: 25, says: 'no money is made or lost', check: moneyIsConserved },
-  { number: 26, says: 'a sealed batch stays, and is paid once', check: sealedBatchesStay },
-  { number: 27, says: 'a reversal is taken back once, and later', check: reversalsAreAdjustedOnce },
+  {
+    number: 21,
+    rule: 'a charge within the limit is not rejected by it',
+    check: refusesOnlyAboveLimit,
+  },
+  { number: 22, rule: 'a completed debit is settled once', check: debitsAreSettledOnce },
+  { number: 23, rule: 'only a completed debit gets a line', check: linesAreOfCompletedDebits },
+  { number: 24, rule: 'a batch is the sum of its lines', check: batchesMatchLines },
+  { number: 25, rule: 'money is conserved', check: moneyIsConserved },
+  { number: 26, rule: 'a sealed batch stays unchanged and is paid once', check: sealedBatchesStay },
+  {
+    number: 27,
+    rule: 'a settled reversal is adjusted once, in a later batch',
+    check: reversalsAreAdjustedOnce,
+  },
   {
     number: 28,
-    says: 'a debit is settled by the first night that sees it',
+    rule: 'a debit is settled by the first night after its completion',
     check: debitsAreSettledInTime,
   },
-  { number: 29, says: 'a fee is rounded once, half to even', check: feesAreRight },
+  { number: 29, rule: 'a fee is rounded once, half to even', check: feesAreRight },
   {
     number: 30,
-    says: 'amounts are whole pesewas, and told with two decimals',
+    rule: 'amounts are whole pesewas, published with two decimals',
     check: amountsAreExact,
   },
   {
     number: 31,
-    says: 'a rejected bank report has one exception with its body',
+    rule: 'a rejected bank report has one exception with its body',
     check: rejectedReportsAreRecorded,
   },
-  { number: 32, says: 'what is of another is as if it were not there', check: objectsAreIsolated },
-  { number: 33, says: 'a move says who made it, when, and why', check: movesNameTheirCause },
+  {
+    number: 32,
+    rule: "a provider or bank never sees another's objects",
+    check: objectsAreIsolated,
+  },
+  {
+    number: 33,
+    rule: 'a transition names its actor, time and request',
+    check: movesNameTheirCause,
+  },
   {
     number: 38,
-    says: 'a bank is call before a timeout fails its debit',
+    rule: 'a bank is queried before a timeout fails its debit',
     check: bankIsQueriedFirst,
   },
   {
     number: 39,
-    says: 'a reversed debit is refunded once, by its own bank',
+    rule: 'a reversed debit is refunded once, by its own bank',
     check: reversalsAreRefundedOnce,
   },
 ]
 
-/** @returns what does not hold; nothing: all is well */
 export const violationsOf = (observations: Observations): Violation[] => {
   const index = indexObservations(observations)
   const violations: Violation[] = []
   for (const { number, check } of invariants) {
     try {
-      check(index, (about, says) => violations.push({ invariant: number, about, says }))
+      check(index, (about, message) => violations.push({ invariant: number, about, message }))
     } catch (error) {
-      // An item that is not as any item is.
-      violations.push({ invariant: number, about: 'the world', says: `cannot be judged: ${error}` })
+      // The check met a malformed item.
+      violations.push({
+        invariant: number,
+        about: 'the world',
+        message: `cannot be judged: ${error}`,
+      })
     }
   }
   return violations

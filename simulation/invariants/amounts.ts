@@ -3,12 +3,21 @@ import { allOf, type Check } from './invariant.ts'
 import { kindOf } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 30: amounts are whole pesewas where they are storage, and text of two decimals where they are told. */
+/** 30: amounts are stored as whole pesewas and published with two decimals. */
 
-const KEPT = ['amount', 'amountTotal', 'gross', 'fee', 'net', 'adjustments', 'paid', 'outstanding']
+const STORED = [
+  'amount',
+  'amountTotal',
+  'gross',
+  'fee',
+  'net',
+  'adjustments',
+  'paid',
+  'outstanding',
+]
 
 function* amountsOf(members: Record<string, unknown>): Generator<[string, unknown]> {
-  for (const name of KEPT) {
+  for (const name of STORED) {
     const amount = members[name]
     if (amount !== undefined && amount !== null) yield [name, amount]
   }
@@ -20,7 +29,7 @@ type Parts = {
   history?: readonly { set?: Record<string, unknown> }[]
 }
 
-/** An item, and what in it has amounts of its own. */
+/** Yields an item and its nested objects with amounts. */
 function* partsOf(item: Item): Generator<Record<string, unknown>> {
   yield item
   const { totals, offsets = [], history = [] } = item as Parts
@@ -29,7 +38,7 @@ function* partsOf(item: Item): Generator<Record<string, unknown>> {
   for (const { set } of history) if (set) yield set
 }
 
-const isWhole: Check = ({ observations }, report) => {
+const storedAmountsAreWhole: Check = ({ observations }, report) => {
   for (const item of observations.items) {
     if (kindOf(item) === 'another') continue
     for (const part of partsOf(item)) {
@@ -40,34 +49,34 @@ const isWhole: Check = ({ observations }, report) => {
   }
 }
 
-/** An amount as it is told, as text or as a number; null for what is not known yet. */
-const TOLD = /(?<!\\)"(?:amount|fee|gross|net|adjustments|paid|total_amount)":([^,}\]]*)/g
+/** A published amount: text, a number, or null if unknown. */
+const PUBLISHED = /(?<!\\)"(?:amount|fee|gross|net|adjustments|paid|total_amount)":([^,}\]]*)/g
 const DECIMAL = /^(?:null|"-?(?:0|[1-9][0-9]*)\.[0-9]{2}"|-?(?:0|[1-9][0-9]*)\.[0-9]{2})$/
 
 const badIn = (text: string): string | undefined => {
-  for (const [, told = ''] of text.matchAll(TOLD)) if (!DECIMAL.test(told)) return told
+  for (const [, amount = ''] of text.matchAll(PUBLISHED)) if (!DECIMAL.test(amount)) return amount
   return undefined
 }
 
-/** Of posts the exact bytes, before the metadata, which is the provider's own. */
-const isToldExactly: Check = ({ posts, debits, observations }, report) => {
+/** Checks the exact bytes of posts before the metadata, which belongs to the provider. */
+const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report) => {
   const judged = new Set<string>()
   for (const { post, about, reference } of posts) {
     if (judged.has(post.raw)) continue
     judged.add(post.raw)
     const own = post.raw.split('"previous_status":')[0] ?? ''
     const bad = badIn(own)
-    if (bad !== undefined) report(reference, `an amount is told as ${bad}`)
+    if (bad !== undefined) report(reference, `has the amount ${bad}`)
     const debit = about === 'transaction' && debits.get(reference)
     if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`)) {
-      report(reference, `its amount is not told as ${inGhs(debit.item.amount)}`)
+      report(reference, `was published without the amount ${inGhs(debit.item.amount)}`)
     }
   }
   for (const { name, reply } of observations.calls) {
     if (!reply || reply.status >= 300) continue
     const bad = badIn(reply.raw ?? '')
-    if (bad !== undefined) report(name, `an amount is told as ${bad}`)
+    if (bad !== undefined) report(name, `has the amount ${bad}`)
   }
 }
 
-export const amountsAreExact = allOf(isWhole, isToldExactly)
+export const amountsAreExact = allOf(storedAmountsAreWhole, publishedAmountsAreExact)

@@ -1,15 +1,15 @@
-import { isTakenUp } from './deliveries.ts'
+import { isRevived } from './deliveries.ts'
 import type { Check, Reporter } from './invariant.ts'
 import { type DeliveryHistory, eventKey, type ObservationIndex } from './observation-index.ts'
 import type { RawAttempt, RawDelivery } from './raw-items.ts'
 import type { ReceivedPost } from './received-posts.ts'
 import { SECOND_MS } from './time-and-money.ts'
 
-/** 16, 17: when the next attempt is made, and whether. */
+/** 16, 17: the times of attempts, and the responses that end them. */
 
 const CAP_SECONDS = 300
 
-/** Whole seconds before the attempt after attempt `k`. */
+/** Returns the delay after attempt `k`, in seconds. */
 const delaysAfter = (k: number, retryAfter: number): { least: number; most: number } => {
   const base = 2 ** k
   return {
@@ -20,13 +20,14 @@ const delaysAfter = (k: number, retryAfter: number): { least: number; most: numb
 
 const endOf = ({ at, milliseconds }: RawAttempt): number => Date.parse(at) + milliseconds
 
-/** The post that a record speaks of, if its answer was heard. */
+/** Returns the post of a recorded attempt, if its response was received. */
 const heardOf = (posts: readonly ReceivedPost[], { id, responseCode }: RawAttempt) =>
   posts.find(
-    (received) => received.id === id && received.post.heard && received.post.code === responseCode,
+    (received) =>
+      received.id === id && received.post.responseReceived && received.post.code === responseCode,
   )
 
-/** Each write of a delivery that an attempt led to. */
+/** Yields the writes of a delivery that record an attempt. */
 function* attemptsIn({ changes }: DeliveryHistory) {
   for (const { before, after } of changes) {
     if (!after?.last || after.attemptCount === (before?.attemptCount ?? 0)) continue
@@ -40,8 +41,8 @@ type Recorded = {
 }
 
 /**
- * When the worker of an attempt started, or else when it posted: what was written after that, it may
- * not have received.
+ * Returns when the invocation of an attempt started, else when it posted. It may not have seen
+ * later writes.
  */
 const startOf = (
   { by, after }: DeliveryHistory['changes'][number],
@@ -53,7 +54,6 @@ const startOf = (
   return record?.startedAt ?? post?.at ?? Date.parse(last?.at ?? '')
 }
 
-/** 16 */
 export const attemptsAreSpaced: Check = (index, report) => {
   for (const [key, record] of index.deliveries) {
     const posts = index.postsOf.get(key) ?? []
@@ -61,45 +61,45 @@ export const attemptsAreSpaced: Check = (index, report) => {
       if (after.status !== 'failed') continue
       const seconds = (Date.parse(after.nextAttemptAt ?? '') - endOf(last)) / SECOND_MS
       const { least, most } = delaysAfter(last.number, heardOf(posts, last)?.post.retryAfter ?? 0)
-      // The later time evaluate if two attempts end at once.
+      // The later time applies if two attempts end at once.
       const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
       if (seconds < least || (seconds > most && !isKept)) {
         report(key, `waits ${seconds} s after attempt ${last.number}`)
       }
     }
-    comesNotBefore(record, { posts, observations: index.observations }, report)
+    checkDueTimes(record, { posts, observations: index.observations }, report)
   }
 }
 
-/** An attempt is not made before it is due, or was call for. */
-const comesNotBefore = (
+/** 16: no attempt starts before it is due or requested. */
+const checkDueTimes = (
   { item, changes }: DeliveryHistory,
   recorded: Recorded,
   report: Reporter,
 ): void => {
   const key = eventKey(item.reference, item.n)
-  // The one who says when it is due and the one who makes it each have a clock.
+  // Two invocations, each with its own clock offset.
   const { skew } = recorded.observations.setup
-  // What was due may be on its way when another is call for: then this attempt is that.
+  // An attempt that was due may be in flight when another is requested.
   let due: number | undefined
-  let saidAt = 0
+  let setAt = 0
   for (const change of changes) {
     const { before, after } = change
     if (!after) continue
     if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
       const { at, id, number } = after.last
       const post = recorded.posts.find((received) => received.id === id)?.post
-      const madeAt = Math.min(Date.parse(at), post?.at ?? Infinity)
-      // One that was under way is no answer to what was said after it.
-      const isAfter = startOf(change, recorded) >= saidAt
-      if (due !== undefined && isAfter && madeAt < due - 2 * skew) {
-        report(key, `had attempt ${number} ${due - madeAt} ms before it was due`)
+      const startedAt = Math.min(Date.parse(at), post?.at ?? Infinity)
+      // An attempt in flight may precede the new due time.
+      const isAfter = startOf(change, recorded) >= setAt
+      if (due !== undefined && isAfter && startedAt < due - 2 * skew) {
+        report(key, `had attempt ${number} ${due - startedAt} ms before it was due`)
       }
       due = undefined
     }
     if (after.nextAttemptAt) {
       due = Math.min(due ?? Infinity, Date.parse(after.nextAttemptAt))
-      saidAt = change.at
+      setAt = change.at
     }
   }
 }
@@ -116,8 +116,8 @@ const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
 const isEnd = (status: string | undefined): boolean =>
   status === 'delivered' || status === 'abandoned'
 
-/** What a record must be after an attempt. */
-const expected = (before: RawDelivery | undefined, after: RawDelivery): string => {
+/** Returns the status that a record must have after an attempt. */
+const expectedStatus = (before: RawDelivery | undefined, after: RawDelivery): string => {
   const { last, attemptsMax, deliveredAt } = after
   if (!last) return 'pending'
   if (isSuccess(last)) return 'delivered'
@@ -126,22 +126,22 @@ const expected = (before: RawDelivery | undefined, after: RawDelivery): string =
   return deliveredAt ? 'delivered' : 'abandoned'
 }
 
-/** 17: an answer decides whether there is another attempt, and it is the receiver's own. */
+/** 17: the receiver's response decides whether a retry follows. */
 export const responseDecidesRetry: Check = (index, report) => {
   for (const [key, record] of index.deliveries) {
     const posts = index.postsOf.get(key) ?? []
     const recorded = { posts, observations: index.observations }
-    // When it came to its end, and when it was taken up again.
+    // The last end and the last revival of the record.
     let endedAt = Infinity
-    let takenUpAt = 0
+    let revivedAt = 0
     for (const change of record.changes) {
       const { before, after, at } = change
       if (!after) continue
-      if (isTakenUp(change)) [endedAt, takenUpAt] = [Infinity, at]
+      if (isRevived(change)) [endedAt, revivedAt] = [Infinity, at]
       if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
         const startedAt = startOf(change, recorded)
         if (startedAt > endedAt) report(key, `had attempt ${after.last.number} after its end`)
-        const isRival = startedAt <= takenUpAt
+        const isRival = startedAt <= revivedAt
         checkAttempt({ before, after }, { key, posts, isRival, report })
       } else if (after.status !== before?.status) checkStatusChange(change, { key, index, report })
       if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
@@ -149,47 +149,50 @@ export const responseDecidesRetry: Check = (index, report) => {
   }
 }
 
-type Deps = {
+type Context = {
   key: string
   posts: readonly ReceivedPost[]
-  /** It was under way when the record was taken up again. */
+  /** The attempt was in flight when the record was revived. */
   isRival: boolean
   report: Reporter
 }
 
 const checkAttempt = (
   { before, after }: { before: RawDelivery | undefined; after: RawDelivery },
-  { key, posts, isRival, report }: Deps,
+  { key, posts, isRival, report }: Context,
 ): void => {
   const { last, status, attemptCount, nextAttemptAt } = after
   if (!last) return
-  const wanted = expected(before, after)
-  const said = last.responseCode ?? last.cause
-  // A redelivery that was requested during a failed attempt is still due.
+  const expected = expectedStatus(before, after)
+  const response = last.responseCode ?? last.cause
+  // A redelivery requested during a failed attempt is still due.
   const isStillDue =
     isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
-  if (status !== wanted && !isStillDue) {
-    report(key, `is ${status} after ${said}, and should be ${wanted}`)
+  if (status !== expected && !isStillDue) {
+    report(key, `is ${status} after ${response}, not ${expected}`)
   }
   if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue)) {
-    report(key, `has its next attempt at ${nextAttemptAt} after ${said}`)
+    report(key, `has its next attempt at ${nextAttemptAt} after ${response}`)
   }
-  if (last.number !== attemptCount) report(key, `counts attempt ${last.number} otherwise`)
+  if (last.number !== attemptCount) report(key, `has another count than attempt ${last.number}`)
   if (last.responseCode !== null && !heardOf(posts, last)) {
-    report(key, `says that attempt ${last.number} was answered ${last.responseCode}`)
+    report(
+      key,
+      `records ${last.responseCode} for attempt ${last.number}, which its receiver did not send`,
+    )
   }
 }
 
 type Other = { key: string; index: ObservationIndex; report: Reporter }
 
-/** Without an attempt it is taken up, or not to be tried any more. */
+/** Without an attempt, a record is revived or abandoned. */
 const checkStatusChange = (
   change: DeliveryHistory['changes'][number],
   { key, index, report }: Other,
 ): void => {
   const { before, after, by, sequence } = change
-  if (!after || isTakenUp(change)) return
-  // An event without an attempt gets a record for its first attempt.
+  if (!after || isRevived(change)) return
+  // The sweep creates a record for an event that was never attempted.
   if (!before && after.status === 'pending' && by?.name === 'sweep') return
   if (after.status === 'abandoned' && index.disabled.has(after.provider)) return
   report(key, `change ${sequence} makes it ${after.status} without an attempt`)

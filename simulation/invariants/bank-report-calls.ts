@@ -1,15 +1,15 @@
 import type { ApiCall } from '../engine/observations.ts'
 import { codeIn, type Members, membersOf } from './reply.ts'
 
-/** What a bank said of a debit, by its update or its callback. */
+/** A bank's call of one of the two report endpoints. */
 export type BankReportCall = {
   call: ApiCall
   bank: string
   uuid: string
-  /** `completed`, `failed`, `approved`, or whatever else was sent. */
+  /** The sent status, valid or not. */
   status: unknown
   sent: Members
-  /** The published code of a refusal. */
+  /** The error code of a rejection. */
   code: unknown
 }
 
@@ -32,6 +32,5 @@ export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
     ]
   })
 
-/** The function of a report, told by its name. */
 export const isReporting = (name: string | undefined): boolean =>
   name !== undefined && REPORTS.has(name)

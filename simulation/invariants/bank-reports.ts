@@ -3,22 +3,22 @@ import type { Check, Reporter } from './invariant.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './reply.ts'
 
-/** 6, 7, 31: what banks reported, and what became of it. */
+/** 6, 7, 31: bank reports and their effects. */
 
 const INVALID_TRANSITION = 3001
 
-/** When a debit came to a status, by the write of it; undefined: never. */
+/** Returns when a debit got a status; undefined for never. */
 const cameTo = ({ changes }: DebitHistory, status: string): number | undefined =>
   changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at
 
-/** What a report loses to. */
+/** The statuses that a report loses to. */
 const RIVALS: Record<string, readonly string[]> = {
   completed: ['failed', 'reversed'],
   failed: ['completed'],
   approved: ['completed', 'failed'],
 }
 
-/** 6: who is told yes has won, or came after one who said the same; who is told no has lost. */
+/** 6: an accepted report won or repeats the winner; a rejected one lost. */
 export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
   for (const { call, uuid, status, code } of reports) {
     const debit = byUuid.get(uuid)
@@ -27,29 +27,29 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
     const hadCome = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= reply.at
     const about = debit.item.reference
     if (isAccepted(call) && status !== 'approved' && !hadCome(status)) {
-      report(about, `its bank was told that it is ${status}`)
+      report(about, `its bank received ${status}, which it was not`)
     }
     if (code === INVALID_TRANSITION && !RIVALS[status]?.some(hadCome)) {
-      report(about, `its bank was told that it cannot be ${status}`)
+      report(about, `its bank was rejected, but ${status} was possible`)
     }
   }
 }
 
-/** 7: who says the same again is told yes, and nothing is written. */
+/** 7: a repeated status is accepted and writes nothing. */
 export const repeatedStatusChangesNothing: Check = (index, report) => {
   for (const bankReport of index.reports) {
     const debit = index.byUuid.get(bankReport.uuid)
     if (!debit) continue
     const { call, status, code } = bankReport
     if (isRefused(call) && writtenBy(bankReport, debit, index) > 0) {
-      report(debit.item.reference, `was changed, and its bank was told ${call.reply?.status}`)
+      report(debit.item.reference, `was changed, but its bank received ${call.reply?.status}`)
     }
     if (!isRepeat(bankReport, debit)) continue
     if (code === INVALID_TRANSITION) {
-      report(debit.item.reference, `was ${status} already, and its bank was refused`)
+      report(debit.item.reference, `was already ${status}, but its bank was rejected`)
     }
     if (writtenBy(bankReport, debit, index) > 0) {
-      report(debit.item.reference, `was ${status} already, and is written again`)
+      report(debit.item.reference, `was already ${status}, but was written again`)
     }
   }
   for (const [reference, { changes }] of index.debits) {
@@ -59,7 +59,7 @@ export const repeatedStatusChangesNothing: Check = (index, report) => {
         (before.approval === undefined || before.approval.rid === after.approval?.rid) &&
         (before.settledIn === undefined || before.settledIn === after.settledIn) &&
         (before.adjustedIn === undefined || before.adjustedIn === after.adjustedIn)
-      if (!isLasting) report(reference, `change ${sequence} marks it a second time`)
+      if (!isLasting) report(reference, `change ${sequence} marks it again`)
       if (isReporting(by?.name)) checkReportedChange(index, { sequence, before, after, by }, report)
     }
   }
@@ -74,17 +74,17 @@ const writtenBy = (
     ({ after }) => after?.pk === item.pk && after.sk === item.sk,
   ).length
 
-/** Whether it had come to that status before it was call, and was there until the reply. */
+/** Reports whether the debit had that status from the call to the reply. */
 const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
   if (status !== 'completed' && status !== 'failed') return false
   const since = cameTo(debit, status)
-  const left = cameTo(debit, 'reversed') ?? Infinity
-  return since !== undefined && since < call.at && left > (call.reply?.at ?? Infinity)
+  const reversedAt = cameTo(debit, 'reversed') ?? Infinity
+  return since !== undefined && since < call.at && reversedAt > (call.reply?.at ?? Infinity)
 }
 
 type Reported = Pick<DebitHistory['changes'][number], 'sequence' | 'before' | 'after' | 'by'>
 
-/** What a report writes is what it said. */
+/** Checks that a report's write matches its body. */
 const checkReportedChange = (
   { askedBy }: ObservationIndex,
   change: Reported,
@@ -95,12 +95,12 @@ const checkReportedChange = (
   if (!call || !before || !after) return
   const { status } = membersOf(call.sent)
   const isSaid = status === 'approved' ? before.status === after.status : status === after.status
-  if (!isSaid) report(after.reference, `change ${sequence} is not what its bank said`)
+  if (!isSaid) report(after.reference, `change ${sequence} differs from its bank's report`)
 }
 
 const REJECTED = new Set([400, 422])
 
-/** 31: each rejected report of the owning bank has one exception, with the body that was sent. */
+/** 31: each rejected report of the owning bank has one exception, with its body. */
 export const rejectedReportsAreRecorded: Check = (index, report) => {
   const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
@@ -113,11 +113,11 @@ export const rejectedReportsAreRecorded: Check = (index, report) => {
     answered.add(requestId)
     const records = recordsOf.get(String(requestId)) ?? []
     const [record] = records
-    if (records.length !== 1) report(uuid, `has ${records.length} records of a rejected report`)
+    if (records.length !== 1) report(uuid, `has ${records.length} exceptions for a rejected report`)
     if (!record) continue
-    if (record.report !== JSON.stringify(sent)) report(uuid, 'has a record of another body')
+    if (record.report !== JSON.stringify(sent)) report(uuid, 'has an exception with another body')
     const kind = kindOf(bankReport, debit)
-    if (record.kind !== kind) report(uuid, `has a record of ${record.kind}, not of ${kind}`)
+    if (record.kind !== kind) report(uuid, `has an exception of kind ${record.kind}, not ${kind}`)
   }
   for (const record of index.exceptions) {
     const debit = index.debits.get(record.reference)
@@ -125,7 +125,7 @@ export const rejectedReportsAreRecorded: Check = (index, report) => {
       record.amount === debit?.item.amount &&
       record.provider === debit?.item.provider &&
       record.bank === debit?.item.bank.identifier
-    if (!isOfDebit) report(record.pk, 'is not of its debit')
+    if (!isOfDebit) report(record.pk, 'does not match its debit')
     if (answered.has(record.requestId) || !debit) continue
     if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no bankReport of a bank')
   }
@@ -138,12 +138,15 @@ const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): st
   return status === 'failed' && had('completed') ? 'contradiction' : 'refused_report'
 }
 
-/** A function that ended after it wrote the record gave no answer: one record each. */
+/** A function that crashed after its write may have recorded one exception without a reply. */
 const mayBeUnanswered = (
   { reports }: ObservationIndex,
   { item: { uuid }, exceptions }: DebitHistory,
   answered: ReadonlySet<unknown>,
 ): boolean => {
   const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId)).length
-  return unanswered <= reports.filter((one) => one.uuid === uuid && isUnknown(one.call)).length
+  return (
+    unanswered <=
+    reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call)).length
+  )
 }

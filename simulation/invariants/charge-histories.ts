@@ -3,7 +3,7 @@ import type { RawDebit } from './raw-items.ts'
 import { type Members, membersOf } from './reply.ts'
 import { pesewasOf } from './time-and-money.ts'
 
-/** All tries at call charge: those of call provider under call reference of its own. */
+/** The attempts of one charge: those of one provider with one reference. */
 
 export type ChargeRequest = {
   partnerReference: string
@@ -14,8 +14,8 @@ export type ChargeRequest = {
   metadata: unknown
 }
 
-/** `told` is the body of its reply, or nothing. */
-export type ChargeAttempt = { call: ApiCall; request: ChargeRequest; told: Members }
+/** `reply` is the parsed body of the reply. */
+export type ChargeAttempt = { call: ApiCall; request: ChargeRequest; reply: Members }
 
 export type ChargeHistory = { provider: string; partnerReference: string; tries: ChargeAttempt[] }
 
@@ -34,7 +34,6 @@ const requestIn = (sent: unknown): ChargeRequest | undefined => {
   }
 }
 
-/** Neither of two providers can tell its name and its reference from those of the other. */
 export const chargeKey = (provider: string, partnerReference: string): string =>
   `${provider}\u0000${partnerReference}`
 
@@ -47,7 +46,7 @@ export const chargesIn = (calls: readonly ApiCall[]): Map<string, ChargeHistory>
     const { partnerReference } = request
     const key = chargeKey(call.caller.id, partnerReference)
     const known = charges.get(key)
-    const tried = { call, request, told: membersOf(call.reply?.body) }
+    const tried = { call, request, reply: membersOf(call.reply?.body) }
     if (known) known.tries.push(tried)
     else charges.set(key, { provider: call.caller.id, partnerReference, tries: [tried] })
   }
@@ -63,7 +62,7 @@ const sorted = (value: unknown): unknown => {
 
 const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
 
-/** Whether a debit is what was call for. */
+/** Reports whether a debit has the requested facts. */
 export const matchesRequest = (request: ChargeRequest, debit: RawDebit): boolean =>
   request.amount === debit.amount &&
   request.phone === debit.phone &&

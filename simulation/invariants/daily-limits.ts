@@ -5,9 +5,9 @@ import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts
 import { codeIn } from './reply.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
-/** 20, 21: what a provider's debits of one day come to, after each write. */
+/** 20, 21: a provider's daily total after each write. */
 
-/** What the debits of one provider and day came to, from an instant on, and what was counted. */
+/** The sum of a day's debits and its counter, from an instant. */
 type Standing = { at: number; transaction: number; sum: number; counter: number }
 
 type DayHistory = { provider: string; sum: number; counter: number; standings: Standing[] }
@@ -25,7 +25,7 @@ const bookOf = (days: Days, provider: string, day: string): DayHistory => {
   return history
 }
 
-/** A failed debit has given back what it had of its day. */
+/** A failed debit no longer counts. */
 const add = (days: Days, debit: RawDebit | undefined, sign: 1 | -1): DayHistory | undefined => {
   if (!debit) return undefined
   const history = bookOf(days, debit.provider, dayOf(debit.history[0]?.at ?? 0))
@@ -55,7 +55,7 @@ const replay = (changes: readonly Change[]): Days => {
   changes.forEach((change, place) => {
     for (const history of play(days, change)) if (history) touched.add(history)
     const { at, transaction } = change
-    // Only a whole transaction is received by others.
+    // Readers see whole transactions only.
     if (touched.size === 0 || changes[place + 1]?.transaction === transaction) return
     for (const { sum, counter, standings } of touched) {
       standings.push({ at, transaction, sum, counter })
@@ -67,14 +67,14 @@ const replay = (changes: readonly Change[]): Days => {
 
 const replayed = new WeakMap<Observations, Days>()
 
-/** Played once for both. */
+/** Computed once for both invariants. */
 const daysIn = (observations: Observations): Days => {
   const days = replayed.get(observations) ?? replay(observations.changes)
   replayed.set(observations, days)
   return days
 }
 
-/** 20: after every write the counter is the sum of what has not failed, and within the limit. */
+/** 20: after every write, the counter equals the sum of unfailed debits, within the limit. */
 export const dayTotalsMatchDebits: Check = (
   { observations, providers, debits, dayTotals },
   report,
@@ -85,7 +85,7 @@ export const dayTotalsMatchDebits: Check = (
     if (limit === undefined) continue
     for (const { transaction, sum, counter } of standings) {
       const about = `${provider}, transaction ${transaction}`
-      if (sum > limit) report(about, `${inGhs(sum)} are over ${inGhs(limit)}`)
+      if (sum > limit) report(about, `${inGhs(sum)} exceeds ${inGhs(limit)}`)
       if (counter !== sum) {
         report(about, `the total is ${inGhs(counter)}, its debits ${inGhs(sum)}`)
       }
@@ -93,7 +93,8 @@ export const dayTotalsMatchDebits: Check = (
   }
   for (const { pk, sk, amountTotal } of dayTotals) {
     const sum = days.get(dayKey(ownerIn(pk), ownerIn(sk)))?.sum ?? 0
-    if (sum !== amountTotal) report(`${pk} ${sk}`, `says ${amountTotal}, and ${sum} are there`)
+    if (sum !== amountTotal)
+      report(`${pk} ${sk}`, `is ${amountTotal}, but the debits sum to ${sum}`)
   }
   for (const [reference, { item, createdAt }] of debits) {
     const isLimited = providers.get(item.provider)?.dailyLimit !== undefined
@@ -102,7 +103,7 @@ export const dayTotalsMatchDebits: Check = (
   }
 }
 
-/** 21: who was refused for the limit did not fit at any time of the request. */
+/** 21: a charge rejected by the limit did not fit at any time of its call. */
 export const refusesOnlyAboveLimit: Check = (index, report) => {
   const days = daysIn(index.observations)
   for (const { provider, tries } of index.charges.values()) {
@@ -111,7 +112,7 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
       const { call, request } = one
       if (!isOverLimit(one)) continue
       const about = `${provider} ${request.partnerReference}`
-      // As the clock of its worker said, it may have been another day.
+      // The invocation's clock may have shown another day.
       const { skew } = index.observations.setup
       const { at, reply } = call
       const most = Math.max(
@@ -125,25 +126,25 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
   }
 }
 
-/** Refused by the limit of the day; a bank's own maximum is refused by the same code. */
-const isOverLimit = ({ call, told }: ChargeAttempt): boolean =>
+/** Excludes a bank's own maximum, which has the same code. */
+const isOverLimit = ({ call, reply }: ChargeAttempt): boolean =>
   call.reply?.status === 400 &&
-  codeIn(told) === 3005 &&
-  JSON.stringify(told.details).includes('daily')
+  codeIn(reply) === 3005 &&
+  JSON.stringify(reply.details).includes('daily')
 
 type Refused = { most: number; amount: number; limit: number | undefined; about: string }
 
 const checkRefused = ({ most, amount, limit, about }: Refused, report: Reporter): void => {
   if (limit === undefined) {
-    report(about, 'was refused for a limit that there is not')
+    report(about, 'was rejected by a limit that does not exist')
     return
   }
   if (most + amount <= limit) {
-    report(about, `${inGhs(amount)} were refused, and ${inGhs(limit - most)} were left`)
+    report(about, `${inGhs(amount)} was rejected, but ${inGhs(limit - most)} remained`)
   }
 }
 
-/** The most that the debits of a day came to in a span of time. */
+/** Returns the largest sum in a period. */
 const mostWithin = (standings: readonly Standing[], from: number, until: number): number => {
   let most = 0
   let before = 0

@@ -5,9 +5,9 @@ import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
 import { isFinished, isReceived, type ReceivedPost } from './received-posts.ts'
 import { SETTLED } from './time-and-money.ts'
 
-/** 15: each event that a provider wants comes to an end, and nothing is said that did not happen. */
+/** 15: every subscribed event ends as delivered or abandoned. */
 
-/** Attempts after the first, by the priority of the event. */
+/** The retries of each event. */
 const RETRIES: Record<string, number> = {
   created: 2,
   pending: 2,
@@ -18,15 +18,15 @@ const RETRIES: Record<string, number> = {
   settled: 5,
 }
 
-const isWanted = ({ webhook }: SimulatedProvider, event: string): boolean => {
+const isSubscribed = ({ webhook }: SimulatedProvider, event: string): boolean => {
   if (!webhook) return false
   const name = event === 'settled' ? 'settlement.completed' : `transaction.${event}`
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-type Owed = { key: string; provider: string; event: string }
+type ExpectedEvent = { key: string; provider: string; event: string }
 
-function* eventsIn({ debits, batches }: ObservationIndex): Generator<Owed> {
+function* eventsIn({ debits, batches }: ObservationIndex): Generator<ExpectedEvent> {
   for (const [reference, { item, entries }] of debits) {
     for (const [n, { type }] of entries.entries()) {
       yield { key: eventKey(reference, n), provider: item.provider, event: type }
@@ -43,12 +43,12 @@ export const wantedEventsEnd: Check = (index, report) => {
   for (const { key, provider, event } of eventsIn(index)) {
     const settings = index.providers.get(provider)
     const record = index.deliveries.get(key)
-    if (!settings || !isWanted(settings, event)) {
-      if (record) report(key, `is not wanted by ${provider}, and is owed`)
+    if (!settings || !isSubscribed(settings, event)) {
+      if (record) report(key, `has a delivery, but ${provider} did not subscribe`)
       continue
     }
     if (!record) {
-      report(key, `is wanted by ${provider}, and was never tried`)
+      report(key, `was never attempted, but ${provider} subscribed`)
       continue
     }
     checkEnd(record.item, { key, posts: index.postsOf.get(key) ?? [], index, report })
@@ -57,59 +57,61 @@ export const wantedEventsEnd: Check = (index, report) => {
   }
 }
 
-type Judged = {
+type EndContext = {
   key: string
   posts: readonly ReceivedPost[]
   index: ObservationIndex
   report: Reporter
 }
 
-const checkEnd = (record: RawDelivery, { key, posts, index, report }: Judged): void => {
+const checkEnd = (record: RawDelivery, { key, posts, index, report }: EndContext): void => {
   const { status, attemptCount, attemptsMax, nextAttemptAt, deliveredAt, failedAt, reason } = record
-  const received = posts.filter((received) => isReceived(received) && received.post.heard)
-  if (nextAttemptAt !== null) report(key, `is ${status}, and waits for an attempt`)
+  const received = posts.filter(
+    (received) => isReceived(received) && received.post.responseReceived,
+  )
+  if (nextAttemptAt !== null) report(key, `is ${status}, but has a next attempt`)
   if (attemptCount > attemptsMax) report(key, `had ${attemptCount} of ${attemptsMax} attempts`)
   if (status === 'delivered') {
     const [first] = received
-    if (!first) report(key, 'is delivered, and nobody said that it was received')
+    if (!first) report(key, 'is delivered, but no response confirms it')
     else if (Date.parse(deliveredAt ?? '') + index.observations.setup.skew < first.post.at)
       report(key, 'is delivered too early')
-    if (deliveredAt === null) report(key, 'is delivered at no time')
+    if (deliveredAt === null) report(key, 'is delivered without a time')
     return
   }
-  if (status !== 'abandoned') report(key, `is ${status} in the end`)
+  if (status !== 'abandoned') report(key, `is ${status} at the end`)
   if (!failedAt || !reason) report(key, `is ${status} without a time and a reason`)
-  if (deliveredAt !== null) report(key, `is ${status}, and was delivered`)
-  // Who heard it may have been lost before it was written down.
+  if (deliveredAt !== null) report(key, `is ${status}, but was delivered`)
+  // The invocation that received the response may have crashed before its write.
   if (received.some(({ post }) => isFinished(post, index.observations))) {
-    report(key, 'was received after all')
+    report(key, 'was received')
   }
 }
 
-const ASKING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
+const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
-/** Whether a change takes a delivery up again, on somebody's word or as its webhook recovered. */
-export const isTakenUp = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>
+/** Reports whether a change revives a delivery, by request or by recovery. */
+export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean =>
   after?.status === 'pending' &&
-  // One that was never tried is put on record by the sweep, for its first attempt.
+  // The sweep creates a record for an event that was never attempted.
   (before !== undefined || by?.name !== 'sweep') &&
   after.attemptCount === (before?.attemptCount ?? 0) &&
-  // A later look of the sweep changes neither.
+  // A repeated sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
 
-type Attempts = { key: string; first: number; report: Reporter }
+type AttemptsContext = { key: string; first: number; report: Reporter }
 
 const AUTO_RETRIES_MAX = 3
 
-/** An attempt that is aborted because it is slow: receivers are given at least twice as long. */
+/** Slow attempts are aborted; the shortest timeout of a receiver is longer. */
 const ABORTED_MAX_MS = 8_000
 
 const isAborted = ({ responseCode, cause, milliseconds }: RawAttempt): boolean =>
   responseCode === null && milliseconds < ABORTED_MAX_MS && (cause ?? '').endsWith('_timeout')
 
 /**
- * How many attempts are allowed after one was recorded: one that was under way when the record ended
- * or when a redelivery was requested does not count, nor does one that was aborted.
+ * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
+ * or if it was in flight when the record ended or a redelivery was requested.
  */
 const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number): number => {
   if (!after?.last) return allowed
@@ -120,14 +122,17 @@ const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number)
   return Math.max(allowed + spare, least)
 }
 
-/** More attempts than at first are allowed by one for each time that it was taken up again. */
-const checkAttempts = ({ changes }: DeliveryHistory, { key, first, report }: Attempts): void => {
+/** Each revival allows one more attempt. */
+const checkAttempts = (
+  { changes }: DeliveryHistory,
+  { key, first, report }: AttemptsContext,
+): void => {
   let allowed = first
   for (const change of changes) {
     const { before, after, by, sequence } = change
     if (!after) continue
-    if (isTakenUp(change)) {
-      if (by && !ASKING.has(by.name)) report(key, `was taken up again by ${by.name}`)
+    if (isRevived(change)) {
+      if (by && !REVIVING.has(by.name)) report(key, `was revived by ${by.name}`)
       allowed = Math.max(allowed, after.attemptCount + 1)
     }
     const made = after.attemptCount - (before?.attemptCount ?? 0)
@@ -136,6 +141,6 @@ const checkAttempts = ({ changes }: DeliveryHistory, { key, first, report }: Att
       report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
     if (made < 0 || made > 1) report(key, `change ${sequence} counts ${made} attempts`)
-    if (after.autoRetries > AUTO_RETRIES_MAX) report(key, `was taken up ${after.autoRetries} times`)
+    if (after.autoRetries > AUTO_RETRIES_MAX) report(key, `was revived ${after.autoRetries} times`)
   }
 }

@@ -2,11 +2,9 @@ import type { SimulatedProvider } from '../engine/observations.ts'
 import type { Check } from './invariant.ts'
 import type { DebitHistory } from './observation-index.ts'
 
-/** 29: fees, each rounded once. */
-
 const BASIS_POINTS = 10_000
 
-/** Half a pesewa goes to the even neighbour. */
+/** Rounds half to even. */
 const share = (amount: number, basisPoints: number): number => {
   const product = amount * basisPoints
   const rest = product % BASIS_POINTS
@@ -21,7 +19,7 @@ const scheduled = (amount: number, schedule: SimulatedProvider['feeSchedule']): 
   return Math.min(Math.max(share(amount, basisPoints) + fixed, minimum), maximum)
 }
 
-/** What the bank takes itself, else what the schedule says; never more than the amount. */
+/** Returns the bank's fee, else the scheduled one; at most the amount. */
 const feeOf = (
   { item, entries }: DebitHistory,
   provider: SimulatedProvider | undefined,
@@ -30,7 +28,7 @@ const feeOf = (
   return Math.min(byBank ?? scheduled(item.amount, provider?.feeSchedule), item.amount)
 }
 
-/** 29 */
+/** 29: each fee is rounded once. */
 export const feesAreRight: Check = ({ debits, providers }, report) => {
   for (const [reference, history] of debits) {
     if (history.lines.length === 0) continue
@@ -39,7 +37,7 @@ export const feesAreRight: Check = ({ debits, providers }, report) => {
       const sign = item.type === 'debit' ? 1 : -1
       const isRight =
         item.gross === sign * history.item.amount &&
-        // Minus nothing is nothing.
+        // Turns -0 into 0.
         item.fee + 0 === sign * fee + 0 &&
         item.net === item.gross - item.fee
       if (!isRight) {

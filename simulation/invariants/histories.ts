@@ -5,9 +5,9 @@ import { type ChangeOf, type Entry, entriesOf, type RawDebit } from './raw-items
 import { requestIdOf } from './reply.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 5, 6, 12, 33: the path of a debit, write by write. */
+/** 5, 6, 12, 33: the history of a debit, write by write. */
 
-const MOVES: Record<string, readonly string[]> = {
+const TRANSITIONS: Record<string, readonly string[]> = {
   created: ['pending'],
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
@@ -16,44 +16,45 @@ const MOVES: Record<string, readonly string[]> = {
   reversed: [],
 }
 
-/** 5: a history is a path through the lifecycle, and so is each step of it. */
+/** 5: a history and each write follow the lifecycle. */
 export const historyFollowsLifecycle: Check = ({ debits }, report) => {
   for (const [reference, { item, entries, changes }] of debits) {
     if (entries[0]?.type !== 'created') report(reference, `begins as ${entries[0]?.type}`)
     entries.slice(1).forEach(({ type }, n) => {
       const from = entries[n]?.type ?? ''
-      if (!MOVES[from]?.includes(type)) report(reference, `went from ${from} to ${type}`)
+      if (!TRANSITIONS[from]?.includes(type)) report(reference, `went from ${from} to ${type}`)
     })
     const last = entries.at(-1)?.type
-    if (item.status !== last) report(reference, `is ${item.status}, and became ${last}`)
+    if (item.status !== last)
+      report(reference, `is ${item.status}, but its history ends with ${last}`)
     if (item.byStatus !== `${item.provider}#${item.status}`) {
-      report(reference, `is ${item.status}, and listed as ${item.byStatus}`)
+      report(reference, `is ${item.status}, but listed as ${item.byStatus}`)
     }
     for (const { before, after, sequence } of changes) {
       if (!before || !after || before.status === after.status) continue
-      if (!MOVES[before.status]?.includes(after.status)) {
+      if (!TRANSITIONS[before.status]?.includes(after.status)) {
         report(reference, `change ${sequence} went from ${before.status} to ${after.status}`)
       }
     }
   }
 }
 
-/** What a later write must have received of an earlier one. */
+/** The members whose change must increase the version. */
 const counts = ({ status, history, approval, settledIn, adjustedIn }: RawDebit): string =>
   `${status} ${history.length} ${approval?.rid} ${settledIn} ${adjustedIn}`
 
-/** 6: one outcome; of those who write at once one wins, as every write counts itself. */
+/** 6: a debit has one outcome, and every write increases its version. */
 export const oneOutcomeWins: Check = ({ debits }, report) => {
   for (const [reference, { entries, changes }] of debits) {
     const outcomes = entries.filter(({ type }) => type === 'completed' || type === 'failed')
     if (outcomes.length > 1) {
-      report(reference, `came to ${outcomes.map(({ type }) => type).join(', then ')}`)
+      report(reference, `has the outcomes ${outcomes.map(({ type }) => type).join(', then ')}`)
     }
     for (const { before, after, sequence } of changes) {
       if (!before || !after) continue
       const counted = after.version - before.version
       if (counted !== (counts(before) === counts(after) ? 0 : 1)) {
-        report(reference, `change ${sequence} counts as ${counted}`)
+        report(reference, `change ${sequence} increases the version by ${counted}`)
       }
     }
   }
@@ -68,8 +69,8 @@ const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean 
 
 const OPENING = 'created pending'
 
-/** 12: a change of the status and its one entry are one write; entries stay as they are. */
-const isOneEntryPerMove: Check = ({ debits }, report) => {
+/** 12: a status and its entry are written together; entries never change. */
+const statusAndEntryMove: Check = ({ debits }, report) => {
   for (const [reference, { changes }] of debits) {
     for (const { before, after, sequence } of changes) {
       if (!after) continue
@@ -86,24 +87,25 @@ const isOneEntryPerMove: Check = ({ debits }, report) => {
       const added = entries.slice(earlier.length).map(({ type }) => type)
       const moved = before.status === after.status ? [] : [after.status]
       if (added.join() !== moved.join()) {
-        report(reference, `change ${sequence} tells of ${added}, and moved to ${moved}`)
+        report(reference, `change ${sequence} adds the entries ${added}, but moves to ${moved}`)
       }
     }
   }
 }
 
-/** 12: what was told names the status before. */
-const tellsWhatWasBefore: Check = ({ debits, posts }, report) => {
+/** 12: an event names the previous status. */
+const eventsNamePreviousStatus: Check = ({ debits, posts }, report) => {
   for (const { about, reference, n, body } of posts) {
     const entries = about === 'transaction' && debits.get(reference)?.entries
     if (!entries) continue
-    const told = (body.data as { previous_status?: unknown }).previous_status
+    const published = (body.data as { previous_status?: unknown }).previous_status
     const previous = entries[n - 1]?.type ?? null
-    if (told !== previous) report(reference, `event ${n} came after ${previous}, not ${told}`)
+    if (published !== previous)
+      report(reference, `event ${n} follows ${previous}, not ${published}`)
   }
 }
 
-export const isWhole = allOf(isOneEntryPerMove, tellsWhatWasBefore)
+export const movesHaveOneEvent = allOf(statusAndEntryMove, eventsNamePreviousStatus)
 
 const ACTORS: Record<string, RegExp> = {
   charge: /^provider:/,
@@ -116,10 +118,10 @@ const ACTORS: Record<string, RegExp> = {
   'manage-debit': /^operator:/,
 }
 
-/** Between a cause and its write lies what one invocation may take. */
-const MEANWHILE_MS = MINUTE_MS
+/** The longest time between a cause and its write. */
+const CAUSE_MAX_MS = MINUTE_MS
 
-/** 33: each move says who made it, when, and on what request. */
+/** 33: each transition names its actor, time and request. */
 export const movesNameTheirCause: Check = (index, report) => {
   for (const [reference, history] of index.debits) {
     history.entries.forEach((entry, n) => {
@@ -143,12 +145,12 @@ const checkCause = (change: ChangeOf<RawDebit>, { index, reference, report }: Ju
   if (!after || after.history.length === before?.history.length) return
   const entry = entriesOf(after).at(-1)
   if (!entry) return
-  if (Math.abs(at - entry.writtenAt) > MEANWHILE_MS) {
-    report(reference, `change ${sequence} at ${at} says it was at ${entry.writtenAt}`)
+  if (Math.abs(at - entry.writtenAt) > CAUSE_MAX_MS) {
+    report(reference, `change ${sequence} at ${at} is dated ${entry.writtenAt}`)
   }
   if (!by) return
   if (!ACTORS[by.name]?.test(entry.by)) {
-    report(reference, `change ${sequence} of ${by.name} says it is by ${entry.by}`)
+    report(reference, `change ${sequence} of ${by.name} names ${entry.by}`)
   }
   const call = index.askedBy.get(by.invocation)
   const requestId = call?.reply && requestIdOf(call.reply)

@@ -1,18 +1,17 @@
 import type { ObservationIndex } from './observation-index.ts'
 
-/** @param about the reference, uuid or key that it is about */
-export type Reporter = (about: string, says: string) => void
+/** @param about a reference, uuid or key */
+export type Reporter = (about: string, rule: string) => void
 
 export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type Invariant = {
-  /** docs/simulation.md */
   number: number
-  says: string
+  rule: string
   check: Check
 }
 
-/** Several that are one. */
+/** Combines several checks. */
 export const allOf =
   (...checks: readonly Check[]): Check =>
   (index, report) => {

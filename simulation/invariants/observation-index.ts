@@ -28,23 +28,22 @@ import {
 } from './raw-items.ts'
 import { type ReceivedPost, receivedPosts } from './received-posts.ts'
 
-/** A observations world in order: what belongs allOf lies allOf, and is found by its name. */
+/** The observations, grouped by object. */
 
 export type DebitHistory = {
   item: RawDebit
   entries: readonly Entry[]
-  /** When it was charged. */
   createdAt: number
   changes: ChangeOf<RawDebit>[]
   lines: BatchLine[]
   exceptions: RawException[]
 }
 
-/** One event that is owed to a provider's webhook. */
+/** The delivery of one event. */
 export type DeliveryHistory = {
   item: RawDelivery
   changes: ChangeOf<RawDelivery>[]
-  /** Every attempt on record, in no order. */
+  /** Every recorded attempt, in no order. */
   attempts: RawAttempt[]
 }
 
@@ -77,9 +76,9 @@ export type ObservationIndex = {
   /** The exceptions of failed refunds, by the uuid of the refund. */
   refundFailures: Map<string, RawException>
   lineChanges: ChangeOf<RawLine>[]
-  /** Those of claims and pointers, which nobody changes. */
+  /** Changes of claims and pointers. */
   nameChanges: Change[]
-  /** Providers whose webhook was given up at some time. */
+  /** Providers whose webhook was ever disabled. */
   disabled: Set<string>
   byInvocation: Map<number, Change[]>
   askedBy: Map<number, ApiCall>
@@ -213,7 +212,7 @@ const enterFeedPage = ({ pk, entries }: RawFeedPage, { feeds }: ObservationIndex
   feeds.set(provider, feed)
 }
 
-/** What is gone in the end is still found by its changes: the last image stands in for it. */
+/** Adds a change to its object. */
 const follow = (change: Change, index: ObservationIndex): void => {
   const item = change.after ?? change.before
   if (!item) return

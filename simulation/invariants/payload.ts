@@ -2,14 +2,14 @@ import type { DebitHistory } from './observation-index.ts'
 import type { RawBatch } from './raw-items.ts'
 import { debitNumber, eventNumber, inGhs, SETTLED } from './time-and-money.ts'
 
-/** What an event must say, told again from the raw item. Amounts are text current. */
+/** The expected payloads, computed from raw items. Amounts are text. */
 
 const iso = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
 
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
-/** A debit as it stood at its event `n`. */
+/** Returns the expected event `n` of a debit. */
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
@@ -56,7 +56,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   }
 }
 
-/** A batch as it was paid, as far as an event tells of it. */
+/** Returns the expected event of a completed batch. */
 export const settledEventOf = ({
   id,
   uuid,
@@ -91,16 +91,16 @@ export const settledEventOf = ({
 
 const AMOUNTS = new Set(['amount', 'fee', 'gross', 'adjustments', 'net', 'paid'])
 
-const isEqual = (told: unknown, expected: unknown, name = ''): boolean => {
-  if (AMOUNTS.has(name) && typeof expected === 'string') return told === Number(expected)
-  if (typeof expected !== 'object' || expected === null) return told === expected
-  if (typeof told !== 'object' || told === null) return false
-  return differing(told, expected) === undefined
+const isEqual = (actual: unknown, expected: unknown, name = ''): boolean => {
+  if (AMOUNTS.has(name) && typeof expected === 'string') return actual === Number(expected)
+  if (typeof expected !== 'object' || expected === null) return actual === expected
+  if (typeof actual !== 'object' || actual === null) return false
+  return differing(actual, expected) === undefined
 }
 
-/** @returns the name of the first member that is not told as it should be */
-export const differing = (told: object, expected: object): string | undefined => {
-  const members = told as Record<string, unknown>
+/** Returns the first member that differs. */
+export const differing = (actual: object, expected: object): string | undefined => {
+  const members = actual as Record<string, unknown>
   for (const [name, member] of Object.entries(expected)) {
     if (member === undefined ? name in members : !isEqual(members[name], member, name)) return name
   }

@@ -3,13 +3,13 @@ import type { Check } from './invariant.ts'
 import type { ReceivedPost } from './received-posts.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 18, 19: who gets a post, and what proves that it is ours. */
+/** 18, 19: the receivers and signatures of posts. */
 
 const SECRET_PREFIX = 'whsec_'
 
 type Keys = { whole: KeyObject; decoded: KeyObject }
 
-/** Bytes as a key take several times as long as what is a key already. */
+/** Key objects are several times faster than bytes. */
 const known = new Map<string, Keys>()
 const KNOWN_MAX = 1_000
 
@@ -27,7 +27,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BLANK = 0x20
 
-/** Whether no blank stands outside of a string. Every byte of every event is looked at. */
+/** Reports whether JSON has no whitespace between tokens. */
 const isMinified = (raw: string): boolean => {
   let isInString = false
   for (let place = 0; place < raw.length; place += 1) {
@@ -39,10 +39,10 @@ const isMinified = (raw: string): boolean => {
   return true
 }
 
-/** Between its signature and its arrival lies one attempt at most. */
+/** The longest time between signature and arrival. */
 const FRESH_MS = MINUTE_MS
 
-/** 18: signed over the exact bytes, in both ways, with the secret of the receiver's provider. */
+/** 18: both signatures cover the exact bytes, with the secret of the receiver's provider. */
 export const postsAreSigned: Check = ({ posts }, report) => {
   const minified = new Map<string, boolean>()
   for (const received of posts) {
@@ -51,7 +51,7 @@ export const postsAreSigned: Check = ({ posts }, report) => {
     const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
     if (receiver?.webhook) {
       const wrong = wrongIn(received, receiver.webhook.secret)
-      if (wrong) report(about, `${id} has a ${wrong} that is not of its receiver`)
+      if (wrong) report(about, `${id} has a wrong ${wrong}`)
     }
     const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
     minified.set(post.raw, isKnown)
@@ -68,7 +68,7 @@ const wrongIn = (
   if (headers['x-svc-signature'] !== signature) return 'signature'
   const { 'webhook-id': id, 'webhook-timestamp': time, 'x-svc-timestamp': stamp } = headers
   const standard = createHmac('sha256', keys.decoded)
-    // In two parts: the body is long, and is not to be copied.
+    // In two parts, to avoid copying the long body.
     .update(`${id}.${time}.`, 'utf8')
     .update(raw, 'utf8')
     .digest('base64')
@@ -77,12 +77,13 @@ const wrongIn = (
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }
 
-/** 19: what is of one provider goes to no other. */
+/** 19: events reach only their provider's receiver. */
 export const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
-    if (!receiver) report(post.url, 'is the receiver of nobody')
+    if (!receiver) report(post.url, 'is not a receiver')
     if (!about) continue
     const owner = debits.get(reference)?.item.provider ?? batches.get(reference)?.item.provider
-    if (owner !== receiver?.id) report(reference, `is of ${owner}, and went to ${receiver?.id}`)
+    if (owner !== receiver?.id)
+      report(reference, `belongs to ${owner}, but reached ${receiver?.id}`)
   }
 }

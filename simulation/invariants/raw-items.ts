@@ -1,8 +1,8 @@
 import type { Change, Item } from '../engine/observations.ts'
 
 /**
- * Items as they lie in the table, as far as the invariants look at them. Written down current a
- * second time, so that a mistake of the service's own reading is not shared.
+ * Stored items, declared independently of the product, so that the checks do not share its
+ * mistakes.
  */
 
 export type RawSet = {
@@ -77,7 +77,7 @@ export type RawDelivery = Item & {
   autoRetries: number
 }
 
-/** An attempt that another one followed. */
+/** An attempt before the last. */
 export type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
 
 export type RawTotals = Record<'count' | 'debits' | 'gross' | 'fee' | 'adjustments' | 'net', number>
@@ -126,7 +126,7 @@ export type RawException = Item & {
   amount: number
   by: string
   requestId: string
-  /** The body that the bank sent. */
+  /** The bank's request body. */
   report: string
 }
 
@@ -142,7 +142,6 @@ export type RawRefund = Item & {
 
 export type RawFeedPage = Item & { entries: readonly string[] }
 
-/** A change of an item whose kind is known. */
 export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
   before: T | undefined
   after: T | undefined
@@ -175,7 +174,7 @@ const ENTITIES = new Set<unknown>([
   'webhook-health',
 ])
 
-/** Claims, pointers and totals have no entity: nothing follows from them. */
+/** Claims, pointers and day totals have no `entity`. */
 export const kindOf = ({ entity, sk }: Item): Kind => {
   if (ENTITIES.has(entity)) return entity as Kind
   if (sk === 'PARTNER_REFERENCE') return 'claim'
@@ -183,12 +182,12 @@ export const kindOf = ({ entity, sk }: Item): Kind => {
   return sk.startsWith('DAY#') ? 'day total' : 'another'
 }
 
-/** An entry with what it shares with the one before it. */
+/** A history entry, completed with the values of the previous one. */
 export type Entry = {
   type: string
-  /** As events tell it: a history does not run backwards, though clocks differ. */
+  /** As published: times never decrease, though clocks differ. */
   at: number
-  /** As it was written. */
+  /** As stored. */
   writtenAt: number
   by: string
   rid: string
@@ -215,5 +214,5 @@ export const entriesOf = ({ history }: Pick<RawDebit, 'history'>): Entry[] => {
   return entries
 }
 
-/** The part of a key after its kind. */
+/** Returns the part of a key after its first `#`. */
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)

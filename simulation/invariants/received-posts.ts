@@ -2,19 +2,19 @@ import type { Observations, Post, SimulatedProvider } from '../engine/observatio
 import { type Members, membersOf } from './reply.ts'
 import { SETTLED } from './time-and-money.ts'
 
-/** A post, and what it is about. */
+/** A post and its subject. */
 export type ReceivedPost = {
   post: Post
-  /** Whose receiver got it; undefined: nobody's. */
+  /** The provider of the receiver. */
   receiver: SimulatedProvider | undefined
   body: Members
-  /** `transaction`, `settlement`; undefined for a ping, and for what cannot be read. */
+  /** Undefined for a ping or an unreadable body. */
   about: 'transaction' | 'settlement' | undefined
   subject: Members
-  /** Of the debit or the batch; empty for anything else. */
+  /** The id of the debit or batch. */
   reference: string
   n: number
-  /** Which attempt it says it is. */
+  /** The id of the attempt. */
   id: string
 }
 
@@ -46,7 +46,7 @@ export const receivedPosts = (
   providers: readonly SimulatedProvider[],
 ): ReceivedPost[] => {
   const receivers = new Map(providers.map((provider) => [provider.webhook?.url, provider]))
-  // The attempts of one event have the same bytes.
+  // All attempts of an event have the same body.
   const read = new Map<string, ReturnType<typeof readBody>>()
   return posts.map((post) => {
     const known = read.get(post.raw) ?? readBody(post.raw)
@@ -56,9 +56,9 @@ export const receivedPosts = (
   })
 }
 
-/** Whether the worker of a post got to write what it led to. */
+/** Reports whether the invocation of a post completed its writes. */
 export const isFinished = ({ by }: Post, { invocations, setup }: Observations): boolean =>
-  by === undefined ? setup.healthy : (invocations.get(by)?.isFinished ?? false)
+  by === undefined ? setup.isHealthy : (invocations.get(by)?.isFinished ?? false)
 
 export const isReceived = ({ post: { code } }: ReceivedPost): boolean =>
   code !== null && code >= 200 && code < 300

@@ -3,10 +3,10 @@ import type { Check, Reporter } from './invariant.ts'
 import type { DebitHistory, ObservationIndex, RefundHistory } from './observation-index.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** A refund ends within this time of the last fault: the sweep doubles its delays. */
+/** The longest time from the last fault to the end of a refund: the sweep doubles its delays. */
 const END_MS = 6 * 3_600_000
 
-/** 39: a reversed debit is refunded once and in full by its bank, and a failure is an exception. */
+/** 39: its bank refunds a reversed debit once and in full; a failed refund has an exception. */
 export const reversalsAreRefundedOnce: Check = (index, report) => {
   const { debits, refunds, observations } = index
   const handed = Map.groupBy(
@@ -21,7 +21,7 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     checkRefund(refund, debit, handed.get(debit.item.uuid) ?? [], { index, report })
   }
   for (const uuid of handed.keys()) {
-    if (!index.byUuid.has(uuid)) report(uuid, 'is refunded, and does not exist')
+    if (!index.byUuid.has(uuid)) report(uuid, 'is refunded, but does not exist')
   }
 }
 
@@ -50,7 +50,8 @@ const checkRefund = (
   }
   const { setup } = index.observations
   const hasFailure = index.refundFailures.has(uuid)
-  if (hasFailure !== (status === 'failed')) report(reference, `is ${status}, wrong exception`)
+  if (hasFailure !== (status === 'failed'))
+    report(reference, `is ${status}, with the wrong exception`)
   const since = Math.max(setup.healedAt, Date.parse(refund.createdAt))
   if (status !== 'completed' && status !== 'failed' && setup.endedAt - since > END_MS) {
     report(reference, `has a refund that is ${status} at the end`)
@@ -59,7 +60,7 @@ const checkRefund = (
   const verdicts = handed.filter(({ effective }) => effective).map(({ verdict }) => verdict)
   const paid = verdicts.filter((verdict) => verdict === 'paid').length
   if (paid > 1) report(reference, `was refunded ${paid} times`)
-  if (status === 'completed' && paid !== 1) report(reference, 'is refunded, its bank says no')
+  if (status === 'completed' && paid !== 1) report(reference, 'is refunded, but not by its bank')
   if (status === 'failed' && !verdicts.includes('rejected')) {
     report(reference, 'has a failed refund that its bank did not reject')
   }

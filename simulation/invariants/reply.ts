@@ -1,10 +1,10 @@
 import type { ApiCall } from '../engine/observations.ts'
 
-/** What callers sent, and what they were told, looked into member by member. */
+/** Request and reply bodies. */
 
 export type Members = Record<string, unknown>
 
-/** A JSON text or what was parsed from one; nothing for what has no members. */
+/** Returns the members of JSON text or of an object, else none. */
 export const membersOf = (value: unknown): Members => {
   if (typeof value === 'string') {
     try {
@@ -18,16 +18,15 @@ export const membersOf = (value: unknown): Members => {
 
 export const codeIn = (body: Members): unknown => membersOf(body.error).code
 
-/** The request id that a reply carries, as its header or in its body. */
+/** Returns the request id of a reply. */
 export const requestIdOf = ({ headers, body }: NonNullable<ApiCall['reply']>): unknown =>
   headers['X-Request-ID'] ?? headers['x-request-id'] ?? membersOf(membersOf(body).meta).request_id
 
-/** Whether a try has told its caller for certain that nothing came of it. */
 export const isRefused = ({ reply }: ApiCall): boolean =>
   reply !== undefined && reply.status >= 400 && reply.status < 500
 
 export const isAccepted = ({ reply }: ApiCall): boolean =>
   reply !== undefined && reply.status >= 200 && reply.status < 300
 
-/** A function died, or failed in mid-work: what it wrote is not known. */
+/** Reports whether the effect is unknown: no reply, or a 5xx. */
 export const isUnknown = (call: ApiCall): boolean => !isRefused(call) && !isAccepted(call)

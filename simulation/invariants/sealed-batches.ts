@@ -6,10 +6,10 @@ import type { ChangeOf, RawBatch } from './raw-items.ts'
 import { membersOf } from './reply.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 26: a sealed batch stays as it is, and is paid once. */
+/** 26: a sealed batch keeps its contents and is paid once. */
 
 const STEPS: Record<string, readonly string[]> = {
-  // Made good, or with nothing left to pay, it is completed at once.
+  // An offset or empty batch completes at once.
   pending: ['processing', 'completed'],
   processing: ['completed', 'failed'],
   failed: ['pending'],
@@ -18,7 +18,7 @@ const STEPS: Record<string, readonly string[]> = {
 
 const FIXED = ['id', 'provider', 'currency', 'date', 'n', 'createdAt'] as const
 
-/** Once they are set, they stay. */
+/** Members that never change once set. */
 const LASTING = [
   'feeSchedule',
   'sealedAt',
@@ -29,13 +29,13 @@ const LASTING = [
   'offsetBy',
 ] as const
 
-/** Where it is looked for may change at any time. */
+/** Ignores the work index. */
 const contents = ({ work, due, ...batch }: RawBatch): object => batch
 
 const isLost = (before: unknown, after: unknown): boolean =>
   before !== null && before !== undefined && !isDeepStrictEqual(before, after)
 
-const staysSealed: Check = ({ batches, lineChanges }, report) => {
+const contentsStay: Check = ({ batches, lineChanges }, report) => {
   const sealed = new Map<string, number>()
   for (const [id, { changes }] of batches) {
     for (const change of changes) checkStep(change, report)
@@ -45,8 +45,9 @@ const staysSealed: Check = ({ batches, lineChanges }, report) => {
   for (const { before, after, sequence } of lineChanges) {
     const line = after ?? before
     if (!line) continue
-    if (before) report(line.pk, `change ${sequence} is of a line that stood there`)
-    if (sequence > (sealed.get(line.pk) ?? Infinity)) report(line.pk, `got ${line.sk} when sealed`)
+    if (before) report(line.pk, `change ${sequence} changes an existing line`)
+    if (sequence > (sealed.get(line.pk) ?? Infinity))
+      report(line.pk, `got ${line.sk} after its seal`)
   }
 }
 
@@ -58,21 +59,21 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
   for (const name of LASTING)
     if (isLost(before[name], after[name])) report(about, `another ${name}`)
   if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after))) {
-    report(about, 'it was completed')
+    report(about, 'changed after completion')
   }
   if (before.status !== after.status && !isStep(before, after, by?.name)) {
-    report(about, `${by?.name} made it ${after.status}, as it was ${before.status}`)
+    report(about, `${by?.name} moved it from ${before.status} to ${after.status}`)
   }
   if (before.uuid !== after.uuid && before.status !== 'failed') report(about, 'another uuid')
 }
 
-/** Only an operator has a failed one paid again. */
+/** Only an operator retries a failed batch. */
 const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): boolean =>
   STEPS[before.status]?.includes(after.status) === true &&
   (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
 
-/** What was processed is not processed again: 5005. */
-const isRefusedTwice: Check = ({ observations, batches }, report) => {
+/** A completed batch cannot be processed again: error 5005. */
+const completedBatchesAreFinal: Check = ({ observations, batches }, report) => {
   for (const { name, sent, at, reply } of observations.calls) {
     if (name !== 'manage-settlement' || !reply) continue
     const { verb, options } = membersOf(sent)
@@ -86,34 +87,34 @@ const isRefusedTwice: Check = ({ observations, batches }, report) => {
   }
 }
 
-/** Its bank is told once what it is to pay, however often it is call. */
-const isInstructedOnce: Check = (index, report) => {
-  const instructions = index.observations.bankPosts.filter(({ path }) => path === '/settlements')
-  for (const [id, handed] of Map.groupBy(instructions, ({ body }) => String(body.batch))) {
+/** All payouts of a batch agree, and at most one is effective. */
+const payoutsAgree: Check = (index, report) => {
+  const payouts = index.observations.bankPosts.filter(({ path }) => path === '/settlements')
+  for (const [id, handed] of Map.groupBy(payouts, ({ body }) => String(body.batch))) {
     const batch = index.batches.get(id)
     if (!batch) {
-      report(id, 'was to be paid, and is not there')
+      report(id, 'was submitted for payout, but does not exist')
       continue
     }
     const keys = Map.groupBy(handed, ({ idempotencyKey }) => idempotencyKey)
     for (const [key, same] of keys) checkPayout(batch, { key, same }, report)
     const open = [...keys.values()].filter(([one]) => one?.verdict !== 'rejected')
-    if (open.length > 1) report(id, `was to be paid as each of ${[...keys.keys()]}`)
+    if (open.length > 1) report(id, `was submitted under several keys: ${[...keys.keys()]}`)
   }
 }
 
-type Instruction = { key: string; same: readonly BankPost[] }
+type Payouts = { key: string; same: readonly BankPost[] }
 
 const checkPayout = (
   { item, changes }: BatchHistory,
-  { key, same }: Instruction,
+  { key, same }: Payouts,
   report: Reporter,
 ): void => {
   const [first] = same
   const begun = changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
   if (!first) return
   if (!begun?.after || begun.at > first.at) {
-    report(item.id, `was handed over as ${key} before that was on record`)
+    report(item.id, `was submitted under ${key} before it was recorded`)
     return
   }
   const { paid, paidTo, provider, date } = begun.after
@@ -127,11 +128,11 @@ const checkPayout = (
     body.account_number === paidTo?.accountNumber &&
     body.account_name === paidTo?.accountName &&
     first.bank === paidTo?.bank
-  if (!isAsWritten) report(item.id, `was handed over as ${key} with something else`)
+  if (!isAsWritten) report(item.id, `was submitted under ${key} with other facts`)
   const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
-  if (bytes.size > 1) report(item.id, `was handed over as ${key} in several ways`)
-  const effective = same.filter((one) => one.effective).length
+  if (bytes.size > 1) report(item.id, `was submitted under ${key} with different bodies`)
+  const effective = same.filter((post) => post.effective).length
   if (effective > 1) report(item.id, `was acted on ${effective} times as ${key}`)
 }
 
-export const sealedBatchesStay = allOf(staysSealed, isRefusedTwice, isInstructedOnce)
+export const sealedBatchesStay = allOf(contentsStay, completedBatchesAreFinal, payoutsAgree)

@@ -5,15 +5,15 @@ import type { Entry, RawBatch, RawDebit } from './raw-items.ts'
 import { membersOf } from './reply.ts'
 import { DAY_MS, dayOf, HOUR_MS, midnightAfter, startOf } from './time-and-money.ts'
 
-/** 22, 23, 27, 28: which debits have a line, in which batch, and when. */
+/** 22, 23, 27, 28: the lines of debits and their batches. */
 
-/** The runs of a night begin at 00:00, 00:20 and 01:00. */
+/** Settlement runs start at 00:00, 00:20 and 01:00. */
 const RUNS_MS = 2 * HOUR_MS
 
-/** The last midnight whose runs all went well; 0 for none. */
-const lastNight = ({ healthy, startedAt, healedAt, endedAt }: RunSetup): number => {
+/** Returns the last midnight without faults; 0 for none. */
+const lastNight = ({ isHealthy, startedAt, healedAt, endedAt }: RunSetup): number => {
   const midnight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
-  return midnight >= (healthy ? startedAt : healedAt) ? midnight : 0
+  return midnight >= (isHealthy ? startedAt : healedAt) ? midnight : 0
 }
 
 const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
@@ -22,7 +22,7 @@ const timeOf = ({ entries }: DebitHistory, type: string): number | undefined =>
 const linesOf = ({ lines }: DebitHistory, type: string): BatchLine[] =>
   lines.filter(({ item }) => item.type === type)
 
-/** 22: what is completed has one line in one batch of its own, once a night went well. */
+/** 22: a completed debit has one line, in a batch of its provider. */
 export const debitsAreSettledOnce: Check = (index, report) => {
   const night = lastNight(index.observations.setup)
   for (const [reference, history] of index.debits) {
@@ -31,7 +31,7 @@ export const debitsAreSettledOnce: Check = (index, report) => {
     const [line] = lines
     if (lines.length > 1) report(reference, `has ${lines.length} lines`)
     if (line?.batch !== item.settledIn) {
-      report(reference, `says ${item.settledIn}, and its line is in ${line?.batch}`)
+      report(reference, `names ${item.settledIn}, but its line is in ${line?.batch}`)
     }
     for (const { batch } of history.lines) {
       const header = index.batches.get(batch)?.item
@@ -40,15 +40,16 @@ export const debitsAreSettledOnce: Check = (index, report) => {
     }
     const completedAt = timeOf(history, 'completed') ?? Number.POSITIVE_INFINITY
     if (!line && item.status === 'completed' && completedAt < night) {
-      report(reference, `was completed on ${dayOf(completedAt)}, and has no line`)
+      report(reference, `was completed on ${dayOf(completedAt)}, but has no line`)
     }
   }
   for (const { item, batch } of index.lines) {
-    if (!index.debits.has(item.reference)) report(item.reference, `has a line in ${batch} alone`)
+    if (!index.debits.has(item.reference))
+      report(item.reference, `has a line in ${batch}, but does not exist`)
   }
 }
 
-/** The debits that each transaction has written, as they were after it. */
+/** Returns the debits after each transaction. */
 const marksIn = ({ debits }: ObservationIndex): Map<string, RawDebit> => {
   const marks = new Map<string, RawDebit>()
   for (const [reference, { changes }] of debits) {
@@ -59,7 +60,7 @@ const marksIn = ({ debits }: ObservationIndex): Map<string, RawDebit> => {
   return marks
 }
 
-/** 23: a line is written with the mark of a debit that is completed; one back, of a reversed one. */
+/** 23: a line is written together with the mark of its completed or reversed debit. */
 export const linesAreOfCompletedDebits: Check = (index, report) => {
   const marks = marksIn(index)
   for (const { before, after, transaction } of index.lineChanges) {
@@ -71,7 +72,7 @@ export const linesAreOfCompletedDebits: Check = (index, report) => {
       type === 'debit'
         ? debit?.status === 'completed' && debit.settledIn === batch
         : debit?.status === 'reversed' && debit.adjustedIn === batch
-    if (!isMarked) report(reference, `got a line in ${batch} as it was ${debit?.status}`)
+    if (!isMarked) report(reference, `got a line in ${batch} while ${debit?.status}`)
   }
   for (const [reference, history] of index.debits) {
     const wasCompleted = timeOf(history, 'completed') !== undefined
@@ -81,57 +82,58 @@ export const linesAreOfCompletedDebits: Check = (index, report) => {
 
 const place = ({ date, n }: RawBatch): number => startOf(date) + n
 
-/** A sum of nothing has no sign. */
+/** Adds, because -0 differs from 0. */
 const isOpposite = (one: BatchLine, other: BatchLine): boolean =>
   one.item.gross + other.item.gross === 0 &&
   one.item.fee + other.item.fee === 0 &&
   one.item.net + other.item.net === 0
 
-/** 27: what was reversed after its settlement is taken back once, in a later batch. */
+/** 27: a debit reversed after settlement has one adjustment, in a later batch. */
 export const reversalsAreAdjustedOnce: Check = (index, report) => {
   const night = lastNight(index.observations.setup)
   for (const [reference, history] of index.debits) {
     const { item } = history
     const [line] = linesOf(history, 'debit')
     const adjustments = linesOf(history, 'adjustment')
-    const [back] = adjustments
-    if (adjustments.length > 1) report(reference, `is taken back ${adjustments.length} times`)
-    if (back?.batch !== item.adjustedIn) {
-      report(reference, `says ${item.adjustedIn}, and is taken back in ${back?.batch}`)
+    const [adjustment] = adjustments
+    if (adjustments.length > 1) report(reference, `has ${adjustments.length} adjustments`)
+    if (adjustment?.batch !== item.adjustedIn) {
+      report(reference, `names ${item.adjustedIn}, but its adjustment is in ${adjustment?.batch}`)
     }
-    const given = line && index.batches.get(line.batch)?.item
-    if (back) checkAdjustment(history, { line, back, given, index }, report)
-    else if (given && item.status === 'reversed') {
+    const settled = line && index.batches.get(line.batch)?.item
+    if (adjustment) checkAdjustment(history, { line, adjustment, settled, index }, report)
+    else if (settled && item.status === 'reversed') {
       const isOverdue =
-        (timeOf(history, 'reversed') ?? night) < night && startOf(given.date) < night
-      if (isOverdue) report(reference, 'was reversed after its settlement, and is not taken back')
+        (timeOf(history, 'reversed') ?? night) < night && startOf(settled.date) < night
+      if (isOverdue) report(reference, 'was reversed after settlement, but has no adjustment')
     }
   }
 }
 
-type Back = {
+type Adjustment = {
   line: BatchLine | undefined
-  back: BatchLine
-  given: RawBatch | undefined
+  adjustment: BatchLine
+  settled: RawBatch | undefined
   index: ObservationIndex
 }
 
 const checkAdjustment = (
   { item }: DebitHistory,
-  { line, back, given, index }: Back,
+  { line, adjustment, settled, index }: Adjustment,
   report: Reporter,
 ): void => {
-  const later = index.batches.get(back.batch)?.item
-  if (item.status !== 'reversed') report(item.reference, `is ${item.status}, and taken back`)
-  if (!line || !given || !later) {
-    report(item.reference, 'is taken back, and was not given')
+  const later = index.batches.get(adjustment.batch)?.item
+  if (item.status !== 'reversed') report(item.reference, `is ${item.status}, but has an adjustment`)
+  if (!line || !settled || !later) {
+    report(item.reference, 'has an adjustment without a line')
     return
   }
-  if (place(later) <= place(given)) report(item.reference, `is taken back before ${given.id}`)
-  if (!isOpposite(line, back)) report(item.reference, 'is taken back with other sums')
+  if (place(later) <= place(settled))
+    report(item.reference, `has an adjustment before ${settled.id}`)
+  if (!isOpposite(line, adjustment)) report(item.reference, 'has an adjustment with other sums')
 }
 
-/** Days that an operator had settled out of turn. */
+/** Returns the days that an operator settled manually. */
 const requestedDays = ({ observations }: ObservationIndex): Set<unknown> =>
   new Set(
     observations.calls.flatMap(({ name, sent }) => {
@@ -140,7 +142,7 @@ const requestedDays = ({ observations }: ObservationIndex): Set<unknown> =>
     }),
   )
 
-/** 28: a line is of an earlier day than its batch, and of the first night that saw its debit. */
+/** 28: a debit is settled by the first night after its completion. */
 export const debitsAreSettledInTime: Check = (index, report) => {
   const { setup } = index.observations
   const requested = requestedDays(index)
@@ -154,7 +156,7 @@ export const debitsAreSettledInTime: Check = (index, report) => {
     }
     if (completedAt >= startOf(date)) report(reference, `is settled on its own day, ${date}`)
     const first = midnightAfter(completedAt)
-    const latest = setup.healthy
+    const latest = setup.isHealthy
       ? first
       : Math.max(first, midnightAfter(setup.healedAt - 1)) + DAY_MS
     if (startOf(date) > latest && !requested.has(date)) report(reference, `waited until ${date}`)

@@ -3,27 +3,27 @@ import type { Check, Reporter } from './invariant.ts'
 import type { DebitHistory } from './observation-index.ts'
 import { inGhs } from './time-and-money.ts'
 
-/** 11: a bank acts on a debit once, however often it is handed over. */
+/** 11: a bank acts on a debit once, with any number of submissions. */
 export const bankActsOnce: Check = ({ observations, byUuid }, report) => {
   const submissions = observations.bankPosts.filter(({ path }) => path === '/submissions')
-  for (const [uuid, handed] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
+  for (const [uuid, posts] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
     const debit = byUuid.get(uuid)
-    const effective = handed.filter((one) => one.effective).length
+    const effective = posts.filter((post) => post.effective).length
     if (effective > 1) report(uuid, `was acted on ${effective} times`)
-    if (new Set(handed.map(({ body }) => JSON.stringify(body))).size > 1) {
-      report(uuid, 'was handed over with other bytes')
+    if (new Set(posts.map(({ body }) => JSON.stringify(body))).size > 1) {
+      report(uuid, 'was submitted with different bodies')
     }
-    for (const one of handed) {
-      if (one.idempotencyKey !== uuid) report(uuid, `has the key ${one.idempotencyKey}`)
-      checkPost(one, debit, report)
+    for (const post of posts) {
+      if (post.idempotencyKey !== uuid) report(uuid, `has the key ${post.idempotencyKey}`)
+      checkPost(post, debit, report)
     }
   }
 }
 
-const checkPost = (handed: BankPost, debit: DebitHistory | undefined, report: Reporter): void => {
-  const { body, bank, at } = handed
+const checkPost = (posts: BankPost, debit: DebitHistory | undefined, report: Reporter): void => {
+  const { body, bank, at } = posts
   if (!debit) {
-    report(String(body.uuid), 'was handed over, and is not there')
+    report(String(body.uuid), 'was submitted, but does not exist')
     return
   }
   const { item, changes } = debit
@@ -34,8 +34,8 @@ const checkPost = (handed: BankPost, debit: DebitHistory | undefined, report: Re
     body.narration === item.narration &&
     body.currency === 'GHS' &&
     body.amount === inGhs(item.amount)
-  if (!isAsCharged) report(item.reference, `was handed to ${bank} as something else`)
+  if (!isAsCharged) report(item.reference, `was submitted to ${bank} with other facts`)
   if ((changes[0]?.at ?? Number.POSITIVE_INFINITY) > at) {
-    report(item.reference, 'was handed over before it was there')
+    report(item.reference, 'was submitted before it existed')
   }
 }

@@ -4,13 +4,13 @@ import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { isAccepted } from './reply.ts'
 import { debitNumber } from './time-and-money.ts'
 
-/** 32: what is of another is as if it were not there. */
+/** 32: providers and banks cannot see each other's objects. */
 
-/** Refused before anybody looked for it, or in a fault of the service. */
-const BESIDE = new Set([400, 401, 403, 422, 429])
+/** Rejected before the object was read. */
+const UNRELATED = new Set([400, 401, 403, 422, 429])
 
 const isDenied = ({ reply }: ApiCall): boolean =>
-  !reply || reply.status === 404 || reply.status >= 500 || BESIDE.has(reply.status)
+  !reply || reply.status === 404 || reply.status >= 500 || UNRELATED.has(reply.status)
 
 const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
   caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.provider)
@@ -25,7 +25,7 @@ const isReadByItsOwn: Check = ({ observations, debits }, report) => {
   }
 }
 
-/** A delivery is named by its debit's number and that of the event. */
+/** A delivery id is the debit's number followed by the event's. */
 const EVENTS_MAX = 100
 
 const isRedeliveredToItsOwn: Check = (index, report) => {
@@ -44,8 +44,8 @@ const isChangedByItsOwn: Check = (index, report) => {
     const debit = index.byUuid.get(uuid)
     if (!debit || isOwn(call, debit)) continue
     const about = debit.item.reference
-    // That it cannot go from a status tells that it is there.
-    if (isAccepted(call) || code === 3001) report(about, `was reported on by ${bank}`)
+    // An invalid transition reveals that the debit exists.
+    if (isAccepted(call) || code === 3001) report(about, `was changed or revealed to ${bank}`)
     checkWrites(call, debit, index, report)
   }
 }

@@ -1,4 +1,4 @@
-/** What is reckoned current by itself: days of UTC, pesewas, and the numbers that ids are made of. */
+/** Days, amounts and ids, computed independently of the product. */
 
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000
@@ -10,7 +10,7 @@ let lastDay = { day: Number.NaN, text: '' }
 /** `YYYY-MM-DD` */
 export const dayOf = (at: number): string => {
   const day = Math.floor(at / DAY_MS)
-  // A world has few of them, and asks for each many times.
+  // Caches the last day: a run has few.
   if (day !== lastDay.day) {
     lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, 10) }
   }
@@ -19,10 +19,10 @@ export const dayOf = (at: number): string => {
 
 export const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
-/** The first midnight after an instant. */
+/** Returns the first midnight after an instant. */
 export const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
-/** Whole pesewas as text with two decimals. */
+/** Formats pesewas with two decimals. */
 export const inGhs = (amount: number): string => {
   const digits = String(Math.abs(amount)).padStart(3, '0')
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
@@ -30,7 +30,7 @@ export const inGhs = (amount: number): string => {
 
 const TWO_DECIMALS = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
 
-/** Text or a number of GHS as pesewas; undefined for what is no amount. */
+/** Parses GHS as pesewas; returns undefined for other values. */
 export const pesewasOf = (amount: unknown): number | undefined => {
   if (typeof amount === 'number') return Math.round(amount * 100)
   if (typeof amount !== 'string' || !TWO_DECIMALS.test(amount)) return undefined
@@ -41,7 +41,7 @@ const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
 const SUFFIXES_PER_DAY = 36 ** 6
 const EVENTS_MAX = 100
 
-/** A batch has one event, under this number. */
+/** The number of a batch's only event. */
 export const SETTLED = 99
 
 const numberOf = (reference: string): number => {
@@ -52,13 +52,13 @@ const numberOf = (reference: string): number => {
 
 let lastOwner = { reference: '', number: Number.NaN }
 
-/** The number of the event in all that is said of it: day, suffix, generation, number of the event. */
+/** Returns an event's id number: day, suffix, generation and event number. */
 export const eventNumber = (reference: string, n: number, generation = 1): number => {
   if (reference !== lastOwner.reference) lastOwner = { reference, number: numberOf(reference) }
   const restores = generation - 1
   return lastOwner.number * EVENTS_MAX + (n === SETTLED ? n - restores : n + 10 * restores)
 }
 
-/** The number of a debit, as providers see it. */
+/** Returns the published number of a debit. */
 export const debitNumber = (reference: string): number =>
   Math.floor(eventNumber(reference, 0) / EVENTS_MAX)

@@ -1,26 +1,33 @@
-/** A mistake that a tired engineer could have made, as one replacement in a file of the product. */
-export type Fault = {
+export type Area = 'money' | 'order' | 'tenancy' | 'retry' | 'signing' | 'timers' | 'idempotency'
+
+/** A plausible mistake: one replacement in one file of the product. */
+export type Mutant = {
   name: string
-  area: 'money' | 'order' | 'tenancy' | 'retry' | 'signing' | 'timers' | 'idempotency'
-  /** From the root of the repository. */
+  area: Area
+  /** The path from the root of the repository. */
   file: string
-  /** What stands in the file exactly once. */
+  /** Text that occurs in the file exactly once. */
   from: string
   to: string
-  /** The invariants that it breaks, each of which may be the first to be told (docs/simulation.md). */
+  /** The invariants that may report it first (simulation/invariants/all.ts). */
   invariants: readonly number[]
-  /** What must happen in the simulated world for it to show. */
+  /** The events of a run that reveal it. */
   needs: string
-  /** Of a fault that is known not to be caught: why. */
-  why?: string
 }
 
+/** Returns the mutants of one file. */
+export const mutantsOf = (
+  area: Area,
+  file: string,
+  mutants: readonly Omit<Mutant, 'area' | 'file'>[],
+): Mutant[] => mutants.map((mutant) => ({ ...mutant, area, file }))
+
 /**
- * The source of its file with the fault in it.
- * @throws Error when the place of the replacement is not there, or is not the only one
+ * Returns the source with the mutant's replacement.
+ * @throws Error unless `from` occurs exactly once
  */
-export const planted = (source: string, { name, file, from, to }: Fault): string => {
-  const places = source.split(from).length - 1
-  if (places !== 1) throw new Error(`${name} finds its place ${places} times in ${file}`)
+export const mutate = (source: string, { name, file, from, to }: Mutant): string => {
+  const count = source.split(from).length - 1
+  if (count !== 1) throw new Error(`${name}: \`from\` occurs ${count} times in ${file}`)
   return source.replace(from, () => to)
 }

@@ -6,13 +6,10 @@ import { settlement } from './catalogue/settlement.ts'
 import { signing } from './catalogue/signing.ts'
 import { tenancy } from './catalogue/tenancy.ts'
 import { timers } from './catalogue/timers.ts'
-import type { Fault } from './mutant.ts'
+import type { Mutant } from './mutant.ts'
 
-/**
- * Faults to be planted in a copy of the product: whoever checks the simulated world must find
- * them. Each is one mistake in one place, compiles, and breaks what the service promises.
- */
-export const faults: readonly Fault[] = [
+/** Mutants that the simulator must catch: each compiles and breaks one published rule. */
+export const mutants: readonly Mutant[] = [
   ...money,
   ...settlement,
   ...order,

@@ -1,53 +1,49 @@
-import { type Hunted, isCaught } from './run-mutants.ts'
+import { isCaught, type MutantResult } from './run-mutants.ts'
 
-/** What became of the faults, as lines to be read. */
+/** The printed table of mutants. */
 
 const WIDTHS = [42, 12, 34, 18, 8]
 
 const row = (cells: readonly string[]): string =>
   cells
-    .map((cell, n) => cell.padEnd(WIDTHS[n] ?? 0))
+    .map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
     .join('  ')
     .trimEnd()
 
-export const heading = row(['fault', 'area', 'caught by', 'after', 'seconds'])
+export const heading = row(['mutant', 'area', 'caught by', 'after', 'seconds'])
 
-const caughtBy = ({ end, fault }: Hunted): string => {
+const caughtBy = ({ end, mutant }: MutantResult): string => {
   switch (end.kind) {
     case 'clean':
       return 'nothing'
     case 'hung':
       return 'nothing: it hangs'
     case 'crashed':
-      return `crash: ${end.says.slice(0, 60)}`
+      return `crash: ${end.message.slice(0, 60)}`
     case 'caught': {
-      const { invariants, restless } = end
-      const told = [...invariants.map(String), ...(restless ? ['no rest'] : [])].join(', ')
-      const isExpected = invariants.some((one) => fault.invariants.includes(one))
-      return isExpected ? told : `${told} (meant: ${fault.invariants.join(', ')})`
+      const { invariants, neverIdle } = end
+      const names = [...invariants.map(String), ...(neverIdle ? ['never idle'] : [])].join(', ')
+      const isExpected = invariants.some((number) => mutant.invariants.includes(number))
+      return isExpected ? names : `${names} (expected: ${mutant.invariants.join(', ')})`
     }
   }
 }
 
-export const lineOf = (hunted: Hunted): string => {
-  const { fault, lifecycles, seed, seconds } = hunted
+export const lineOf = (result: MutantResult): string => {
+  const { mutant, lifecycles, seed, seconds } = result
   const after = `${lifecycles}, seed ${seed}`
-  return row([fault.name, fault.area, caughtBy(hunted), after, seconds.toFixed(0)])
+  return row([mutant.name, mutant.area, caughtBy(result), after, seconds.toFixed(0)])
 }
 
-const PERCENT = 100
+export const percentCaught = (results: readonly MutantResult[]): number =>
+  results.length === 0 ? 0 : (results.filter(isCaught).length / results.length) * 100
 
-export const shareCaught = (all: readonly Hunted[]): number =>
-  all.length === 0 ? 0 : (all.filter(isCaught).length / all.length) * PERCENT
-
-export const closing = (all: readonly Hunted[]): string[] => {
-  const survivors = all.filter((hunted) => !isCaught(hunted))
-  const caught = all.length - survivors.length
+export const summaryOf = (results: readonly MutantResult[]): string[] => {
+  const survivors = results.filter((result) => !isCaught(result))
+  const caught = results.length - survivors.length
   return [
     '',
-    `${caught} of ${all.length} caught (${shareCaught(all).toFixed(0)} %)`,
-    ...survivors.map(
-      ({ fault: { name, needs, why } }) => `not caught: ${name}: ${why ?? `it takes ${needs}`}`,
-    ),
+    `${caught} of ${results.length} caught (${percentCaught(results).toFixed(0)} %)`,
+    ...survivors.map(({ mutant: { name, needs } }) => `not caught: ${name}: needs ${needs}`),
   ]
 }

@@ -1,64 +1,61 @@
-import type { Fault } from './mutant.ts'
-import { type End, tryOut } from './run-copy.ts'
-import { copyWith, remove } from './source-copies.ts'
+import type { Mutant } from './mutant.ts'
+import { type End, runCopy } from './run-copy.ts'
+import { copySource, removeCopy } from './source-copies.ts'
 
-/** Worlds with a fault in them, until it is told or the lifecycles are used up. */
-
-/** Debits in each world. */
+/** Debits per run. */
 export const EACH = 100
 
-export type Hunted = {
-  fault: Fault
+export type MutantResult = {
+  mutant: Mutant
   end: End
-  /** What was lived through until then. */
   lifecycles: number
-  /** Of the last world. */
+  /** The seed of the last run. */
   seed: number
   seconds: number
 }
 
-type Hunting = { seed: number; lifecycles: number; signal: AbortSignal }
+type Limits = { seed: number; lifecycles: number; signal: AbortSignal }
 
-export const hunt = async (
-  fault: Fault,
-  { seed, lifecycles, signal }: Hunting,
-): Promise<Hunted> => {
-  const begun = performance.now()
-  const folder = await copyWith(fault)
-  const wanted = { seed, worlds: Math.ceil(lifecycles / EACH), each: EACH }
-  const { end, worlds } = await tryOut(folder, wanted, signal)
-  await remove(folder)
+const runMutant = async (
+  mutant: Mutant,
+  { seed, lifecycles, signal }: Limits,
+): Promise<MutantResult> => {
+  const startedAt = performance.now()
+  const folder = await copySource(mutant)
+  const task = { seed, runs: Math.ceil(lifecycles / EACH), each: EACH }
+  const { end, runs } = await runCopy(folder, task, signal)
+  await removeCopy(folder)
   return {
-    fault,
+    mutant,
     end,
-    lifecycles: worlds * EACH,
-    seed: seed + worlds - 1,
-    seconds: (performance.now() - begun) / 1000,
+    lifecycles: runs * EACH,
+    seed: seed + runs - 1,
+    seconds: (performance.now() - startedAt) / 1000,
   }
 }
 
-/** A simulator that crashes over a fault has seen it; one that hangs may be merely slow. */
-export const isCaught = ({ end }: Hunted): boolean =>
+/** A crash of the simulator reveals the mutant; a hang may be mere slowness. */
+export const isCaught = ({ end }: MutantResult): boolean =>
   end.kind === 'caught' || end.kind === 'crashed'
 
-/** Hunts all of them, some at a time; each is handed over as it is done. */
-export const huntAll = async (
-  faults: readonly Fault[],
-  { together, ...hunting }: Hunting & { together: number },
-  done: (hunted: Hunted) => void,
-): Promise<Hunted[]> => {
-  const left = [...faults]
-  const hunted: Hunted[] = []
+/** Runs mutants, some at a time, each until it is caught or its lifecycles are used up. */
+export const runMutants = async (
+  mutants: readonly Mutant[],
+  { together, ...limits }: Limits & { together: number },
+  onResult: (result: MutantResult) => void,
+): Promise<MutantResult[]> => {
+  const remaining = [...mutants]
+  const results: MutantResult[] = []
   const work = async (): Promise<void> => {
-    while (!hunting.signal.aborted) {
-      const fault = left.shift()
-      if (!fault) return
-      const one = await hunt(fault, hunting)
-      if (hunting.signal.aborted) return
-      hunted.push(one)
-      done(one)
+    while (!limits.signal.aborted) {
+      const mutant = remaining.shift()
+      if (!mutant) return
+      const result = await runMutant(mutant, limits)
+      if (limits.signal.aborted) return
+      results.push(result)
+      onResult(result)
     }
   }
   await Promise.all(Array.from({ length: together }, work))
-  return hunted
+  return results
 }

@@ -2,35 +2,35 @@ import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Fault, planted } from './mutant.ts'
+import { type Mutant, mutate } from './mutant.ts'
 
-/** Copies of what a simulated world is made of, each in a folder that goes away again. */
+/** Temporary copies of the source that a run needs. */
 
 const PARTS = ['shared', 'functions', 'infra', 'simulation', 'events', 'package.json']
 
 const folders = new Set<string>()
 
-/** A copy of the source with a fault in it, or without any. @returns where it is */
-export const copyWith = async (fault?: Fault): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'planted-'))
+/** Copies the source, with a mutant if given, and returns the folder. */
+export const copySource = async (mutant?: Mutant): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'mutant-'))
   folders.add(folder)
-  for (const part of PARTS.filter((one) => existsSync(one))) {
+  for (const part of PARTS.filter((path) => existsSync(path))) {
     await cp(part, join(folder, part), { recursive: true })
   }
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
-  if (fault) {
-    const file = join(folder, fault.file)
-    await writeFile(file, planted(await readFile(file, 'utf8'), fault))
+  if (mutant) {
+    const file = join(folder, mutant.file)
+    await writeFile(file, mutate(await readFile(file, 'utf8'), mutant))
   }
   return folder
 }
 
-export const remove = async (folder: string): Promise<void> => {
-  // Whoever was stopped in it may be writing yet.
+export const removeCopy = async (folder: string): Promise<void> => {
+  // A process that was just stopped may still write.
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   folders.delete(folder)
 }
 
-export const removeAll = async (): Promise<void> => {
-  await Promise.all([...folders].map(remove))
+export const removeCopies = async (): Promise<void> => {
+  await Promise.all([...folders].map(removeCopy))
 }

@@ -8,7 +8,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 
-/** How the API is call: a request, its reply if it arrives, and what its caller does without one. */
+/** The API's callers: they retry until they receive a final reply. */
 
 type OperationName = Extract<FunctionName, keyof typeof operations>
 
@@ -29,11 +29,9 @@ type Deps = {
 
 export type Api = ReturnType<typeof newApi>
 
-/** How long a caller waits for an answer. */
-const PATIENCE_MS = 30_000
+const REPLY_MAX_MS = 30_000
 const TRIES_MAX = 60
 
-/** The token of a caller; no secret current, as the world is all its own. */
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
@@ -68,53 +66,59 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
       clock.after(milliseconds, resolve)
     })
 
-  /** Has a function run, and notes that it was call. */
+  /** Invokes a function and records the call. */
   const put = async (
     what: Pick<ApiCall, 'caller' | 'path' | 'sent'> & { name: FunctionName },
     event: unknown,
-  ): Promise<{ one: ApiCall; came: InvocationResult<unknown> }> => {
-    const one: ApiCall = { at: clock.now(), ...what, reply: undefined, heard: false, invocation: 0 }
-    calls.push(one)
-    const came = await run(what.name, event, (invocation) => {
-      one.invocation = invocation
+  ): Promise<{ call: ApiCall; result: InvocationResult<unknown> }> => {
+    const call: ApiCall = {
+      at: clock.now(),
+      ...what,
+      reply: undefined,
+      received: false,
+      invocation: 0,
+    }
+    calls.push(call)
+    const result = await run(what.name, event, (invocation) => {
+      call.invocation = invocation
     })
-    return { one, came }
+    return { call, result }
   }
 
-  /** One try, and its reply where the caller hears of it. */
+  /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body } = request
-    const { one, came } = await put({ name, caller, path, sent: body }, eventOf(request))
-    if (came.kind !== 'done') {
-      await sleep(PATIENCE_MS)
-      return one
+    const { call, result } = await put({ name, caller, path, sent: body }, eventOf(request))
+    if (result.kind !== 'done') {
+      await sleep(REPLY_MAX_MS)
+      return call
     }
-    const { statusCode, headers = {}, body: text } = came.value as APIGatewayProxyResult
-    one.reply = {
+    const { statusCode, headers = {}, body: text } = result.value as APIGatewayProxyResult
+    call.reply = {
       at: clock.now(),
       status: statusCode,
       headers: headers as Record<string, unknown>,
       body: JSON.parse(text),
       raw: text,
     }
-    if (faults.strikes('answer lost')) await sleep(PATIENCE_MS)
-    else one.heard = true
-    return one
+    if (faults.strikes('answer lost')) await sleep(REPLY_MAX_MS)
+    else call.received = true
+    return call
   }
 
-  const isAnswer = ({ reply, heard }: ApiCall): boolean =>
-    heard && reply !== undefined && reply.status < 500 && reply.status !== 429
+  const isAnswer = ({ reply, received }: ApiCall): boolean =>
+    received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
-  /** Asks until there is an answer, as a careful caller does. */
+  /** Retries until a final reply arrives. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
-    for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+    for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
       const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
-      const one = await attempt(request)
-      const other = await twice
-      const answer = [one, other].find((each) => each && isAnswer(each))
+      const call = await attempt(request)
+      const second = await twice
+      const answer = [call, second].find((each) => each && isAnswer(each))
       if (answer) return answer
-      await sleep(random.between(500, 4_000) * Math.min(tried + 1, 15))
+      await sleep(random.between(500, 4_000) * Math.min(attempts + 1, 15))
     }
     return undefined
   }
@@ -122,16 +126,19 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
   return {
     sleep,
     ask,
-    /** An operator's command; one that fails is given again. */
+    /** Runs an operator command, with retries. */
     operate: async (name: 'manage-debit', verb: string, options: Record<string, string>) => {
-      for (let tried = 0; tried < TRIES_MAX; tried += 1) {
-        const call = { verb, options }
-        const { one, came } = await put({ name, caller: undefined, path: {}, sent: call }, call)
-        if (came.kind === 'done') {
-          const status = 'error' in (came.value as object) ? 400 : 200
-          one.reply = { at: clock.now(), status, headers: {}, body: came.value }
-          one.heard = true
-          return one
+      for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
+        const request = { verb, options }
+        const { call, result } = await put(
+          { name, caller: undefined, path: {}, sent: request },
+          request,
+        )
+        if (result.kind === 'done') {
+          const status = 'error' in (result.value as object) ? 400 : 200
+          call.reply = { at: clock.now(), status, headers: {}, body: result.value }
+          call.received = true
+          return call
         }
         await sleep(random.between(1_000, 30_000))
       }

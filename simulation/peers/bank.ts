@@ -1,31 +1,30 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Answer, Conduct, Peer, Sent } from '../engine/network.ts'
+import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import type { Report } from '../scenario/scenario.ts'
+import type { ScriptedReport } from '../scenario/scenario.ts'
 
 /**
- * A bank with an endpoint of its own, which keeps to the protocol (docs/bank-protocol.md): a key
- * has one effect, however often it comes. How it is reached, and what of its answers arrives, is
- * another matter.
+ * A bank with an HTTP endpoint, which follows docs/bank-protocol.md: each idempotency key has one
+ * effect.
  */
 
-export type Verdict = BankPost['verdict']
+export type BankResult = BankPost['verdict']
 
-type Deciding = {
-  /** What it makes of a debit that it never had before. */
+type BankDecisions = {
+  /** Decides on a new debit. */
   onSubmission: (body: Record<string, unknown>) => 'accepted' | 'rejected'
-  /** The debit is taken: from now on it may report. */
+  /** Starts the bank's reports. */
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => 'paid' | 'underway' | 'rejected'
   onRefund: () => 'paid' | 'underway' | 'rejected'
-  /** What has become of a debit that the bank took. */
-  outcomeOf: (uuid: string) => Report | undefined
+  /** Returns the outcome that the bank has by now. */
+  outcomeOf: (uuid: string) => ScriptedReport | undefined
 }
 
-type Deps = Deciding & {
+type Deps = BankDecisions & {
   id: string
   secret: string
   clock: Clock
@@ -35,16 +34,16 @@ type Deps = Deciding & {
   queries: BankQuery[]
 }
 
-const json = (code: number, body: object): Answer => ({
+const json = (code: number, body: object): PeerAnswer => ({
   code,
   headers: { 'content-type': 'application/json' },
   text: JSON.stringify(body),
 })
 
-/** The debit or the payment that a reply is about. */
+/** The subject of a response. */
 type About = { uuid: string; amount: unknown }
 
-const answerTo = (verdict: Verdict, about: About): Answer => {
+const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
   const bank_reference = `B-${about.uuid.slice(0, 8)}`
   switch (verdict) {
     case 'accepted':
@@ -60,7 +59,7 @@ const answerTo = (verdict: Verdict, about: About): Answer => {
   }
 }
 
-const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
+const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswer =>
   json(200, {
     ...about,
     status,
@@ -69,10 +68,10 @@ const outcomeAnswer = ({ status, fee }: Report, about: About): Answer =>
     ...(fee ? { fee } : {}),
   })
 
-const NONSENSE: readonly Answer[] = [
+const INVALID: readonly PeerAnswer[] = [
   json(200, {}),
   json(202, { status: 'accepted' }),
-  // The report names no debit, or another one.
+  // Without a debit, or with another one.
   json(202, { status: 'accepted', bank_reference: 'B-1' }),
   json(202, {
     status: 'accepted',
@@ -89,18 +88,18 @@ const NONSENSE: readonly Answer[] = [
 
 export const newBank = (deps: Deps): Peer => {
   const { id, secret, clock, random, faults, bankPosts, queries } = deps
-  const known = new Map<string, Verdict>()
+  const known = new Map<string, BankResult>()
   const amounts = new Map<string, unknown>()
   const about = (uuid: string): About => ({ uuid, amount: amounts.get(uuid) })
 
-  const isGenuine = ({ url, method, headers, body }: Sent): boolean => {
+  const isSigned = ({ url, method, headers, body }: PeerRequest): boolean => {
     const { pathname } = new URL(url)
     const signed = `${method}${pathname}${headers['x-timestamp']}${body}`
     return headers['x-signature'] === createHmac('sha256', secret).update(signed).digest('hex')
   }
 
-  /** What it makes of a key; that of a payment underway is decided when it is asked again. */
-  const verdictOn = (key: string): Verdict => {
+  /** Returns the result for a key; a query completes a payment under way. */
+  const resultOf = (key: string): BankResult => {
     const verdict = known.get(key) ?? 'nothing'
     if (verdict !== 'underway') return verdict
     known.set(key, 'paid')
@@ -108,7 +107,7 @@ export const newBank = (deps: Deps): Peer => {
     return 'paid'
   }
 
-  const decide = (path: BankPost['path'], body: Record<string, unknown>): Verdict => {
+  const decide = (path: BankPost['path'], body: Record<string, unknown>): BankResult => {
     if (path === '/settlements') return deps.onPayment()
     if (path === '/refunds') return deps.onRefund()
     const verdict = deps.onSubmission(body)
@@ -116,11 +115,11 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const handedOver = (path: BankPost['path'], { headers, body: raw }: Sent): Verdict => {
+  const submitted = (path: BankPost['path'], { headers, body: raw }: PeerRequest): BankResult => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
     const effective = !known.has(key)
-    const verdict = effective ? decide(path, body) : verdictOn(key)
+    const verdict = effective ? decide(path, body) : resultOf(key)
     known.set(key, verdict)
     amounts.set(key, body.amount)
     bankPosts.push({
@@ -135,8 +134,8 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const answerQuery = (uuid: string): Answer => {
-    const verdict = verdictOn(uuid)
+  const answerQuery = (uuid: string): PeerAnswer => {
+    const verdict = resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     queries.push({ at: clock.now(), bank: id, uuid, answer })
@@ -146,23 +145,23 @@ export const newBank = (deps: Deps): Peer => {
   return {
     isKnown: () => true,
     connects: () => 'well',
-    take: (sent): Conduct => {
+    take: (sent): PeerResponse => {
       const after = random.between(30, 1_500)
       if (faults.strikes('bank down')) {
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
-      if (!isGenuine(sent)) return { after, answer: json(401, {}) }
+      if (!isSigned(sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (sent.method === 'GET') return { after, answer: answerQuery(uuid) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
       if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
-        return { after, answer: random.pick(NONSENSE) }
+        return { after, answer: random.pick(INVALID) }
       }
       const path = `/${kind}` as BankPost['path']
-      const verdict = handedOver(path, sent)
+      const verdict = submitted(path, sent)
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
-      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(NONSENSE) }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(INVALID) }
       return { after, answer: answerTo(verdict, about(String(sent.headers['x-idempotency-key']))) }
     },
   }

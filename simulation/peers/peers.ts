@@ -9,15 +9,14 @@ import { bankNames, type Scenario } from '../scenario/scenario.ts'
 import { newBank } from './bank.ts'
 import { newReceiver } from './receiver.ts'
 
-/** Everybody whom the service calls, by host. */
+/** The banks and receivers, by host. */
 
 type Deps = {
   clock: Clock
   random: Random
   faults: Faults
   scenario: Scenario
-  scripts: Clients
-  /** Where what reaches them is written down. */
+  clients: Clients
   posts: Post[]
   bankPosts: BankPost[]
   queries: BankQuery[]
@@ -42,7 +41,7 @@ const banks = ({
   random,
   faults,
   scenario,
-  scripts,
+  clients,
   bankPosts,
   queries,
 }: Deps): [string, Peer][] => {
@@ -63,11 +62,11 @@ const banks = ({
       faults,
       bankPosts,
       queries,
-      outcomeOf: scripts.outcomeOf,
-      onSubmission: ({ narration }) => scripts.named(narration)?.verdict ?? 'rejected',
+      outcomeOf: clients.outcomeOf,
+      onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {
-        const script = scripts.named(narration)
-        if (script) scripts.taken(script, String(uuid))
+        const script = clients.named(narration)
+        if (script) clients.accepted(script, String(uuid))
       },
       onPayment,
       onRefund: inTurn(),

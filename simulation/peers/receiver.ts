@@ -1,30 +1,29 @@
 import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
-import type { Answer, Conduct, Peer, Sent } from '../engine/network.ts'
+import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 
-/** A provider's endpoint for webhooks, and all the ways in which such are known to fail. */
+/** A provider's webhook receiver, with its failures. */
 
 type Deps = {
   clock: Clock
   random: Random
   faults: Faults
-  /** Where what came is written down. */
   posts: Post[]
-  /** When it is down, in turns. */
+  /** The periods in which it is down. */
   downs: readonly { from: number; to: number }[]
-  /** What is answered first, by whichever receiver is asked; 0: nothing. */
+  /** The statuses of the first responses of all receivers; 0 for none. */
   answers: number[]
 }
 
-const answer = (code: number, headers: Record<string, string> = {}, text = ''): Answer => ({
+const answer = (code: number, headers: Record<string, string> = {}, text = ''): PeerAnswer => ({
   code,
   headers,
   text,
 })
 
-const FOR_GOOD = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
+const PERMANENT = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
 
 export const newReceiver = ({ clock, random, faults, posts, downs, answers }: Deps): Peer => {
   const isDown = (): boolean => {
@@ -33,7 +32,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
     return faults.has('receiver flaps')
   }
 
-  const conduct = (): Pick<Conduct, 'after' | 'answer'> => {
+  const conduct = (): Pick<PeerResponse, 'after' | 'answer'> => {
     const soon = random.between(20, 400)
     const next = answers.shift()
     if (next === 0) return { after: 0, answer: 'silence' }
@@ -58,7 +57,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       }
     }
     if (faults.strikes('receiver refuses for good')) {
-      return { after: soon, answer: answer(random.pick(FOR_GOOD), {}, 'no') }
+      return { after: soon, answer: answer(random.pick(PERMANENT), {}, 'no') }
     }
     return { after: soon, answer: answer(random.pick([200, 202, 204]), {}, 'ok') }
   }
@@ -70,25 +69,26 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       if (faults.strikes('receiver refuses')) return random.pick(['refused', 'no answer'])
       return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
     },
-    take: ({ url, headers, body, by }: Sent): Conduct => {
-      const does = conduct()
-      const code = typeof does.answer === 'object' ? does.answer.code : null
-      const after = typeof does.answer === 'object' ? does.answer.headers['retry-after'] : undefined
+    take: ({ url, headers, body, by }: PeerRequest): PeerResponse => {
+      const response = conduct()
+      const code = typeof response.answer === 'object' ? response.answer.code : null
+      const after =
+        typeof response.answer === 'object' ? response.answer.headers['retry-after'] : undefined
       const post: Post = {
         at: clock.now(),
         url,
         headers,
         raw: body,
         code,
-        heard: false,
+        responseReceived: false,
         by,
         ...(after === undefined ? {} : { retryAfter: Number(after) }),
       }
       posts.push(post)
       return {
-        ...does,
-        heard: (isHeard) => {
-          post.heard = isHeard
+        ...response,
+        onEnd: (isHeard) => {
+          post.responseReceived = isHeard
         },
       }
     },

@@ -1,5 +1,5 @@
 import { current } from '../engine/current.ts'
 
-/** In place of the name system: every receiver of the world has an address. */
+/** Replaces `node:dns/promises`. */
 export const lookup = (host: string): Promise<{ address: string }[]> =>
   current().network.lookup(host)

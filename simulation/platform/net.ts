@@ -2,17 +2,16 @@ import { EventEmitter } from 'node:events'
 import { type LookupFunction, isIP as nodeIsIP } from 'node:net'
 import { current } from '../engine/current.ts'
 
-/** What is no socket stays as it is. */
 export const isIP = nodeIsIP
 
-/** In place of sockets: a connection that stands, or does not, and carries nothing. */
+/** Replaces `node:net`: connections that open or fail, without data. */
 
 type Options = { host: string; lookup: LookupFunction }
 
 export class Socket extends EventEmitter {
   remoteAddress: string | undefined
   destroyed = false
-  /** Nobody waits for it any more. */
+  /** Called when the socket is destroyed. */
   ended: () => void = () => undefined
 
   destroy(): this {

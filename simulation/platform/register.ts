@@ -1,14 +1,11 @@
 import { registerHooks } from 'node:module'
 
-/**
- * Puts the world in the place of the network, for the modules of the product alone: no socket is
- * opened, and no name is looked up. To be loaded before any of the product is.
- */
+/** Replaces the network modules for product code only. Load it before any product module. */
 
 const current = (file: string): string => new URL(file, import.meta.url).href
 
-/** What stands in for a module, where a file of this folder of the product asks for it. */
-const instead: Record<string, { inside: string; file: string }> = {
+/** The replacement of a module, for importers whose path contains `inside`. */
+const replacements: Record<string, { inside: string; file: string }> = {
   undici: { inside: '/shared/', file: current('./undici.ts') },
   'node:dns/promises': { inside: '/shared/webhooks/', file: current('./dns.ts') },
   'node:timers/promises': { inside: '/shared/runtime.ts', file: current('./timers.ts') },
@@ -18,9 +15,9 @@ const instead: Record<string, { inside: string; file: string }> = {
 
 registerHooks({
   resolve: (specifier, context, next) => {
-    const found = instead[specifier]
-    return found && context.parentURL?.includes(found.inside)
-      ? { url: found.file, shortCircuit: true }
+    const replacement = replacements[specifier]
+    return replacement && context.parentURL?.includes(replacement.inside)
+      ? { url: replacement.file, shortCircuit: true }
       : next(specifier, context)
   },
 })

@@ -1,6 +1,6 @@
 import { current } from '../engine/current.ts'
 
-/** Replaces the timers of this machine: a pause takes the time of the world. */
+/** Replaces `node:timers/promises`. */
 export const setTimeout = (
   milliseconds: number,
   _value?: unknown,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { current } from '../engine/current.ts'
 
-/** In place of undici: what it sends arrives at the receivers and banks of the world. */
+/** Replaces `undici`. */
 
 type Options = {
   origin?: string

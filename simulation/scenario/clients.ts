@@ -3,9 +3,9 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { simulatedProviders } from './fixtures.ts'
-import { bankNames, type DebitScript, PROVIDERS, type Report } from './scenario.ts'
+import { bankNames, type DebitScript, PROVIDERS, type ScriptedReport } from './scenario.ts'
 
-/** Debits as those runWorld through them who ask for them: the provider, the bank, an operator. */
+/** The callers of one debit: its provider, its bank and an operator. */
 
 type Deps = { api: Api; clock: Clock; random: Random }
 
@@ -20,24 +20,24 @@ const providerOf = ({ provider }: DebitScript) => ({
   id: simulatedProviders[provider]?.id ?? '',
 })
 
-/** To whom what is call for is as if it were not. */
-const strangerTo = (script: DebitScript) =>
+/** Returns another provider. */
+const otherProvider = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
-/** The same for the same script, but for its amount where something else is call for. */
+/** Returns the body of a charge; a repeat is equal except for another amount. */
 const bodyOf = (script: DebitScript, amount = script.amount) => ({
   phone_number: script.phone,
   bank_identifier: script.bank,
   amount,
   currency: 'GHS',
-  narration: `Debit ${script.n}`,
-  // Providers name theirs alike, as they know nothing of each other.
-  partner_reference: `order-${Math.floor(script.n / PROVIDERS)}`,
-  ...(script.n % 5 === 0 ? { metadata: { cart: `c-${script.n}` } } : {}),
+  narration: `Debit ${script.number}`,
+  // Providers use equal references, independently of each other.
+  partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
+  ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
 })
 
-/** Each of these is refused, and leaves nothing behind. */
-const WRONG: readonly object[] = [
+/** Members of invalid charges. */
+const INVALID: readonly object[] = [
   { amount: '0.99' },
   { amount: '10000.01' },
   { amount: 100.5 },
@@ -48,10 +48,9 @@ const WRONG: readonly object[] = [
 ]
 
 export const newClients = ({ api, clock, random }: Deps) => {
-  /** By its uuid, as its bank knows it. */
   const byNumber = new Map<number, DebitScript>()
-  /** When the bank took each debit, by its uuid. */
-  const takenAt = new Map<string, { script: DebitScript; at: number }>()
+  /** When the bank accepted each debit, by uuid. */
+  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
 
   const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
 
@@ -63,43 +62,45 @@ export const newClients = ({ api, clock, random }: Deps) => {
       await until(script.at + seconds * 1000)
       const name = 'get-debit-request' as const
       await api.ask({ name, caller: providerOf(script), path: { reference } })
-      await api.ask({ name, caller: strangerTo(script), path: { reference } })
+      await api.ask({ name, caller: otherProvider(script), path: { reference } })
     }
   }
 
   const reverse = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.reversed === undefined) return
     await until(script.at + script.reversed * 1000)
-    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.n}` })
+    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.number}` })
   }
 
-  /** Asks for one more attempt at one of its first events. */
+  /** Requests the redelivery of one of the first events. */
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.redelivered === undefined) return
     await until(script.at + script.redelivered * 1000)
     const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
-    // The number of a delivery is that of the debit, and of the event.
+    // A delivery id is the debit's number followed by the event's.
     const id = Number(String(dataIn(status)?.id).replace('dt_', '')) * 100 + random.below(3)
     const name = 'redeliver-event' as const
     await api.ask({ name, caller, path: { id: String(id) } })
-    await api.ask({ name, caller: strangerTo(script), path: { id: String(id) } })
+    await api.ask({ name, caller: otherProvider(script), path: { id: String(id) } })
   }
 
-  /** A bank's word about a debit, said until it is heard. */
+  /** Sends a bank's report until it is answered. */
   const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
-    const said = script.reports[n]
-    if (!said) return
-    if (said.flaw === 'lost') return
-    const name = said.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
+    const scripted = script.reports[n]
+    if (!scripted) return
+    if (scripted.flaw === 'lost') return
+    const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
     const body = {
-      status: said.status,
-      ...(said.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
-      ...(said.status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
-      ...(said.fee ? { fee: said.fee } : {}),
+      status: scripted.status,
+      ...(scripted.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
+      ...(scripted.status === 'failed'
+        ? { error_message: 'Declined' }
+        : { approval_method: 'ussd' }),
+      ...(scripted.fee ? { fee: scripted.fee } : {}),
     }
-    await api.sleep(said.afterSeconds * 1000)
-    if (script.n % 7 === 0) {
+    await api.sleep(scripted.afterSeconds * 1000)
+    if (script.number % 7 === 0) {
       const other =
         bankNames[(bankNames.indexOf(script.bank) + 1) % bankNames.length] ?? script.bank
       await api.ask({ name, caller: { kind: 'bank', id: other }, path: { uuid }, body })
@@ -108,21 +109,20 @@ export const newClients = ({ api, clock, random }: Deps) => {
   }
 
   return {
-    /** The script that a bank is told of. */
+    /** Returns the script named in a narration. */
     named: (narration: unknown): DebitScript | undefined =>
       byNumber.get(Number(String(narration).replace('Debit ', ''))),
-    /** From the charge on. */
-    runWorld: async (script: DebitScript): Promise<void> => {
-      byNumber.set(script.n, script)
+    start: async (script: DebitScript): Promise<void> => {
+      byNumber.set(script.number, script)
       await until(script.at)
-      if (script.asks === 'wrongly') {
-        await charge(script, random.pick(WRONG))
+      if (script.charge === 'invalid') {
+        await charge(script, random.pick(INVALID))
         return
       }
       const charged = await charge(script)
       const data = dataIn(charged)
-      if (script.asks === 'again') await charge(script)
-      if (script.asks === 'otherwise') await charge(script, { amount: '1.23' })
+      if (script.charge === 'twice') await charge(script)
+      if (script.charge === 'reused') await charge(script, { amount: '1.23' })
       if (!data?.reference) return
       await Promise.all([
         poll(script, data.reference),
@@ -130,17 +130,17 @@ export const newClients = ({ api, clock, random }: Deps) => {
         redeliver(script, data.reference),
       ])
     },
-    /** The outcome that a bank has by now, which it names when it is call. */
-    outcomeOf: (uuid: string): Report | undefined => {
-      const taken = takenAt.get(uuid)
-      return taken?.script.reports
+    /** Returns the final report that is due by now. */
+    outcomeOf: (uuid: string): ScriptedReport | undefined => {
+      const accepted = acceptedAt.get(uuid)
+      return accepted?.script.reports
         .filter(({ status }) => status !== 'approved')
-        .filter(({ afterSeconds }) => taken.at + afterSeconds * 1000 <= clock.now())
+        .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
     },
-    /** A bank took the debit: from now on it reports. */
-    taken: (script: DebitScript, uuid: string): void => {
-      takenAt.set(uuid, { script, at: clock.now() })
+    /** Schedules the reports on an accepted debit. */
+    accepted: (script: DebitScript, uuid: string): void => {
+      acceptedAt.set(uuid, { script, at: clock.now() })
       for (const n of script.reports.keys()) void report(script, uuid, n)
     },
   }

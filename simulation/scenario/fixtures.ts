@@ -1,10 +1,13 @@
-import { saveBank } from '../../shared/banks/save-bank.ts'
+import { type ConnectorOptions, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
-import type { Provider, ProviderId, Webhook } from '../../shared/domain/providers/provider.ts'
+import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
+import { real } from '../../shared/runtime.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
@@ -12,7 +15,7 @@ import type { SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
 import { bankNames } from './scenario.ts'
 
-/** Who there is in a world: providers that differ in what can differ, banks, customers. */
+/** The providers, banks and customers of every run. */
 
 const pesewas = (amount: number) => amount as Pesewas
 
@@ -20,23 +23,23 @@ export const secretOf = (bank: string): string => `cs_simulated_${bank}`
 
 export const hostOf = (name: string): string => `${name.toLowerCase()}.simulated.example`
 
-type Told = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
+type WebhookOptions = { attemptsMax?: number; events?: NonNullable<Webhook['events']> }
 
 type Row = {
   id: string
   dailyLimit?: number
   fees?: { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
-  told?: Told
+  webhook?: WebhookOptions
 }
 
 const rows: readonly Row[] = [
-  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, told: {} },
+  { id: 'amber', dailyLimit: 50_000_00, fees: { basisPoints: 150, fixed: 0 }, webhook: {} },
   {
     id: 'birch',
-    // So little that it binds.
+    // Low enough to reject charges.
     dailyLimit: 1_500_00,
     fees: { basisPoints: 125, fixed: 25, minimum: 50, maximum: 500 },
-    told: {
+    webhook: {
       attemptsMax: 3,
       events: ['transaction.created', 'transaction.completed', 'transaction.failed'],
     },
@@ -46,21 +49,25 @@ const rows: readonly Row[] = [
     id: 'delta',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 10, minimum: 100 },
-    told: { attemptsMax: 2 },
+    webhook: { attemptsMax: 2 },
   },
   {
     id: 'ember',
     dailyLimit: 50_000_00,
     fees: { basisPoints: 150, fixed: 0, maximum: 300 },
-    told: { events: ['transaction.completed', 'settlement.completed'] },
+    webhook: { events: ['transaction.completed', 'settlement.completed'] },
   },
 ]
 
-const secretAt = (n: number): string => webhookSecret(Buffer.alloc(32, n + 1))
+const secretAt = (index: number): string => webhookSecret(Buffer.alloc(32, index + 1))
 
-export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, n) => ({
+export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, index) => ({
   id: row.id,
-  webhook: row.told && { url: `https://${hostOf(row.id)}/hooks`, secret: secretAt(n), ...row.told },
+  webhook: row.webhook && {
+    url: `https://${hostOf(row.id)}/hooks`,
+    secret: secretAt(index),
+    ...row.webhook,
+  },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
 }))
@@ -97,47 +104,67 @@ const accountOf = (phone: string): CustomerAccount => ({
   status: 'active',
 })
 
-const providersAmong = (wanted: readonly number[]) =>
-  rows.map((row, n) => ({ row, n })).filter(({ n }) => wanted.includes(n))
+const providersAmong = (selected: readonly number[]) =>
+  rows.map((row, index) => ({ row, index })).filter(({ index }) => selected.includes(index))
 
-const connectionOf = (name: string): Parameters<typeof saveBank>[2] =>
+const connectionOf = (name: string): ConnectorOptions =>
   name === 'SBX'
     ? {}
     : { 'connector-url': `https://${hostOf(name)}`, 'connector-secret': secretOf(name) }
 
-/** Puts them into the table, before anything happens. */
+/** Writes the fixtures to the table. */
 export const writeFixtures = async (at: Date, providers: readonly number[]): Promise<void> => {
   const createdAt = at.toISOString()
   await Promise.all([
     ...bankNames.flatMap((name) => [
-      saveBank(name as BankIdentifier, () => bankOf(name), connectionOf(name)),
-      putCredential(tokenOf({ kind: 'bank', id: name }), {
-        kind: 'bank',
-        owner: name as BankIdentifier,
-        createdAt,
-      }),
-      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone))),
+      saveBank(
+        {
+          identifier: name as BankIdentifier,
+          change: () => bankOf(name),
+          options: connectionOf(name),
+        },
+        real,
+      ),
+      putCredential(
+        tokenOf({ kind: 'bank', id: name }),
+        { kind: 'bank', owner: name as BankIdentifier, createdAt },
+        [],
+        real,
+      ),
+      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone), noWrites, real)),
     ]),
-    ...providersAmong(providers).flatMap(({ row, n }) => [
-      changeProvider(row.id as ProviderId, () => providerOf(row)),
-      putCredential(tokenOf({ kind: 'provider', id: row.id }), {
-        kind: 'provider',
-        owner: row.id as ProviderId,
-        createdAt,
-      }),
-      ...(row.told
-        ? [changeWebhook(row.id as ProviderId, () => webhookAt(row, row.told as Told, n, at))]
+    ...providersAmong(providers).flatMap(({ row, index }) => [
+      changeProvider(row.id as ProviderId, () => providerOf(row), noWrites, real),
+      putCredential(
+        tokenOf({ kind: 'provider', id: row.id }),
+        {
+          kind: 'provider',
+          owner: row.id as ProviderId,
+          createdAt,
+        },
+        [],
+        real,
+      ),
+      ...(row.webhook
+        ? [
+            changeWebhook(
+              row.id as ProviderId,
+              () => webhookAt(row, row.webhook as WebhookOptions, index, at),
+              noWrites,
+              real,
+            ),
+          ]
         : []),
     ]),
     putSweepProgress({ until: at }),
   ])
 }
 
-const webhookAt = ({ id }: Row, told: Told, n: number, since: Date): Webhook => ({
+const webhookAt = ({ id }: Row, webhook: WebhookOptions, index: number, since: Date): Webhook => ({
   url: `https://${hostOf(id)}/hooks`,
-  secret: secretAt(n),
+  secret: secretAt(index),
   since,
   timeoutSeconds: 10,
   connectionTimeoutSeconds: 5,
-  ...told,
+  ...webhook,
 })

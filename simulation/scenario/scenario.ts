@@ -3,8 +3,8 @@ import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 
 /**
- * What is to happen in a world, before anything goes wrong: who there is, which debits are asked
- * for, and what their banks make of them. All of it plain values, so that a scenario can be cut down.
+ * A scenario: its debits, what their banks report, and its faults. Plain values, so that it can be
+ * reduced.
  */
 
 const SECOND_MS = 1_000
@@ -12,33 +12,33 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What a bank says of a debit, and how long after it took it. */
-export type Report = {
+/** A bank's report, and the time after the submission. */
+export type ScriptedReport = {
   afterSeconds: number
   by: 'update' | 'callback'
   status: 'completed' | 'failed' | 'approved'
-  /** With two decimals; absent: the provider's schedule decides. */
+  /** With two decimals; by default the provider's schedule applies. */
   fee?: string
-  /** The bank sends a body that the service rejects, or never sends it. */
+  /** A report that the service rejects, or that never arrives. */
   flaw?: 'rejected' | 'lost'
 }
 
 export type DebitScript = {
-  /** Names it, also in what its bank is told. */
-  n: number
-  /** When the charge is asked for. */
+  /** Identifies the script; part of the narration. */
+  number: number
+  /** The time of the charge. */
   at: number
   provider: number
   bank: BankName
   /** With two decimals. */
   amount: string
   phone: string
-  /** What the bank makes of the submission. */
+  /** The bank's response to the submission. */
   verdict: 'accepted' | 'rejected'
-  reports: readonly Report[]
-  /** `again`: once more after its answer. `otherwise`: the same reference for something else. */
-  asks: 'once' | 'again' | 'otherwise' | 'wrongly'
-  /** Seconds after the charge. */
+  reports: readonly ScriptedReport[]
+  /** `twice`: an identical repeat. `reused`: the reference with another amount. */
+  charge: 'once' | 'twice' | 'reused' | 'invalid'
+  /** In seconds after the charge. */
   polls: readonly number[]
   redelivered: number | undefined
   reversed: number | undefined
@@ -51,28 +51,28 @@ export type Scenario = {
   startAt: number
   scripts: readonly DebitScript[]
   faults: ReadonlySet<FaultName>
-  /** How many times as often as usual each of them strikes. */
+  /** Multiplies the probability of each fault. */
   intensity: number
   healAt: number
   endAt: number
   losses?: Losses
-  /** Workers that are to be lost, beside those that random takes. */
+  /** Crashes in addition to random ones. */
   crashes: readonly Crash[]
-  /** What the bank makes of the payments of batches, in turn. */
+  /** The results of payouts, in turn. */
   payments: readonly Payment[]
-  /** What receivers answer first, before random decides; 0: nothing. */
+  /** The statuses of the first webhook responses; 0 for none. */
   answers: readonly number[]
-  /** Who there is; fewer make shorter nights. */
+  /** Indexes of the providers; fewer shorten the nights. */
   providers: readonly number[]
 }
 
-/** `HBA` and `HBB` have endpoints of their own, `SBX` is the sandbox's. */
+/** `HBA` and `HBB` have HTTP endpoints, `SBX` is the sandbox bank. */
 export const bankNames = ['HBA', 'HBB', 'SBX'] as const
 export type BankName = (typeof bankNames)[number]
 
 export const PROVIDERS = 5
 
-/** Whom the sandbox's bank treats how. */
+/** The phone numbers that the sandbox bank distinguishes. */
 const PHONES = [
   '+233241234567',
   '+233241234567',
@@ -84,21 +84,21 @@ const PHONES = [
 ]
 
 const drawAmount = (random: Random): string => {
-  // Odd whole cedis are ties of half-even rounding at 1.5 %.
+  // At 1.5 %, odd whole cedis are ties of half-even rounding.
   if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
   const pesewas = 100 + random.below(random.happens(0.1) ? 999_901 : 60_000)
   return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 }
 
-const drawFee = (random: Random): Pick<Report, 'fee'> =>
+const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> =>
   random.happens(0.25)
     ? { fee: `${random.below(2)}.${String(random.below(100)).padStart(2, '0')}` }
     : {}
 
-/** Most banks say one thing, once and soon; these are all the others too. */
-const drawReports = (random: Random): Report[] => {
+/** Most banks report once; the other cases cover repeats, races and silence. */
+const drawReports = (random: Random): ScriptedReport[] => {
   const by = () => random.pick(['update', 'callback'] as const)
-  const end = (afterSeconds: number, status: Report['status']): Report => ({
+  const end = (afterSeconds: number, status: ScriptedReport['status']): ScriptedReport => ({
     afterSeconds,
     by: by(),
     status,
@@ -120,7 +120,7 @@ const drawReports = (random: Random): Report[] => {
       return [end(soon, 'completed'), end(soon + random.between(0, 2), 'failed')]
     case 4:
       return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
-    // As the five-minute clock runs out, and as the ten-minute clock does.
+    // Around the approval timeout and the processing timeout.
     case 5:
       return [end(random.between(290, 310), outcome)]
     case 6:
@@ -143,39 +143,38 @@ const drawReversal = (random: Random, at: number): number | undefined => {
   const midnight = DAY_MS - (at % DAY_MS)
   return random.pick([
     random.between(60, 900),
-    // As the index may yet show it completed when the night's first run reads it.
+    // Reversed while the index still shows it as completed.
     (midnight - random.between(0, 45 * SECOND_MS)) / SECOND_MS,
-    // While the night's runs are at work.
+    // During the night's runs.
     (midnight + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
     (midnight + random.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
     (midnight + DAY_MS + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
   ])
 }
 
-const drawScript = (n: number, at: number, random: Random): DebitScript => ({
-  n,
+const drawScript = (number: number, at: number, random: Random): DebitScript => ({
+  number,
   at,
-  provider: n % PROVIDERS,
+  provider: number % PROVIDERS,
   bank: random.pick(bankNames),
   amount: drawAmount(random),
   phone: random.pick(PHONES),
   verdict: random.happens(0.9) ? 'accepted' : 'rejected',
   reports: drawReports(random),
-  asks: random.happens(0.85) ? 'once' : random.pick(['again', 'otherwise', 'wrongly'] as const),
+  charge: random.happens(0.85) ? 'once' : random.pick(['twice', 'reused', 'invalid'] as const),
   polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
   redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
   reversed: drawReversal(random, at),
 })
 
-/** Most worlds are bad enough; a few are worse. */
 const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
-/** Of all worlds, those in which nothing goes wrong. */
+/** The share of scenarios without faults. */
 const HEALTHY_SHARE = 0.1
 
 const midnightAfter = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS
 
-/** When debits are asked for: in bursts, some of them as a day ends. */
+/** Bursts of charges, some just before midnight. */
 const drawBursts = (random: Random, startAt: number): number[] =>
   Array.from({ length: 2 + random.below(2) }, () =>
     random.happens(0.3)
@@ -183,14 +182,14 @@ const drawBursts = (random: Random, startAt: number): number[] =>
       : startAt + random.between(0, 30 * HOUR_MS),
   )
 
-/** The world of a seed, with so many debits. */
+/** Returns the scenario of a seed. */
 export const drawScenario = (seed: number, lifecycles: number): Scenario => {
   const random = randomOf(seedOf(seed, 1))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = drawBursts(random, startAt)
-  const scripts = Array.from({ length: lifecycles }, (_, n) => {
-    const own = randomOf(seedOf(seed, 2, n))
-    return drawScript(n, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
+  const scripts = Array.from({ length: lifecycles }, (_, index) => {
+    const own = randomOf(seedOf(seed, 2, index))
+    return drawScript(index, own.pick(bursts) + own.between(0, 6 * SECOND_MS), own)
   })
   const last = Math.max(...bursts)
   const healAt = random.happens(0.5)
@@ -206,7 +205,7 @@ export const drawScenario = (seed: number, lifecycles: number): Scenario => {
     endAt: midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS,
     crashes: [],
     answers: [],
-    providers: Array.from({ length: PROVIDERS }, (_, n) => n),
+    providers: Array.from({ length: PROVIDERS }, (_, index) => index),
     payments: Array.from({ length: 8 }, () =>
       random.happens(0.75) ? 'paid' : random.pick(['underway', 'rejected'] as const),
     ),

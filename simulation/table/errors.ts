@@ -1,5 +1,4 @@
 import {
-  type AttributeValue,
   type CancellationReason,
   ConditionalCheckFailedException,
   DynamoDBServiceException,
@@ -8,11 +7,15 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb'
 
-/** What DynamoDB throws, as the SDK hands it to its caller. */
+/** The errors of DynamoDB, as the SDK throws them. */
 
 const $metadata = { httpStatusCode: 400, attempts: 1, totalRetryDelay: 0 }
 
-/** The SDK has no class of its own for it. */
+/** Stops the run: the simulated table implements only what the product sends. */
+export const unsupported = (feature: string): Error =>
+  new Error(`The simulated table does not support ${feature}`)
+
+/** The SDK has no class for a ValidationException. */
 export const invalid = (message: string): DynamoDBServiceException =>
   new DynamoDBServiceException({
     name: 'ValidationException',
@@ -23,21 +26,13 @@ export const invalid = (message: string): DynamoDBServiceException =>
 
 const CONDITION = 'The conditional request failed'
 
-/** @param item as it stands, in the form of the wire, where it was asked for */
-export const conditionFailed = (
-  item?: Record<string, AttributeValue>,
-): ConditionalCheckFailedException =>
-  new ConditionalCheckFailedException({
-    $metadata,
-    message: CONDITION,
-    ...(item ? { Item: item } : {}),
-  })
+export const conditionFailed = (): ConditionalCheckFailedException =>
+  new ConditionalCheckFailedException({ $metadata, message: CONDITION })
 
-/** Why one write of a transaction did not happen. */
+/** Returns why one write of a transaction failed. */
 export const reasonOf = (error: unknown): CancellationReason => {
   if (error instanceof ConditionalCheckFailedException) {
-    const { Item } = error
-    return { Code: 'ConditionalCheckFailed', Message: CONDITION, ...(Item ? { Item } : {}) }
+    return { Code: 'ConditionalCheckFailed', Message: CONDITION }
   }
   if (error instanceof DynamoDBServiceException && error.name === 'ValidationException') {
     return { Code: 'ValidationError', Message: error.message }
@@ -54,10 +49,10 @@ export const cancelled = (reasons: CancellationReason[]): TransactionCanceledExc
     CancellationReasons: reasons,
   })
 
-export const otherParameters = (): IdempotentParameterMismatchException =>
+export const tokenMismatch = (): IdempotentParameterMismatchException =>
   new IdempotentParameterMismatchException({
     $metadata,
-    message: 'The same client request token came with other parameters',
+    message: 'The client request token was used with other parameters',
     Message: undefined,
   })
 

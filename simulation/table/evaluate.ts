@@ -1,71 +1,46 @@
+import type { Item } from '../engine/observations.ts'
 import type { Comparator, Condition, Operand } from './parse-condition.ts'
-import { type Bindings, valueAt } from './paths.ts'
-import { compare, isList, isMap, isSame, typeOf, type Value } from './values.ts'
+import { attributeOf, type Bindings } from './placeholders.ts'
+import { compare, isList, isMap, isSame, type Value } from './values.ts'
 
-/** Whether a condition evaluate of an item; undefined: there is no such item. */
-export const evaluate = (
-  condition: Condition,
-  item: Value | undefined,
-  bindings: Bindings,
-): boolean => {
+type Attributes = Readonly<Record<string, unknown>> | Item | undefined
+
+/** Returns whether an item meets a condition; undefined means no item. */
+export const evaluate = (condition: Condition, item: Attributes, bindings: Bindings): boolean => {
+  const value = (operand: Operand): Value | undefined => operandOf(operand, item, bindings)
   switch (condition.kind) {
     case 'and':
       return evaluate(condition.left, item, bindings) && evaluate(condition.right, item, bindings)
     case 'or':
       return evaluate(condition.left, item, bindings) || evaluate(condition.right, item, bindings)
-    case 'not':
-      return !evaluate(condition.of, item, bindings)
     case 'exists':
-      return valueAt(item, condition.path, bindings) !== undefined
+      return value(condition.of) !== undefined
     case 'not exists':
-      return valueAt(item, condition.path, bindings) === undefined
+      return value(condition.of) === undefined
     case 'compare':
-      return compares(
-        condition.comparator,
-        operandOf(condition.left, item, bindings),
-        operandOf(condition.right, item, bindings),
-      )
+      return compares(condition.comparator, value(condition.left), value(condition.right))
     case 'between': {
-      const value = operandOf(condition.of, item, bindings)
+      const compared = value(condition.of)
       return (
-        compares('>=', value, operandOf(condition.low, item, bindings)) &&
-        compares('<=', value, operandOf(condition.high, item, bindings))
+        compares('>=', compared, value(condition.low)) &&
+        compares('<=', compared, value(condition.high))
       )
     }
-    case 'in': {
-      const value = operandOf(condition.of, item, bindings)
-      return condition.among.some((one) => compares('=', value, operandOf(one, item, bindings)))
+    case 'begins with': {
+      const [text, prefix] = [value(condition.of), value(condition.prefix)]
+      return typeof text === 'string' && typeof prefix === 'string' && text.startsWith(prefix)
     }
-    case 'type':
-      return (
-        typeNamed(operandOf(condition.of, item, bindings)) ===
-        operandOf(condition.operand, item, bindings)
-      )
-    case 'begins with':
-      return beginsWith(
-        operandOf(condition.of, item, bindings),
-        operandOf(condition.operand, item, bindings),
-      )
-    case 'contains':
-      return contains(
-        operandOf(condition.of, item, bindings),
-        operandOf(condition.operand, item, bindings),
-      )
   }
 }
 
-const operandOf = (
-  operand: Operand,
-  item: Value | undefined,
-  bindings: Bindings,
-): Value | undefined => {
+const operandOf = (operand: Operand, item: Attributes, bindings: Bindings): Value | undefined => {
   switch (operand.kind) {
-    case 'path':
-      return valueAt(item, operand, bindings)
+    case 'attribute':
+      return attributeOf(item, operand, bindings)
     case 'value':
       return bindings.values[operand.name]
     case 'size':
-      return sizeOf(operandOf(operand.of, item, bindings))
+      return sizeOf(attributeOf(item, operand.of, bindings))
   }
 }
 
@@ -76,36 +51,13 @@ const sizeOf = (value: Value | undefined): number | undefined => {
 
 const compares = (
   comparator: Comparator,
-  one: Value | undefined,
-  other: Value | undefined,
+  left: Value | undefined,
+  right: Value | undefined,
 ): boolean => {
-  // What is not there is different from everything, also from what else is not there.
-  if (one === undefined || other === undefined) return comparator === '<>'
-  const order = compare(one, other)
-  switch (comparator) {
-    case '=':
-      return isSame(one, other)
-    case '<>':
-      return !isSame(one, other)
-    case '<':
-      return order !== undefined && order < 0
-    case '<=':
-      return order !== undefined && order <= 0
-    case '>':
-      return order !== undefined && order > 0
-    case '>=':
-      return order !== undefined && order >= 0
-  }
-}
-
-const typeNamed = (value: Value | undefined): string | undefined =>
-  value === undefined ? undefined : typeOf(value)
-
-const beginsWith = (value: Value | undefined, prefix: Value | undefined): boolean =>
-  typeof value === 'string' && typeof prefix === 'string' && value.startsWith(prefix)
-
-const contains = (value: Value | undefined, part: Value | undefined): boolean => {
-  if (part === undefined) return false
-  if (isList(value)) return value.some((one) => isSame(one, part))
-  return typeof value === 'string' && typeof part === 'string' && value.includes(part)
+  if (left === undefined || right === undefined) return false
+  if (comparator === '=') return isSame(left, right)
+  const order = compare(left, right)
+  if (order === undefined) return false
+  if (order === 0) return comparator.endsWith('=')
+  return comparator.startsWith(order < 0 ? '<' : '>')
 }

@@ -1,61 +1,56 @@
-import { invalid } from './errors.ts'
+import { invalid, unsupported } from './errors.ts'
 
-/**
- * The expressions of DynamoDB, read by hand: the parsers there are put the values of one command
- * into what they make of its text (dynalite), so it could not be storage for the next command.
- */
-
-/** Reads the text of an expression, word by word. */
+/** Reads the tokens of an expression. */
 export type Reader = {
-  /** The next word; the empty text at the end. */
+  /** Returns the next token; empty at the end. */
   peek: (ahead?: number) => string
   next: () => string
-  /** Takes the next word when it is this one; keywords in any case. */
+  /** Consumes the next token if it equals the word; keywords in any case. */
   accept: (word: string) => boolean
   expect: (word: string) => void
 }
 
-const WORD = /\s*([A-Za-z]\w*|[#:]\w+|\d+|<>|<=|>=|[=<>(),.[\]+-])/y
+const TOKEN = /\s*([A-Za-z]\w*|[#:]\w+|<>|<=|>=|[=<>(),+-])/y
 
-const wordsOf = (text: string): string[] => {
-  const words: string[] = []
+const tokensOf = (text: string): string[] => {
+  const tokens: string[] = []
   const end = text.trimEnd().length
-  WORD.lastIndex = 0
-  while (WORD.lastIndex < end) {
-    const from = WORD.lastIndex
-    const word = WORD.exec(text)?.[1]
-    if (word === undefined) throw invalid(`Syntax error in an expression: ${text.slice(from)}`)
-    words.push(word)
+  TOKEN.lastIndex = 0
+  while (TOKEN.lastIndex < end) {
+    const from = TOKEN.lastIndex
+    const token = TOKEN.exec(text)?.[1]
+    // Document paths (`a.b`, `a[0]`) end here too.
+    if (token === undefined) throw unsupported(`expression text: ${text.slice(from)}`)
+    tokens.push(token)
   }
-  return words
+  return tokens
 }
 
-export const readerOf = (text: string): Reader => {
-  const words = wordsOf(text)
-  let at = 0
-  const peek = (ahead = 0): string => words[at + ahead] ?? ''
+const readerOf = (tokens: readonly string[]): Reader => {
+  let position = 0
+  const peek = (ahead = 0): string => tokens[position + ahead] ?? ''
   const accept = (word: string): boolean => {
     if (peek().toUpperCase() !== word.toUpperCase()) return false
-    at += 1
+    position += 1
     return true
   }
   return {
     peek,
     accept,
     next: () => {
-      at += 1
-      return words[at - 1] ?? ''
+      position += 1
+      return tokens[position - 1] ?? ''
     },
     expect: (word) => {
-      if (!accept(word)) throw unexpected(peek(), text)
+      if (!accept(word)) throw unexpected(peek())
     },
   }
 }
 
-export const unexpected = (word: string, where = ''): Error =>
-  invalid(`Syntax error in an expression; token: "${word || '<EOF>'}" ${where}`.trimEnd())
+export const unexpected = (token: string): Error =>
+  invalid(`Syntax error in an expression; token: "${token || '<EOF>'}"`)
 
-/** An expression, parsed once; the placeholders in it are bound with each use. */
+/** A parsed expression; its placeholders are bound on each use. */
 export type Parsed<T> = {
   tree: T
   /** Every `#name` in it. */
@@ -64,25 +59,26 @@ export type Parsed<T> = {
   values: readonly string[]
 }
 
-const wordsWith = (text: string, first: string): string[] => [
-  ...new Set(wordsOf(text).filter((word) => word.startsWith(first))),
+const withPrefix = (tokens: readonly string[], prefix: string): string[] => [
+  ...new Set(tokens.filter((token) => token.startsWith(prefix))),
 ]
 
-/** Product code has some fifty expressions; what generates more of them is let go of. */
-const KEPT_MAX = 20_000
+/** The product has about fifty expressions; generated ones must not accumulate. */
+const CACHE_MAX = 20_000
 
-/** Parses each text once. */
+/** Returns a parser that parses each text once. */
 export const parsing = <T>(parse: (reader: Reader) => T): ((text: string) => Parsed<T>) => {
-  const known = new Map<string, Parsed<T>>()
+  const cache = new Map<string, Parsed<T>>()
   return (text) => {
-    const found = known.get(text)
-    if (found) return found
-    if (known.size >= KEPT_MAX) known.clear()
-    const reader = readerOf(text)
+    const cached = cache.get(text)
+    if (cached) return cached
+    if (cache.size >= CACHE_MAX) cache.clear()
+    const tokens = tokensOf(text)
+    const reader = readerOf(tokens)
     const tree = parse(reader)
-    if (reader.peek() !== '') throw unexpected(reader.peek(), text)
-    const parsed = { tree, names: wordsWith(text, '#'), values: wordsWith(text, ':') }
-    known.set(text, parsed)
+    if (reader.peek() !== '') throw unexpected(reader.peek())
+    const parsed = { tree, names: withPrefix(tokens, '#'), values: withPrefix(tokens, ':') }
+    cache.set(text, parsed)
     return parsed
   }
 }

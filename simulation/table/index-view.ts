@@ -4,119 +4,93 @@ import { firstNot, type Row } from './sorted-rows.ts'
 import { compareText, isSame, type Value } from './values.ts'
 
 /**
- * An index as its readers see it: a little behind the table, each item by itself, and every item
- * in the order of its own changes. It evaluate the keys and the projected attributes.
+ * A global secondary index, which shows each change after a delay. The changes of one item appear in
+ * their order. Entries hold the keys and the projected attributes.
  */
 export type IndexView = {
   definition: IndexDefinition
-  /** Takes note of a change that was committed at an instant. */
-  note: (before: Item | undefined, after: Item | undefined, at: number) => void
-  /** One partition as it is seen at an instant; instants never go back. */
+  /** Queues a change that was committed at an instant. */
+  apply: (before: Item | undefined, after: Item | undefined, at: number) => void
+  /** Returns one partition as readers see it at an instant; instants never decrease. */
   partition: (value: string, now: number) => readonly Row[]
-  /** The lowest sort key in partitions that begin so, also of what is not seen yet. */
-  earliest: (prefix: string, now: number) => string | undefined
 }
 
-/** So many steps are storage back at most while they could be taken already. */
-const COMING_MAX = 256
+/** The most steps that are queued without a read. */
+const QUEUE_MAX = 256
 
-/** An entry that goes, and one that comes in its place; `item` names whose they are. */
-type Step = { visibleAt: number; item: string; out: Row | undefined; in: Row | undefined }
+type Step = { visibleAt: number; item: string; removed: Row | undefined; added: Row | undefined }
 
-/** @param lag how long after its commit a change is seen, in milliseconds */
+/** @param lag returns the delay of a change, in milliseconds */
 export const newIndexView = (definition: IndexDefinition, lag: () => number): IndexView => {
   const { partitionKey, sortKey, projected } = definition
-  const held = [partitionKey, sortKey, ...projected]
+  const attributes = [partitionKey, sortKey, ...projected]
   const partitions = new Map<string, Row[]>()
-  /** What is not seen yet, by when it will be; those in front were taken in already. */
-  const coming: Step[] = []
-  let taken = 0
-  /** When the last change of an item will be seen, while that is still to come. */
+  /** Steps by the time they become visible; the first `shown` are applied. */
+  const queue: Step[] = []
+  let shown = 0
+  /** The time of the last queued change of an item. */
   const lastAt = new Map<string, number>()
 
   const rowOf = (item: Item | undefined): Row | undefined => {
-    const partition = item?.[partitionKey]
-    const sort = item?.[sortKey]
-    if (!item || partition === undefined || sort === undefined) return undefined
+    if (item?.[partitionKey] === undefined || item[sortKey] === undefined) return undefined
     const row: Record<string, unknown> & Key = { pk: item.pk, sk: item.sk }
-    for (const name of held) if (item[name] !== undefined) row[name] = item[name]
+    for (const name of attributes) if (item[name] !== undefined) row[name] = item[name]
     return Object.freeze(row)
   }
 
-  const compareRows = (one: Row, other: Row): number =>
-    compareText(one[sortKey] as string, other[sortKey] as string) ||
-    compareText(one.pk, other.pk) ||
-    compareText(one.sk, other.sk)
+  const positionOf = (rows: readonly Row[], row: Row): number =>
+    firstNot(rows, (other) => {
+      const order =
+        compareText(other[sortKey] as string, row[sortKey] as string) ||
+        compareText(other.pk, row.pk) ||
+        compareText(other.sk, row.sk)
+      return order < 0
+    })
 
-  const take = (step: Step): void => {
-    if (step.out) {
-      const name = step.out[partitionKey] as string
+  const show = ({ removed, added }: Step): void => {
+    if (removed) {
+      const name = removed[partitionKey] as string
       const rows = partitions.get(name) ?? []
-      rows.splice(positionOf(rows, step.out), 1)
+      rows.splice(positionOf(rows, removed), 1)
       if (rows.length === 0) partitions.delete(name)
     }
-    if (step.in) {
-      const name = step.in[partitionKey] as string
+    if (added) {
+      const name = added[partitionKey] as string
       const rows = partitions.get(name)
-      if (rows) rows.splice(positionOf(rows, step.in), 0, step.in)
-      else partitions.set(name, [step.in])
+      if (rows) rows.splice(positionOf(rows, added), 0, added)
+      else partitions.set(name, [added])
     }
   }
-
-  const positionOf = (rows: readonly Row[], row: Row): number =>
-    firstNot(rows, (one) => compareRows(one, row) < 0)
 
   const catchUp = (now: number): void => {
-    for (let step = coming[taken]; step && step.visibleAt <= now; step = coming[taken]) {
-      taken += 1
-      take(step)
+    for (let step = queue[shown]; step && step.visibleAt <= now; step = queue[shown]) {
+      shown += 1
+      show(step)
       if (lastAt.get(step.item) === step.visibleAt) lastAt.delete(step.item)
     }
-    if (taken > COMING_MAX || taken === coming.length) {
-      coming.splice(0, taken)
-      taken = 0
+    if (shown > QUEUE_MAX || shown === queue.length) {
+      queue.splice(0, shown)
+      shown = 0
     }
   }
 
-  const note: IndexView['note'] = (before, after, at) => {
-    // Nobody may ever ask.
-    if (coming.length > COMING_MAX) catchUp(at)
-    if (held.every((name) => isSame(before?.[name] as Value, after?.[name] as Value))) return
-    const out = rowOf(before)
-    const entry = rowOf(after)
-    const row = out ?? entry
+  const apply: IndexView['apply'] = (before, after, at) => {
+    if (queue.length > QUEUE_MAX) catchUp(at)
+    if (attributes.every((name) => isSame(before?.[name] as Value, after?.[name] as Value))) return
+    const removed = rowOf(before)
+    const added = rowOf(after)
+    const row = removed ?? added
     if (!row) return
     const item = `${row.pk}\n${row.sk}`
     const visibleAt = Math.max(at + lag(), lastAt.get(item) ?? 0)
     lastAt.set(item, visibleAt)
-    const step: Step = { visibleAt, item, out, in: entry }
-    // Most often it is the last one to come.
-    if ((coming.at(-1)?.visibleAt ?? 0) <= visibleAt) coming.push(step)
-    else
-      coming.splice(
-        firstNot(coming, (one) => one.visibleAt <= visibleAt),
-        0,
-        step,
-      )
-  }
-
-  const earliest = (prefix: string, now: number): string | undefined => {
-    catchUp(now)
-    let found: string | undefined
-    const look = (row: Row | undefined): void => {
-      if (!row || !(row[partitionKey] as string).startsWith(prefix)) return
-      const sort = row[sortKey] as string
-      if (found === undefined || compareText(sort, found) < 0) found = sort
-    }
-    for (const [first] of partitions.values()) look(first)
-    for (let n = taken; n < coming.length; n += 1) look(coming[n]?.in)
-    return found
+    const position = firstNot(queue, (other) => other.visibleAt <= visibleAt)
+    queue.splice(position, 0, { visibleAt, item, removed, added })
   }
 
   return {
     definition,
-    note,
-    earliest,
+    apply,
     partition: (value, now) => {
       catchUp(now)
       return partitions.get(value) ?? []

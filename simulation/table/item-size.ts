@@ -1,6 +1,6 @@
 import { isList, type Value } from './values.ts'
 
-/** What items weigh for DynamoDB, in bytes. */
+/** The size of items, in bytes, as DynamoDB counts it. */
 
 const CONTAINER_BYTES = 3
 
@@ -22,7 +22,7 @@ const valueSize = (value: Value): number => {
 
 const textSize = (text: string): number => Buffer.byteLength(text)
 
-/** Two decimal digits to a byte, from the point on to both sides, and one more byte. */
+/** Two decimal digits take one byte, counted from the point in both directions, plus one byte. */
 const numberSize = (value: number): number => {
   if (value === 0) return 1
   const [whole = '', fraction = ''] = String(Math.abs(value)).split('.')

@@ -1,23 +1,23 @@
 import { invalid } from './errors.ts'
 import type { Parsed } from './expression-reader.ts'
 import type { Condition, Operand } from './parse-condition.ts'
-import { attributeIn, type Bindings } from './paths.ts'
-import type { Value } from './values.ts'
+import { type Bindings, nameOf } from './placeholders.ts'
+import { compareText } from './values.ts'
 
-/** Which items of one partition a query asks for. */
+/** The items of one partition that a query selects. */
 export type KeyRange = {
   partition: string
-  /** Bounds of the sort key; undefined: none. */
+  /** Bounds of the sort key; undefined for none. */
   low?: Bound
   high?: Bound
   prefix?: string
 }
 
-type Bound = { text: string; isIn: boolean }
+type Bound = { text: string; isIncluded: boolean }
 
 export type KeyNames = { partitionKey: string; sortKey: string }
 
-/** @throws ValidationException for whatever is no condition on these keys */
+/** @throws ValidationException for a condition that does not fit these keys */
 export const keyRange = (
   { tree }: Parsed<Condition>,
   { partitionKey, sortKey }: KeyNames,
@@ -25,43 +25,32 @@ export const keyRange = (
 ): KeyRange => {
   let partition: string | undefined
   let sort: Omit<KeyRange, 'partition'> | undefined
-  for (const part of partsOf(tree).map(pathFirst)) {
+  for (const part of partsOf(tree)) {
     const attribute = attributeOf(part, bindings)
     if (attribute === partitionKey && partition === undefined) {
-      if (part.kind !== 'compare' || part.comparator !== '=') throw unsupported()
+      if (part.kind !== 'compare' || part.comparator !== '=') throw unsuitable()
       partition = textOf(part.right, bindings)
     } else if (attribute === sortKey && sort === undefined) sort = rangeOf(part, bindings)
-    else throw unsupported()
+    else throw unsuitable()
   }
-  if (partition === undefined) throw unsupported()
+  if (partition === undefined) throw unsuitable()
   return { partition, ...sort }
 }
 
-const unsupported = (): Error => invalid('Query key condition not supported')
+const unsuitable = (): Error => invalid('Query key condition not supported')
 
 const partsOf = (condition: Condition): Condition[] =>
   condition.kind === 'and' ? [...partsOf(condition.left), ...partsOf(condition.right)] : [condition]
 
-const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
-
-const pathFirst = (part: Condition): Condition =>
-  part.kind === 'compare' && part.left.kind === 'value'
-    ? { ...part, left: part.right, right: part.left, comparator: TURNED[part.comparator] }
-    : part
-
 const attributeOf = (condition: Condition, bindings: Bindings): string => {
-  const operand =
-    condition.kind === 'compare'
-      ? condition.left
-      : condition.kind === 'between' || condition.kind === 'begins with'
-        ? condition.of
-        : undefined
-  if (operand?.kind !== 'path' || operand.steps.length > 1) throw unsupported()
-  return attributeIn(operand, bindings)
+  if (condition.kind === 'and' || condition.kind === 'or') throw unsuitable()
+  const operand = condition.kind === 'compare' ? condition.left : condition.of
+  if (operand.kind !== 'attribute') throw unsuitable()
+  return nameOf(operand, bindings)
 }
 
 const textOf = (operand: Operand, { values }: Bindings): string => {
-  const value: Value | undefined = operand.kind === 'value' ? values[operand.name] : undefined
+  const value = operand.kind === 'value' ? values[operand.name] : undefined
   if (typeof value !== 'string')
     throw invalid('Condition parameter type does not match schema type')
   if (value === '') throw invalid('A key attribute cannot contain an empty string value')
@@ -69,27 +58,27 @@ const textOf = (operand: Operand, { values }: Bindings): string => {
 }
 
 const rangeOf = (part: Condition, bindings: Bindings): Omit<KeyRange, 'partition'> => {
-  if (part.kind === 'begins with') return { prefix: textOf(part.operand, bindings) }
+  const bound = (operand: Operand, isIncluded = true): Bound => ({
+    text: textOf(operand, bindings),
+    isIncluded,
+  })
+  if (part.kind === 'begins with') return { prefix: textOf(part.prefix, bindings) }
   if (part.kind === 'between') {
-    return {
-      low: { text: textOf(part.low, bindings), isIn: true },
-      high: { text: textOf(part.high, bindings), isIn: true },
-    }
+    const [low, high] = [bound(part.low), bound(part.high)]
+    if (compareText(low.text, high.text) > 0) throw invalid('The upper bound is below the lower')
+    return { low, high }
   }
-  if (part.kind !== 'compare') throw unsupported()
-  const text = textOf(part.right, bindings)
+  if (part.kind !== 'compare') throw unsuitable()
   switch (part.comparator) {
     case '=': {
-      const both = { text, isIn: true }
+      const both = bound(part.right)
       return { low: both, high: both }
     }
     case '<':
     case '<=':
-      return { high: { text, isIn: part.comparator === '<=' } }
+      return { high: bound(part.right, part.comparator === '<=') }
     case '>':
     case '>=':
-      return { low: { text, isIn: part.comparator === '>=' } }
-    case '<>':
-      throw unsupported()
+      return { low: bound(part.right, part.comparator === '>=') }
   }
 }

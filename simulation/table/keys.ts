@@ -2,7 +2,7 @@ import type { Item } from '../engine/observations.ts'
 import { invalid } from './errors.ts'
 import type { KeyNames } from './key-conditions.ts'
 
-/** What the table is told to be; every key is text (infra/definitions/table.ts). */
+/** The definition of the table; every key is text (infra/definitions/table.ts). */
 export type TableDefinition = {
   partitionKey: 'pk'
   sortKey: 'sk'
@@ -11,60 +11,50 @@ export type TableDefinition = {
 
 export type IndexDefinition = KeyNames & {
   name: string
-  /** What an entry evaluate next to the keys. */
+  /** The attributes of an entry besides the keys. */
   projected: readonly string[]
 }
 
 export type Key = { pk: string; sk: string }
 
-/** @throws ValidationException when it is no key of this table */
-export const keyIn = (given: unknown): Key => {
-  const key = given as Key | undefined
+/** @throws ValidationException if the value has other members than a key of the table */
+export const parseKey = (value: unknown): Key => {
+  const key = value as Key | undefined
   let count = 0
   for (const _ in key) count += 1
   if (!key || count !== 2) throw invalid('The provided key element does not match the schema')
-  return readKey(key)
-}
-
-/** The key of a whole item. */
-export const keyOf = (item: unknown): Key => {
-  const { pk, sk } = (item ?? {}) as Partial<Key>
-  if (pk === undefined || sk === undefined) {
-    throw invalid('One or more parameter values were invalid: Missing a key in the item')
-  }
-  return readKey({ pk, sk })
+  return keyOf(key)
 }
 
 const PARTITION_KEY_BYTES = 2048
 const SORT_KEY_BYTES = 1024
 
-const readKey = ({ pk, sk }: Key): Key => {
-  refuseText(pk, PARTITION_KEY_BYTES)
-  refuseText(sk, SORT_KEY_BYTES)
+/** @throws ValidationException if an item has no valid key */
+export const keyOf = (item: unknown): Key => {
+  const { pk, sk } = (item ?? {}) as Key
+  checkText(pk, PARTITION_KEY_BYTES)
+  checkText(sk, SORT_KEY_BYTES)
   return { pk, sk }
 }
 
-/** No character takes more bytes. */
-const CHARACTER_BYTES = 3
+/** The most UTF-8 bytes that one UTF-16 code unit takes. */
+const UNIT_BYTES = 3
 
-const refuseText = (text: unknown, bytesMax: number): void => {
-  if (typeof text !== 'string') {
-    throw invalid('One or more parameter values were invalid: Type mismatch for key, expected: S')
+const checkText = (text: unknown, bytesMax: number): void => {
+  if (typeof text !== 'string' || text === '') {
+    throw invalid('One or more parameter values were invalid: a key must be a non-empty string')
   }
-  if (text === '') {
-    throw invalid('The AttributeValue for a key attribute cannot contain an empty string value')
-  }
-  if (text.length * CHARACTER_BYTES > bytesMax && Buffer.byteLength(text) > bytesMax) {
+  if (text.length * UNIT_BYTES > bytesMax && Buffer.byteLength(text) > bytesMax) {
     throw invalid(`The key has exceeded the maximum size limit of ${bytesMax} bytes`)
   }
 }
 
-/** An item with a key of an index that is none cannot be in that index, so it is not written. */
-export const refuseIndexKeys = (item: Item, { indexes }: TableDefinition): void => {
+/** @throws ValidationException if an item has an index key of another type */
+export const checkIndexKeys = (item: Item, { indexes }: TableDefinition): void => {
   for (const { partitionKey, sortKey } of indexes) {
     const partition = item[partitionKey]
     const sort = item[sortKey]
-    if (partition !== undefined) refuseText(partition, PARTITION_KEY_BYTES)
-    if (sort !== undefined) refuseText(sort, SORT_KEY_BYTES)
+    if (partition !== undefined) checkText(partition, PARTITION_KEY_BYTES)
+    if (sort !== undefined) checkText(sort, SORT_KEY_BYTES)
   }
 }

@@ -1,19 +1,25 @@
 import { invalid } from './errors.ts'
 import type { Parsed } from './expression-reader.ts'
-import type { Bindings } from './paths.ts'
+import type { Attribute } from './parse-condition.ts'
 import { storable, type Value } from './values.ts'
 
-/** The members of a command that say what its placeholders stand for. */
+/** The placeholder members of a command. */
 export type Placeholders = {
   ExpressionAttributeNames?: Record<string, string> | undefined
   ExpressionAttributeValues?: Record<string, unknown> | undefined
+}
+
+/** The meanings of placeholders in one use of an expression. */
+export type Bindings = {
+  names: Readonly<Record<string, string>>
+  values: Readonly<Record<string, Value>>
 }
 
 type Expressions = readonly (Parsed<unknown> | undefined)[]
 
 const NONE = Object.freeze({})
 
-/** @throws ValidationException for a placeholder that is not defined, or not used */
+/** @throws ValidationException for a placeholder that is undefined or unused */
 export const bind = (
   { ExpressionAttributeNames, ExpressionAttributeValues }: Placeholders,
   expressions: Expressions,
@@ -22,19 +28,19 @@ export const bind = (
   const values = ExpressionAttributeValues
     ? (storable(ExpressionAttributeValues) as Record<string, Value>)
     : NONE
-  if (ExpressionAttributeNames) refuseUnused(names, expressions, 'names')
-  if (ExpressionAttributeValues) refuseUnused(values, expressions, 'values')
+  if (ExpressionAttributeNames) rejectUnused(names, expressions, 'names')
+  if (ExpressionAttributeValues) rejectUnused(values, expressions, 'values')
   for (const expression of expressions) {
     if (!expression) continue
-    refuseUndefined(names, expression.names)
-    refuseUndefined(values, expression.values)
+    rejectUndefined(names, expression.names)
+    rejectUndefined(values, expression.values)
   }
   return { names, values }
 }
 
-const refuseUnused = (given: object, expressions: Expressions, kind: 'names' | 'values'): void => {
+const rejectUnused = (bound: object, expressions: Expressions, kind: 'names' | 'values'): void => {
   let isEmpty = true
-  for (const name in given) {
+  for (const name in bound) {
     isEmpty = false
     if (!expressions.some((expression) => expression?.[kind].includes(name))) {
       throw invalid(`Value provided in expression attribute ${kind} unused in expressions: ${name}`)
@@ -43,13 +49,21 @@ const refuseUnused = (given: object, expressions: Expressions, kind: 'names' | '
   if (isEmpty) throw invalid(`Expression attribute ${kind} must not be empty`)
 }
 
-const refuseUndefined = (
-  given: Readonly<Record<string, unknown>>,
+const rejectUndefined = (
+  bound: Readonly<Record<string, unknown>>,
   used: readonly string[],
 ): void => {
   for (const name of used) {
-    if (given[name] === undefined) {
+    if (bound[name] === undefined) {
       throw invalid(`An expression attribute used in the expression is not defined: ${name}`)
     }
   }
 }
+
+export const nameOf = ({ name }: Attribute, { names }: Bindings): string => names[name] ?? name
+
+export const attributeOf = (
+  item: Readonly<Record<string, unknown>> | undefined,
+  attribute: Attribute,
+  bindings: Bindings,
+): Value | undefined => item?.[nameOf(attribute, bindings)] as Value | undefined

@@ -1,19 +1,18 @@
-import { invalid } from './errors.ts'
+import { invalid, unsupported } from './errors.ts'
+import { evaluate } from './evaluate.ts'
+import { sizeOf } from './item-size.ts'
 import { type KeyNames, type KeyRange, keyRange } from './key-conditions.ts'
-import { edgeOf, type Page, pageOf, type Span } from './pages.ts'
 import { type Condition, parseCondition } from './parse-condition.ts'
-import { attributeIn, type Bindings, type Path, refuseOverlaps } from './paths.ts'
-import { bind, type Placeholders } from './placeholders.ts'
-import { parseProjectionText } from './projections.ts'
+import { type Bindings, bind, nameOf, type Placeholders } from './placeholders.ts'
 import { firstNot, type Row, within } from './sorted-rows.ts'
-import { pathsIn, refuseKeys, refuseSenseless } from './validate.ts'
-import { compareText } from './values.ts'
+import { compareText, type Value } from './values.ts'
 
 export type QueryInput = Placeholders & {
   TableName?: string | undefined
   IndexName?: string | undefined
   KeyConditionExpression?: string | undefined
   FilterExpression?: string | undefined
+  /** Names of attributes, separated by commas. */
   ProjectionExpression?: string | undefined
   Select?: string | undefined
   Limit?: number | undefined
@@ -22,97 +21,67 @@ export type QueryInput = Placeholders & {
   ConsistentRead?: boolean | undefined
 }
 
-/** What a query is asked of: the table or one of its indexes. */
+/** The table or one of its indexes. */
 export type Source = {
   keys: KeyNames
-  /** What an index evaluate next to keys; undefined for the table itself. */
+  /** The attributes of an index besides its keys; undefined for the table. */
   projected: readonly string[] | undefined
   rowsOf: (partition: string) => readonly Row[]
 }
 
-/** One page of what a query finds. */
+type Page = {
+  Items?: Readonly<Record<string, unknown>>[]
+  Count: number
+  ScannedCount: number
+  LastEvaluatedKey?: Record<string, unknown>
+}
+
+/** Returns one page of a query. */
 export const query = (input: QueryInput, { keys, projected, rowsOf }: Source): Page => {
-  const { KeyConditionExpression, FilterExpression, ProjectionExpression } = input
-  if (KeyConditionExpression === undefined) {
-    throw invalid('Either the KeyConditions or KeyConditionExpression parameter must be specified')
-  }
+  const { KeyConditionExpression = '', FilterExpression, ProjectionExpression } = input
   const condition = parseCondition(KeyConditionExpression)
   const filter = FilterExpression === undefined ? undefined : parseCondition(FilterExpression)
-  const projection =
-    ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
-  const bindings = bind(input, [condition, filter, projection])
-  refuseSenseless(condition.tree, bindings)
-  if (filter) refuseFilter(filter.tree, keys, bindings)
-  if (projection) refuseOverlaps(projection.tree, bindings)
-  if (projected) {
-    const paths = [...(filter ? pathsIn(filter.tree) : []), ...(projection?.tree ?? [])]
-    refuseUnprojected(paths, [...keysOf(keys), ...projected], bindings)
-  }
+  const bindings = bind(input, [condition, filter])
+  if (filter) checkFilter(filter.tree, { keys, projected }, bindings)
   const range = keyRange(condition, keys, bindings)
-  if (input.Select === 'COUNT' && projection) {
-    throw invalid('Cannot specify the ProjectionExpression when choosing to get only the Count')
-  }
   const rows = rowsOf(range.partition)
   const isForward = input.ScanIndexForward ?? true
-  if (input.ExclusiveStartKey) refusePlace(input.ExclusiveStartKey, keys, range)
-  const span = left(rows, within(rows, keys.sortKey, range), input, keys)
+  if (input.ExclusiveStartKey) checkStart(input.ExclusiveStartKey, keys, range)
+  const span = spanAfter(rows, within(rows, keys.sortKey, range), input, keys)
   return pageOf(rows, span, input, {
     keys,
     bindings,
     isForward,
     edge: input.IndexName === undefined ? edgeOf(range, isForward) : undefined,
     filter: filter?.tree,
-    projection: projection?.tree,
+    projection: ProjectionExpression?.split(/\s*,\s*/),
   })
 }
 
-const keysOf = ({ partitionKey, sortKey }: KeyNames): string[] => [
-  'pk',
-  'sk',
-  partitionKey,
-  sortKey,
-]
-
-/** No query goes from an index to the table. */
-const refuseUnprojected = (
-  paths: readonly Path[],
-  held: readonly string[],
+/** @throws for a filter on a key, or on an attribute that the index does not project */
+const checkFilter = (
+  filter: Condition,
+  { keys, projected }: Omit<Source, 'rowsOf'>,
   bindings: Bindings,
 ): void => {
-  for (const path of paths) {
-    const attribute = attributeIn(path, bindings)
-    if (!held.includes(attribute)) throw invalid(`The index does not project ${attribute}`)
+  if (filter.kind === 'and' || filter.kind === 'or') {
+    checkFilter(filter.left, { keys, projected }, bindings)
+    checkFilter(filter.right, { keys, projected }, bindings)
+    return
+  }
+  const operand = filter.kind === 'compare' ? filter.left : filter.of
+  if (operand.kind !== 'attribute') throw unsupported(`filter on a ${operand.kind}`)
+  const name = nameOf(operand, bindings)
+  if (name === keys.partitionKey || name === keys.sortKey) {
+    throw invalid('Filter Expression can only contain non-primary key attributes')
+  }
+  if (projected && !['pk', 'sk', ...projected].includes(name)) {
+    throw invalid(`The index does not project ${name}`)
   }
 }
 
-/** All items in no order, in one page. */
-export const scan = (input: QueryInput, rows: readonly Row[]): Page => {
-  if (input.Limit !== undefined || input.ExclusiveStartKey || input.IndexName) {
-    throw new Error('The simulated table is scanned as a whole')
-  }
-  const { FilterExpression, ProjectionExpression } = input
-  const filter = FilterExpression === undefined ? undefined : parseCondition(FilterExpression)
-  const projection =
-    ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
-  const bindings = bind(input, [filter, projection])
-  if (filter) refuseSenseless(filter.tree, bindings)
-  return pageOf(rows, [0, rows.length], input, {
-    keys: { partitionKey: 'pk', sortKey: 'sk' },
-    bindings,
-    isForward: true,
-    edge: undefined,
-    filter: filter?.tree,
-    projection: projection?.tree,
-  })
-}
-
-const refuseFilter = (filter: Condition, keys: KeyNames, bindings: Bindings): void => {
-  refuseSenseless(filter, bindings)
-  refuseKeys(filter, [keys.partitionKey, keys.sortKey], bindings)
-}
-
-/** No page can have ended at a place that is not in the range. */
-const refusePlace = (
+/** @throws ValidationException for a start key that no page of the range can end with */
+const checkStart = (
   start: Record<string, unknown>,
   { partitionKey, sortKey }: KeyNames,
   range: KeyRange,
@@ -128,24 +97,95 @@ const refusePlace = (
   }
 }
 
-/** What is left of a span after the place where the page before it ended. */
-const left = (
+/** Rows from one position up to another, which is excluded. */
+type Span = readonly [from: number, to: number]
+
+/** Returns the part of a span after the start key. */
+const spanAfter = (
   rows: readonly Row[],
   [from, to]: Span,
-  { ExclusiveStartKey: start, ScanIndexForward }: QueryInput,
+  { ExclusiveStartKey, ScanIndexForward }: QueryInput,
   { sortKey }: KeyNames,
 ): Span => {
-  if (!start) return [from, to]
-  const place = start as Row
+  if (!ExclusiveStartKey) return [from, to]
+  const start = ExclusiveStartKey as Row
   const order = (row: Row): number =>
-    compareText(row[sortKey] as string, place[sortKey] as string) ||
-    compareText(row.pk, place.pk) ||
-    compareText(row.sk, place.sk)
-  // Either end of the span is taken in to the place, which itself was on the page before.
-  if (ScanIndexForward === false) {
-    const at = firstNot(rows, (row) => order(row) < 0)
-    return [from, Math.min(to, at)]
-  }
-  const next = firstNot(rows, (row) => order(row) <= 0)
-  return [Math.max(from, next), to]
+    compareText(row[sortKey] as string, start[sortKey] as string) ||
+    compareText(row.pk, start.pk) ||
+    compareText(row.sk, start.sk)
+  return ScanIndexForward === false
+    ? [
+        from,
+        Math.min(
+          to,
+          firstNot(rows, (row) => order(row) < 0),
+        ),
+      ]
+    : [
+        Math.max(
+          from,
+          firstNot(rows, (row) => order(row) <= 0),
+        ),
+        to,
+      ]
 }
+
+/** DynamoDB ends a page with the row that makes it this long. */
+const PAGE_BYTES = 1_048_576
+
+/** Shorter pages cannot reach the limit: an item has far less than 100 kB. */
+const WEIGHED_ROWS = 10
+
+type PageOptions = {
+  keys: KeyNames
+  bindings: Bindings
+  isForward: boolean
+  edge: string | undefined
+  filter: Condition | undefined
+  projection: readonly string[] | undefined
+}
+
+const pageOf = (
+  rows: readonly Row[],
+  [from, to]: Span,
+  { Limit = Number.POSITIVE_INFINITY, Select }: QueryInput,
+  { keys, bindings, isForward, edge, filter, projection }: PageOptions,
+): Page => {
+  if (Limit < 1) throw invalid('Limit must be at least 1')
+  const isWeighed = Math.min(to - from, Limit) > WEIGHED_ROWS
+  const Items: Readonly<Record<string, unknown>>[] = []
+  let last: Row | undefined
+  let ScannedCount = 0
+  let bytes = 0
+  for (let offset = 0; offset < to - from && !last; offset += 1) {
+    const row = rows[isForward ? from + offset : to - 1 - offset] as Row
+    ScannedCount += 1
+    if (isWeighed) bytes += sizeOf(row as Record<string, Value>)
+    if (ScannedCount >= Limit || bytes >= PAGE_BYTES) last = row
+    if (filter && !evaluate(filter, row, bindings)) continue
+    Items.push(projection ? projectedRow(row, projection) : row)
+  }
+  return {
+    ...(Select === 'COUNT' ? {} : { Items }),
+    Count: Items.length,
+    ScannedCount,
+    ...(last && last[keys.sortKey] !== edge ? { LastEvaluatedKey: positionOf(last, keys) } : {}),
+  }
+}
+
+const projectedRow = (row: Row, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.flatMap((name) => (name in row ? [[name, row[name]]] : [])))
+
+/** Returns the included end of a range: DynamoDB returns no position after it. */
+const edgeOf = ({ low, high }: KeyRange, isForward: boolean): string | undefined => {
+  if (low === high) return undefined
+  const bound = isForward ? high : low
+  return bound?.isIncluded ? bound.text : undefined
+}
+
+const positionOf = (row: Row, { partitionKey, sortKey }: KeyNames): Record<string, unknown> => ({
+  pk: row.pk,
+  sk: row.sk,
+  [partitionKey]: row[partitionKey],
+  [sortKey]: row[sortKey],
+})

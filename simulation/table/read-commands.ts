@@ -1,126 +1,71 @@
 import type { Item } from '../engine/observations.ts'
-import { invalid, noSuchTable } from './errors.ts'
-import { type Key, keyIn } from './keys.ts'
-import { type Bindings, type Path, refuseOverlaps } from './paths.ts'
-import { bind, type Placeholders } from './placeholders.ts'
-import { parseProjectionText, projected } from './projections.ts'
-import { type QueryInput, query, scan } from './query.ts'
-import type { Storage } from './storage.ts'
-import type { TableOptions } from './table.ts'
-import type { Value } from './values.ts'
+import { invalid, noSuchTable, unsupported } from './errors.ts'
+import { type Key, parseKey } from './keys.ts'
+import { type QueryInput, query, type Source } from './query.ts'
+import type { Storage, TableOptions } from './storage.ts'
 
-export type ReadInput = Placeholders & {
+type ReadInput = {
   TableName?: string | undefined
   Key?: unknown
-  ProjectionExpression?: string | undefined
   ConsistentRead?: boolean | undefined
 }
 
-export type BatchGetInput = {
-  RequestItems?: Record<string, Omit<ReadInput, 'Key'> & { Keys?: readonly unknown[] }>
+type BatchGetInput = {
+  RequestItems?: Record<string, { Keys?: readonly unknown[]; ConsistentRead?: boolean }>
 }
-
-export type TransactGetInput = { TransactItems?: readonly { Get?: ReadInput }[] }
 
 type Output = Record<string, unknown>
 
-const READS_MAX = 100
+const KEYS_MAX = 100
 
-/** The commands that read. */
-export const readsOf = (storage: Storage, { definition, name, now, staleness }: TableOptions) => {
-  const ageOf = (input: { ConsistentRead?: boolean | undefined }): number =>
-    input.ConsistentRead || !staleness ? 0 : staleness()
-
-  const refuseOther = (tableName: string | undefined): void => {
+export const readCommands = (storage: Storage, { definition, name, now }: TableOptions) => {
+  const check = (tableName: string | undefined, input: object): void => {
     if (tableName !== name) throw noSuchTable()
-  }
-
-  const findAll = (keys: readonly Key[], input: ReadInput): Item[] => {
-    const show = showing(input)
-    const age = ageOf(input)
-    return keys.flatMap((key) => {
-      const item = age > 0 ? storage.findStale(key, age) : storage.find(key)
-      return item ? [show(item)] : []
-    })
+    if ('ConsistentRead' in input !== !('IndexName' in input)) {
+      throw unsupported('an eventually consistent read of the table')
+    }
+    if ('ProjectionExpression' in input && !('IndexName' in input)) {
+      throw unsupported('a projection of the table')
+    }
   }
 
   const get = (input: ReadInput): Output => {
-    refuseOther(input.TableName)
-    const [Item] = findAll([keyIn(input.Key)], input)
+    check(input.TableName, input)
+    const Item = storage.find(parseKey(input.Key))
     return Item ? { Item } : {}
   }
 
   const batchGet = ({ RequestItems = {} }: BatchGetInput): Output => {
     const [[tableName, input] = [], second] = Object.entries(RequestItems)
-    if (!input || second) throw invalid('A batch is for the one table')
-    refuseOther(tableName)
-    const keys = differing((input.Keys ?? []).map(keyIn))
-    return { Responses: { [name]: findAll(keys, input) }, UnprocessedKeys: {} }
+    if (!input || second) throw unsupported('a batch of several tables')
+    check(tableName, input)
+    const items = distinct((input.Keys ?? []).map(parseKey)).map(storage.find)
+    const found = items.filter((item): item is Item => item !== undefined)
+    return { Responses: { [name]: found }, UnprocessedKeys: {} }
   }
 
-  const transactGet = ({ TransactItems = [] }: TransactGetInput): Output => {
-    const gets = TransactItems.map(({ Get = {} }) => {
-      refuseOther(Get.TableName)
-      return { key: keyIn(Get.Key), input: { ...Get, ConsistentRead: true } }
-    })
-    differing(gets.map(({ key }) => key))
-    return {
-      Responses: gets.map(({ key, input }) => {
-        const [Item] = findAll([key], input)
-        return Item ? { Item } : {}
-      }),
+  const sourceOf = (input: QueryInput): Source => {
+    check(input.TableName, input)
+    if (input.IndexName === undefined) {
+      return { keys: definition, projected: undefined, rowsOf: storage.partition }
     }
-  }
-
-  const sourceOf = (input: QueryInput) => {
-    refuseOther(input.TableName)
-    const { IndexName } = input
-    if (IndexName === undefined) {
-      const age = ageOf(input)
-      return {
-        keys: definition,
-        projected: undefined,
-        rowsOf: (pk: string) => (age > 0 ? storage.partitionStale(pk, age) : storage.partition(pk)),
-      }
-    }
-    const view = storage.index(IndexName)
-    if (input.ConsistentRead) {
-      throw invalid('Consistent reads are not supported on global secondary indexes')
-    }
+    const view = storage.index(input.IndexName)
     return {
       keys: view.definition,
       projected: view.definition.projected,
-      rowsOf: (value: string) => view.partition(value, now()),
+      rowsOf: (value) => view.partition(value, now()),
     }
   }
 
   return {
-    get,
-    batchGet,
-    transactGet,
-    query: (input: QueryInput): Output => query(input, sourceOf(input)),
-    scan: (input: QueryInput): Output => {
-      refuseOther(input.TableName)
-      return scan(input, storage.items())
-    },
+    GetCommand: get,
+    BatchGetCommand: batchGet,
+    QueryCommand: (input: QueryInput): Output => query(input, sourceOf(input)),
   }
 }
 
-/** Gives of an item what the projection of a command asks for. */
-const showing = (input: ReadInput): ((item: Item) => Item) => {
-  const { ProjectionExpression } = input
-  const paths =
-    ProjectionExpression === undefined ? undefined : parseProjectionText(ProjectionExpression)
-  const bindings = bind(input, [paths])
-  if (paths) refuseOverlaps(paths.tree, bindings)
-  return paths ? (item) => part(item, paths.tree, bindings) : (item) => item
-}
-
-const part = (item: Item, paths: readonly Path[], bindings: Bindings): Item =>
-  projected(item as Record<string, Value>, paths, bindings) as Item
-
-const differing = (keys: readonly Key[]): readonly Key[] => {
-  if (keys.length === 0 || keys.length > READS_MAX) throw invalid('One to a hundred keys are read')
+const distinct = (keys: readonly Key[]): readonly Key[] => {
+  if (keys.length === 0 || keys.length > KEYS_MAX) throw invalid(`1 to ${KEYS_MAX} keys are read`)
   if (new Set(keys.map(({ pk, sk }) => `${pk}\n${sk}`)).size < keys.length) {
     throw invalid('Provided list of item keys contains duplicates')
   }

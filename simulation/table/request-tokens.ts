@@ -1,37 +1,29 @@
-import { otherParameters } from './errors.ts'
+import { tokenMismatch } from './errors.ts'
 import { isSame, type Value } from './values.ts'
 
-const REMEMBERED_MS = 600_000
+const KEPT_MS = 600_000
 
-/** The transactions that were done under a token, for ten minutes. */
-export type RequestTokens = {
-  /**
-   * Whether this very transaction was done already.
-   * @throws IdempotentParameterMismatchException when another one was
-   */
-  isDone: (token: string, items: Value, now: number) => boolean
-  remember: (token: string, items: Value, now: number) => void
-}
-
-export const newRequestTokens = (): RequestTokens => {
-  // The oldest come first.
+/** The transactions of the last ten minutes, by their client request token. */
+export const newRequestTokens = () => {
+  // A Map iterates the oldest first.
   const done = new Map<string, { items: Value; at: number }>()
 
-  const forget = (now: number): void => {
+  const removeOld = (now: number): void => {
     for (const [token, { at }] of done) {
-      if (now - at < REMEMBERED_MS) return
+      if (now - at < KEPT_MS) return
       done.delete(token)
     }
   }
 
   return {
-    isDone: (token, items, now) => {
-      forget(now)
-      const before = done.get(token)
-      if (before && !isSame(before.items, items)) throw otherParameters()
-      return before !== undefined
+    /** @throws IdempotentParameterMismatchException if the token belongs to another transaction */
+    isDone: (token: string, items: Value, now: number): boolean => {
+      removeOld(now)
+      const previous = done.get(token)
+      if (previous && !isSame(previous.items, items)) throw tokenMismatch()
+      return previous !== undefined
     },
-    remember: (token, items, now) => {
+    remember: (token: string, items: Value, now: number): void => {
       done.set(token, { items, at: now })
     },
   }

@@ -2,10 +2,10 @@ import type { Item } from '../engine/observations.ts'
 import { firstNot } from './sorted-rows.ts'
 import { compareText } from './values.ts'
 
-/** The items of a table: its partitions, each in the order of its sort keys. */
+/** The items of a table: partitions, each sorted by sort key. */
 export type Rows = {
   find: (key: { pk: string; sk: string }) => Item | undefined
-  /** Puts an item in its place; undefined: takes away what is there. */
+  /** Stores an item under its key; undefined deletes it. */
   set: (key: { pk: string; sk: string }, item: Item | undefined) => void
   partition: (pk: string) => readonly Item[]
   all: () => Item[]

@@ -1,12 +1,10 @@
 import type { KeyRange } from './key-conditions.ts'
 import { compareText } from './values.ts'
 
-/** Rows in the order of their sort keys, as they lie in one partition. */
-
-/** A row as it lies in the table or in an index. */
+/** A row of the table or of an index. */
 export type Row = { readonly [name: string]: unknown; readonly pk: string; readonly sk: string }
 
-/** The first position whose row is not before what is looked for. */
+/** Returns the position of the first row for which `isBefore` is false. */
 export const firstNot = <T>(rows: readonly T[], isBefore: (row: T) => boolean): number => {
   let from = 0
   let to = rows.length
@@ -20,7 +18,7 @@ export const firstNot = <T>(rows: readonly T[], isBefore: (row: T) => boolean): 
 
 const textOf = (row: Row, sortKey: string): string => row[sortKey] as string
 
-/** From which position up to which (not in it) rows are in a range. */
+/** Returns the span of rows in a key range; the end is excluded. */
 export const within = (
   rows: readonly Row[],
   sortKey: string,
@@ -34,13 +32,13 @@ export const within = (
     })
     return [from, to]
   }
-  const from = low ? beside(rows, sortKey, low.text, !low.isIn) : 0
-  const to = high ? beside(rows, sortKey, high.text, high.isIn) : rows.length
+  const from = low ? edge(rows, sortKey, low.text, !low.isIncluded) : 0
+  const to = high ? edge(rows, sortKey, high.text, high.isIncluded) : rows.length
   return [from, Math.max(from, to)]
 }
 
-/** The position after or before all rows of a sort key. */
-const beside = (rows: readonly Row[], sortKey: string, text: string, isAfter: boolean): number =>
+/** Returns the position before or behind the rows with a sort key. */
+const edge = (rows: readonly Row[], sortKey: string, text: string, isAfter: boolean): number =>
   firstNot(rows, (row) => {
     const order = compareText(textOf(row, sortKey), text)
     return isAfter ? order <= 0 : order < 0

@@ -2,8 +2,6 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBRecord, StreamRecord } from 'aws-lambda'
 import type { Change, Item } from '../engine/observations.ts'
 
-/** Items in the form of the wire, and the records of the stream that hold them. */
-
 const NULL: AttributeValue = Object.freeze({ NULL: true as const })
 
 const imageOf = (value: unknown): AttributeValue => {
@@ -16,12 +14,12 @@ const imageOf = (value: unknown): AttributeValue => {
       return { BOOL: value }
     default:
       if (value === null) return NULL
-      return Array.isArray(value) ? { L: value.map(imageOf) } : { M: marshalled(value as object) }
+      return Array.isArray(value) ? { L: value.map(imageOf) } : { M: marshall(value as object) }
   }
 }
 
-/** The document client's own marshalling does the same at several times the price. */
-export const marshalled = (item: object): Record<string, AttributeValue> => {
+/** Marshalls several times faster than the document client. */
+export const marshall = (item: object): Record<string, AttributeValue> => {
   const image: Record<string, AttributeValue> = {}
   for (const name in item) image[name] = imageOf((item as Record<string, unknown>)[name])
   return image
@@ -30,7 +28,7 @@ export const marshalled = (item: object): Record<string, AttributeValue> => {
 const SEQUENCE_DIGITS = 21
 const ID_DIGITS = 32
 
-/** A committed change as the table's stream brings it to a function. */
+/** Returns the stream record of a change. */
 export const streamRecord = ({ sequence, at, before, after }: Change): DynamoDBRecord => {
   const { pk, sk } = (after ?? before) as Item
   return {
@@ -42,8 +40,8 @@ export const streamRecord = ({ sequence, at, before, after }: Change): DynamoDBR
     dynamodb: {
       ApproximateCreationDateTime: Math.floor(at / 1000),
       Keys: { pk: { S: pk }, sk: { S: sk } },
-      ...(after ? { NewImage: marshalled(after) as StreamRecord['NewImage'] } : {}),
-      ...(before ? { OldImage: marshalled(before) as StreamRecord['OldImage'] } : {}),
+      ...(after ? { NewImage: marshall(after) as StreamRecord['NewImage'] } : {}),
+      ...(before ? { OldImage: marshall(before) as StreamRecord['OldImage'] } : {}),
       SequenceNumber: String(sequence).padStart(SEQUENCE_DIGITS, '0'),
       StreamViewType: 'NEW_AND_OLD_IMAGES',
     } as StreamRecord,

@@ -1,45 +1,106 @@
-import { invalid, noSuchTable } from './errors.ts'
+import type { CancellationReason } from '@aws-sdk/client-dynamodb'
+import type { Item } from '../engine/observations.ts'
+import { cancelled, invalid, noSuchTable, reasonOf, unsupported } from './errors.ts'
 import { newRequestTokens } from './request-tokens.ts'
-import { refuseReturn, returned } from './return-values.ts'
-import type { Storage } from './storage.ts'
-import type { TableOptions } from './table.ts'
-import { effectsOf, readTransaction, transactItems, transactionWrites } from './transactions.ts'
-import { readWrite, type WriteInput, type WriteKind, writeOf } from './writes.ts'
+import type { Replacement, Storage, TableOptions } from './storage.ts'
+import { storable } from './values.ts'
+import { parseWrite, type Write, type WriteInput, type WriteKind, writeOf } from './write.ts'
 
-export type TransactInput = {
-  TransactItems?: unknown
-  ClientRequestToken?: string | undefined
-}
+type TransactInput = { TransactItems?: unknown; ClientRequestToken?: string | undefined }
 
+type TransactItem = Partial<Record<WriteKind, WriteInput>>
+
+const ITEMS_MAX = 100
 const TOKEN_LENGTH_MAX = 36
 
-/** The commands that write. */
-export const writesOf = (storage: Storage, { definition, name, now }: TableOptions) => {
+export const writeCommands = (storage: Storage, { definition, name, now }: TableOptions) => {
   const tokens = newRequestTokens()
 
-  const write = (kind: WriteKind, input: WriteInput): Record<string, unknown> => {
+  const write = (kind: WriteKind) => (input: WriteInput) => {
     if (input.TableName !== name) throw noSuchTable()
-    refuseReturn(input.ReturnValues, kind)
-    const found = writeOf(readWrite(kind, input), definition)
-    const before = storage.find(found.key)
-    const after = found.next(before)
+    const { key, next, written } = writeOf(parseWrite(kind, input), definition)
+    const before = storage.find(key)
+    const after = next(before)
     storage.commit([{ before, after }])
-    return returned(input.ReturnValues, found, before, after)
+    return returnValues(input.ReturnValues, after, written)
+  }
+
+  const parseItem = (item: TransactItem): Write => {
+    const [kind, second] = KINDS.filter((kind) => item[kind] !== undefined)
+    const input = kind && item[kind]
+    if (!input || second) throw invalid('TransactItems can only contain one of its kinds')
+    if (input.TableName !== name) throw noSuchTable()
+    return writeOf(parseWrite(kind, input), definition)
   }
 
   const transact = ({ TransactItems, ClientRequestToken: token }: TransactInput) => {
-    const items = transactItems(TransactItems)
-    const read = readTransaction(items, name)
+    if (!Array.isArray(TransactItems) || TransactItems.length < 1) throw invalid('No items')
+    if (TransactItems.length > ITEMS_MAX) throw invalid(`More than ${ITEMS_MAX} items`)
+    // A copy, to compare with a repeat.
+    const items = storable(TransactItems)
+    const writes = (items as readonly TransactItem[]).map(parseItem)
     if (token !== undefined) {
-      if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) {
-        throw invalid('A client request token has one to 36 characters')
-      }
+      if (token.length < 1 || token.length > TOKEN_LENGTH_MAX) throw invalid('Invalid token length')
       if (tokens.isDone(token, items, now())) return {}
     }
-    storage.commit(effectsOf(transactionWrites(read, definition), storage.find))
+    storage.commit(replacementsOf(writes, storage.find))
     if (token !== undefined) tokens.remember(token, items, now())
     return {}
   }
 
-  return { write, transact }
+  return {
+    PutCommand: write('Put'),
+    UpdateCommand: write('Update'),
+    DeleteCommand: write('Delete'),
+    TransactWriteCommand: transact,
+  }
+}
+
+const KINDS: readonly WriteKind[] = ['Put', 'Update', 'Delete', 'ConditionCheck']
+
+const returnValues = (
+  kind: string | undefined,
+  after: Item | undefined,
+  written: readonly string[],
+): { Attributes?: Readonly<Record<string, unknown>> } => {
+  switch (kind) {
+    case undefined:
+      return {}
+    case 'ALL_NEW':
+      return after ? { Attributes: after } : {}
+    case 'UPDATED_NEW': {
+      const entries = written.flatMap((name) =>
+        after && name in after ? [[name, after[name]]] : [],
+      )
+      return entries.length > 0 ? { Attributes: Object.fromEntries(entries) } : {}
+    }
+    default:
+      throw unsupported(`ReturnValues: ${kind}`)
+  }
+}
+
+const NO_REASON: CancellationReason = { Code: 'None' }
+
+/** @throws TransactionCanceledException if any of the writes fails */
+const replacementsOf = (
+  writes: readonly Write[],
+  find: (key: Write['key']) => Item | undefined,
+): Replacement[] => {
+  if (new Set(writes.map(({ key }) => `${key.pk}\n${key.sk}`)).size < writes.length) {
+    throw invalid('Transaction request cannot include multiple operations on one item')
+  }
+  const replacements: Replacement[] = []
+  let reasons: CancellationReason[] | undefined
+  writes.forEach((write, index) => {
+    const before = find(write.key)
+    try {
+      replacements.push({ before, after: write.next(before) })
+      reasons?.push(NO_REASON)
+    } catch (error) {
+      reasons ??= Array.from({ length: index }, () => NO_REASON)
+      reasons.push(reasonOf(error))
+    }
+  })
+  if (reasons) throw cancelled(reasons)
+  return replacements
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { addressScope, checkAddress, isRange } from '../../shared/api/address.ts'
 import { rowsOf } from '../support/rows.ts'
 
-const judged = rowsOf(`
+const addresses = rowsOf(`
   203.0.113.0               203.0.113.0/24                allowed
   203.0.113.255             203.0.113.0/24                allowed
   203.0.112.255             203.0.113.0/24                403/1451
@@ -42,20 +42,20 @@ const verdict = (address: string | undefined, ranges: readonly string[]): string
   return refusal ? `${refusal.http}/${refusal.error.code}` : 'allowed'
 }
 
-test.each(judged)('an address of %s with an allow-list of %s: %s', (address, ranges, expected) => {
+test.each(addresses)('the address %s with the allow-list %s is %s', (address, ranges, expected) => {
   expect(verdict(address, ranges.split(','))).toBe(expected)
 })
 
-test('an address that the gateway does not report cannot be judged', () => {
+test('a missing address is rejected with 1452', () => {
   expect(verdict(undefined, ['0.0.0.0/0'])).toBe('403/1452')
   expect(verdict('', ['0.0.0.0/0'])).toBe('403/1452')
 })
 
-test('an empty allow-list allows nobody', () => {
+test('an empty allow-list allows no address', () => {
   expect(verdict('203.0.113.7', [])).toBe('403/1451')
 })
 
-test('refusals are of security, outside high and not judged medium', () => {
+test('refusals have category security, high outside the list and medium if unreadable', () => {
   expect(checkAddress('203.0.113.7', [])?.error).toEqual({
     code: 1451,
     message: 'IP address not authorized',
@@ -79,25 +79,25 @@ const ranges = rowsOf(`
   2001:db8::1          range
   ::/0                 range
   2001:db8::1/128      range
-  203.0.113.0/33       none
-  2001:db8::/129       none
-  203.0.113.0/         none
-  203.0.113.0/-1       none
-  203.0.113.0/2 4      none
-  203.0.113.0/24/24    none
-  203.0.113.0/0x18     none
-  203.0.113/24         none
-  203.0.113.00/24      none
-  203.0.113.0-24       none
-  *                    none
-  provider.example      none
+  203.0.113.0/33       mistake
+  2001:db8::/129       mistake
+  203.0.113.0/         mistake
+  203.0.113.0/-1       mistake
+  203.0.113.0/2 4      mistake
+  203.0.113.0/24/24    mistake
+  203.0.113.0/0x18     mistake
+  203.0.113/24         mistake
+  203.0.113.00/24      mistake
+  203.0.113.0-24       mistake
+  *                    mistake
+  provider.example      mistake
 `)
 
-test.each(ranges)('an allow-list may hold %s: %s', (text, expected) => {
-  expect(isRange(text) ? 'range' : 'none').toBe(expected)
+test.each(ranges)('an allow-list entry %s is a %s', (text, expected) => {
+  expect(isRange(text) ? 'range' : 'mistake').toBe(expected)
 })
 
-test('an allow-list may not hold an empty text', () => {
+test('an allow-list entry cannot be empty', () => {
   expect(isRange('')).toBe(false)
 })
 

@@ -8,13 +8,13 @@ import { rowsOf } from '../support/rows.ts'
 const malformed = (reason: string) => ({ code: '400/1400', details: [reason] })
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64')
 
-describe('the text of a body', () => {
-  test.each([null, ''])('is required: %j', (body) => {
+describe('body text', () => {
+  test.each([null, ''])('a body is required: %j', (body) => {
     expect(refused(bodyText(body, false))).toEqual(malformed('body is required'))
     expect(refused(bodyText(body, true))).toEqual(malformed('body is required'))
   })
 
-  test('is what came, as text or in base64', () => {
+  test('a body is decoded from text or base64', () => {
     const text = '{"narration":"Nyansapɔ \u{1F600}"}'
     expect(bodyText(text, false)).toBe(text)
     expect(bodyText(base64(text), true)).toBe(text)
@@ -23,13 +23,13 @@ describe('the text of a body', () => {
   test.each([
     ['letters', 'a', 64 * 1024],
     ['letters of two bytes', '\u{E9}', 32 * 1024],
-  ])('may reach 64 KiB and not exceed it, in %s', (_what, letter, count) => {
-    const whole = letter.repeat(count)
-    expect(bodyText(whole, false)).toBe(whole)
-    expect(bodyText(base64(whole), true)).toBe(whole)
-    const over = malformed('body too large')
-    expect(refused(bodyText(`${whole}a`, false))).toEqual(over)
-    expect(refused(bodyText(base64(`${whole}a`), true))).toEqual(over)
+  ])('a body has at most 64 KiB, in %s', (_name, letter, count) => {
+    const longest = letter.repeat(count)
+    expect(bodyText(longest, false)).toBe(longest)
+    expect(bodyText(base64(longest), true)).toBe(longest)
+    const tooLarge = malformed('body too large')
+    expect(refused(bodyText(`${longest}a`, false))).toEqual(tooLarge)
+    expect(refused(bodyText(base64(`${longest}a`), true))).toEqual(tooLarge)
   })
 
   const notUtf8 = rowsOf(`
@@ -41,12 +41,12 @@ describe('the text of a body', () => {
     fffe7b007d00      UTF-16
   `)
 
-  test.each(notUtf8)('must be UTF-8: %s is %s', (hex) => {
+  test.each(notUtf8)('a body must be UTF-8: %s is %s', (hex) => {
     const body = base64(Buffer.from(hex, 'hex'))
     expect(refused(bodyText(body, true))).toEqual(malformed('body must be UTF-8'))
   })
 
-  test('may not begin with a byte order mark', () => {
+  test('a body cannot start with a byte order mark', () => {
     const marked = granted(bodyText(base64('\u{FEFF}{}'), true))
     expect(refused(scan(marked))).toEqual(malformed('body must be JSON'))
   })
@@ -73,12 +73,12 @@ const notJson = [
   '<a/>',
 ]
 
-test.each(notJson)('what JSON does not know is 400/1400: %s', (text) => {
+test.each(notJson)('invalid JSON is 400/1400: %s', (text) => {
   expect(refused(scan(text))).toEqual(malformed('body must be JSON'))
 })
 
-describe('a key', () => {
-  const twice = rowsOf(String.raw`
+describe('keys', () => {
+  const duplicates = rowsOf(String.raw`
     {"amount":1.00,"amount":2.00}               amount
     {"amount":1.00,"\u0061mount":2.00}          amount
     {"metadata":{"a":1,"b":2,"a":3}}            a
@@ -86,11 +86,11 @@ describe('a key', () => {
     {"":1,"":2}
   `)
 
-  test.each(twice)('may not stand twice in one object: %s', (text, key = '') => {
+  test.each(duplicates)('a key occurs once per object: %s', (text, key = '') => {
     expect(refused(scan(text))).toEqual(malformed(`duplicate key in body: ${key}`))
   })
 
-  test('may stand in different objects', () => {
+  test('different objects can have the same key', () => {
     granted(scan('{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}],"d":"a"}'))
   })
 
@@ -106,28 +106,28 @@ describe('a key', () => {
     {"debit_request":{"constructor":1}}          constructor
   `)
 
-  const judged = (text: string) =>
+  const checkKeys = (text: string) =>
     checkReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
 
   test.each(['[{"__proto__":1}]', '{"__proto__":1'])(
-    'in what is no JSON object is 400/1400: %s',
+    'a reserved key outside a JSON object is 400/1400: %s',
     (text) => {
-      expect(refused(judged(text)).code).toBe('400/1400')
+      expect(refused(checkKeys(text)).code).toBe('400/1400')
     },
   )
 
-  test.each(reserved)('that reaches a prototype is 422/1007: %s names %s', (text, field) => {
-    const { code, details } = refused(judged(text))
+  test.each(reserved)('a key that reaches a prototype is 422/1007: %s names %s', (text, field) => {
+    const { code, details } = refused(checkKeys(text))
     expect(code).toBe('422/1007')
     expect(Object.entries(details as object)).toEqual([[field, ['must not contain reserved keys']]])
   })
 
-  test('that is reserved may be a value', () => {
-    expect(judged('{"narration":"__proto__","metadata":{"a":"constructor"}}')).toBeUndefined()
+  test('a reserved key can be a value', () => {
+    expect(checkKeys('{"narration":"__proto__","metadata":{"a":"constructor"}}')).toBeUndefined()
   })
 })
 
-test('a body is nested 32 levels deep and no deeper', () => {
+test('a body is nested at most 32 levels deep', () => {
   const arrays = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
   for (const nested of [arrays, objects]) {
@@ -137,7 +137,7 @@ test('a body is nested 32 levels deep and no deeper', () => {
   }
 })
 
-test('every number keeps its text and its own path', () => {
+test('scan returns the text and the path of every number', () => {
   const text = '{"amount":100.00,"b":{"c":[1e2,{"d":-0.0},[3]]},"b.c":4,"e":"5.00","f":10.50}'
   const { numbers } = granted(scan(text))
   expect(numbers.map(({ path, text }) => [path, text])).toEqual([
@@ -150,12 +150,12 @@ test('every number keeps its text and its own path', () => {
   ])
 })
 
-test('a body of 64 KiB of numbers, nested to the limit, is read', () => {
+test('scan reads a body of 64 KiB of numbers that is nested to the limit', () => {
   const text = `{"a":${'['.repeat(31)}${'1,'.repeat(32_000)}1${']'.repeat(31)}}`
   expect(granted(scan(text)).numbers).toHaveLength(32_001)
 })
 
-test('whatever the order of its tokens, a text is answered', () => {
+test('scan accepts or rejects any sequence of tokens without throwing', () => {
   const tokens = fc.constantFrom(
     ...'{}[]:,',
     '"a"',
@@ -180,12 +180,12 @@ const fields = (text: string) =>
     wrapper: 'debit_request',
   })
 
-describe('the fields of a body', () => {
-  test.each(['null', '[]', '"x"', '1', 'true'])('are those of an object, not of %s', (text) => {
+describe('body fields', () => {
+  test.each(['null', '[]', '"x"', '1', 'true'])('a body is an object, not %s', (text) => {
     expect(refused(fields(text))).toEqual(malformed('body must be a JSON object'))
   })
 
-  const read = rowsOf(`
+  const bodies = rowsOf(`
     {"amount":100.00,"a":1}                    {"amount":"100.00","a":1}
     {"amount":100.0,"a":1.50}                  {"amount":"100.0","a":1.5}
     {"amount":1e2}                             {"amount":"1e2"}
@@ -200,7 +200,7 @@ describe('the fields of a body', () => {
     {"debit_request":{}}                       {}
   `)
 
-  test.each(read)('of %s are %s, the amount as it was written', (text, expected) => {
+  test.each(bodies)('the fields of %s are %s, with the text of the amount', (text, expected) => {
     expect(fields(text)).toEqual(JSON.parse(expected))
   })
 
@@ -216,29 +216,29 @@ describe('the fields of a body', () => {
     {"debit_request.amount":1e400}                         debit_request.amount
   `)
 
-  test.each(changed)('%s are refused: parsing changes a number in %s', (text, field) => {
+  test.each(changed)('%s is 422/1007: parsing changes a number in %s', (text, field) => {
     expect(refused(fields(text))).toEqual({
       code: '422/1007',
-      details: { [field]: ['holds a number that cannot be kept exactly'] },
+      details: { [field]: ['contains a number that cannot be stored exactly'] },
     })
   })
 
-  test('stand inside the wrapper or beside it, not both', () => {
+  test('fields are inside the wrapper or at the top level, not both', () => {
     expect(refused(fields('{"debit_request":{"amount":1.00},"currency":"GHS"}'))).toEqual(
-      malformed('fields stand inside debit_request or beside it, not both'),
+      malformed('fields must be inside debit_request or at the top level, not both'),
     )
   })
 
-  test.each(['null', '[]', '"x"', '1'])('do not stand in a wrapper that is %s', (value) => {
+  test.each(['null', '[]', '"x"', '1'])('a wrapper is an object, not %s', (value) => {
     expect(refused(fields(`{"debit_request":${value}}`))).toEqual({
       code: '422/1007',
       details: { debit_request: ['must be an object'] },
     })
   })
 
-  test('have no wrapper where the operation has none', () => {
+  test('an operation without a wrapper treats debit_request as a field', () => {
     const text = '{"debit_request":{"fee":1.50},"fee":0.50}'
-    const known = fieldsOf(JSON.parse(text), granted(scan(text)).numbers, { decimals: ['fee'] })
-    expect(known).toEqual({ debit_request: { fee: 1.5 }, fee: '0.50' })
+    const parsed = fieldsOf(JSON.parse(text), granted(scan(text)).numbers, { decimals: ['fee'] })
+    expect(parsed).toEqual({ debit_request: { fee: 1.5 }, fee: '0.50' })
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isKeptExactly } from '../../shared/api/number-text.ts'
 
-const kept = ['0', '-0', '-0.0', '0e999', '1', '0.10', '1.0', '1E22', '123e45', '1e-7', '100e-2']
+const exact = ['0', '-0', '-0.0', '0e999', '1', '0.10', '1.0', '1E22', '123e45', '1e-7', '100e-2']
 const changed = [
   '9007199254740993',
   '1e400',
@@ -12,7 +12,7 @@ const changed = [
   '10000000000000000000000001',
 ]
 
-test.each(kept)('%s keeps its value', (text) => {
+test.each(exact)('%s keeps its value', (text) => {
   expect(isKeptExactly(text)).toBe(true)
 })
 
@@ -20,7 +20,7 @@ test.each(changed)('%s becomes another number', (text) => {
   expect(isKeptExactly(text)).toBe(false)
 })
 
-test('what JSON writes of a double is kept', () => {
+test('JSON keeps the value of every double', () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true })
   fc.assert(fc.property(finite, (value) => isKeptExactly(JSON.stringify(value))))
 })
@@ -34,9 +34,9 @@ test('a whole number is kept exactly when its double is the same whole number', 
   )
 })
 
-test('a number of 64 KiB is judged in less than a second', () => {
-  const begun = performance.now()
+test('a number of 64 KiB is checked in less than a second', () => {
+  const start = performance.now()
   expect(isKeptExactly(`1${'0'.repeat(65_000)}1`)).toBe(false)
   expect(isKeptExactly(`0.1${'0'.repeat(65_000)}1`)).toBe(false)
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(performance.now() - start).toBeLessThan(1_000)
 })

@@ -6,26 +6,26 @@ import { rowsOf } from '../support/rows.ts'
 const PROVIDER = '/api/v1/payment-providers'
 const BANK = '/api/v1/banks'
 
-const found = rowsOf(`
+const routes = rowsOf(`
   ${PROVIDER}/debit-requests/charge               POST  charge
   ${PROVIDER}/debit-requests/DCS-20250102-00000A  GET   get-debit-request
   ${BANK}/debit-transactions/3f2b8c1e/update      POST  update-debit-transaction
 `)
 
-test.each(found)('%s answers %s', (path, method, name) => {
+test.each(routes)('%s accepts %s', (path, method, name) => {
   const head = method === 'GET' ? { HEAD: name } : {}
   expect(resourceAt(path)?.methods).toEqual({ [method]: name, ...head })
   expect(resourceAt(path)?.template).toBe(operations[name as OperationName].path)
 })
 
-describe('a literal segment goes before a parameter', () => {
-  test('charge is no reference, so there is nothing to GET', () => {
+describe('literal segments', () => {
+  test('a literal segment precedes a parameter, so the charge path has no GET', () => {
     const resource = resourceAt(`${PROVIDER}/debit-requests/charge`)
     expect(resource?.parameters).toEqual({})
     expect(resource?.methods.GET).toBeUndefined()
   })
 
-  test('a reference is no charge, so there is nothing to POST', () => {
+  test('a reference path has no POST', () => {
     const resource = resourceAt(`${PROVIDER}/debit-requests/Charge`)
     expect(resource?.parameters).toEqual({ reference: 'Charge' })
     expect(resource?.methods.POST).toBeUndefined()
@@ -41,11 +41,11 @@ const parameters = rowsOf(`
   ${BANK}/debit-transactions/3f2b8c1e/update      {"uuid":"3f2b8c1e"}
 `)
 
-test.each(parameters)('the parameters of %s stand as in the path: %s', (path, expected) => {
+test.each(parameters)('the parameters of %s are undecoded: %s', (path, expected) => {
   expect(resourceAt(path)?.parameters).toEqual(JSON.parse(expected))
 })
 
-const nowhere = [
+const unknownPaths = [
   '',
   '/',
   '/api/v1',
@@ -62,7 +62,7 @@ const nowhere = [
   '/sandbox/api/v1/payment-providers/debit-requests/charge',
 ]
 
-test.each(nowhere)('nothing stands at "%s"', (path) => {
+test.each(unknownPaths)('the path "%s" has no resource', (path) => {
   expect(resourceAt(path)).toBeUndefined()
 })
 
@@ -72,7 +72,7 @@ const limits = rowsOf(`
   update-debit-transaction  bank      30    10   token      1455
 `)
 
-test.each(limits)('%s is for a %s, %s times a minute, %s in the sandbox', (...row) => {
+test.each(limits)('%s allows a %s %s requests a minute, %s in the sandbox', (...row) => {
   const { caller, limit } = operations[row[0] as OperationName]
   const { production, sandbox, per, code } = limit
   expect([caller, production, sandbox, per, code].map(String)).toEqual(row.slice(1))
@@ -83,7 +83,7 @@ const missing = rowsOf(`
   update-debit-transaction  404/1404  Transaction not found  transactions
 `)
 
-test.each(missing)('what %s does not find is %s %s', (name, code, message, category) => {
+test.each(missing)('%s refuses a missing object with %s %s', (name, code, message, category) => {
   const { http, error } = notFound(name as OperationName)
   expect([`${http}/${error.code}`, error.message, error.category]).toEqual([
     code,

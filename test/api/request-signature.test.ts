@@ -11,14 +11,14 @@ const BODY = '{"amount":100.00,"narration":"Nyansapɔ"}'
 const hmac = (text: string, secret = SECRET): string =>
   createHmac('sha256', secret).update(text, 'utf8').digest('hex')
 
-/** A request that was rightly signed with this timestamp, and then perhaps changed. */
-const signed = (timestamp = '1735812000', changed: Partial<SignedRequest> = {}): SignedRequest => ({
+/** Returns a request with a valid signature, then applies the changes. */
+const signed = (timestamp = '1735812000', changes: Partial<SignedRequest> = {}): SignedRequest => ({
   method: 'POST',
   targets: [PATH],
   body: Buffer.from(BODY),
   signature: hmac(`POST${PATH}${timestamp}${BODY}`),
   timestamp,
-  ...changed,
+  ...changes,
 })
 
 const verdict = (request: SignedRequest, now = NOW, secrets = [SECRET]): string => {
@@ -26,11 +26,11 @@ const verdict = (request: SignedRequest, now = NOW, secrets = [SECRET]): string 
   return refusal ? `${refusal.http}/${refusal.error.code} ${refusal.error.message}` : 'accepted'
 }
 
-test('method, path, timestamp and raw body are signed, one after the other', () => {
+test('the signature covers method, path, timestamp and raw body in this order', () => {
   expect(verdict(signed())).toBe('accepted')
 })
 
-test('the query belongs to the path', () => {
+test('the signature covers the query', () => {
   const path = '/api/v1/payment-providers/debit-requests?status=failed&page=2'
   const signature = hmac(`GET${path}1735812000`)
   const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature }
@@ -39,15 +39,15 @@ test('the query belongs to the path', () => {
   expect(verdict({ ...request, targets: [other] })).toBe('401/1401 Invalid HMAC signature')
 })
 
-test('each candidate may be the signed one', () => {
-  const [one, other] = ['/lookup/1?a=b+c', '/lookup/1?a=b%20c']
-  for (const path of [one, other]) {
+test('a signature over any candidate is accepted', () => {
+  const targets = ['/lookup/1?a=b+c', '/lookup/1?a=b%20c']
+  for (const path of targets) {
     const request = signed('1735812000', { signature: hmac(`POST${path}1735812000${BODY}`) })
-    expect(verdict({ ...request, targets: [one, other] })).toBe('accepted')
+    expect(verdict({ ...request, targets })).toBe('accepted')
   }
 })
 
-test('while a rotation overlaps either secret signs, and no third one', () => {
+test('during a rotation both secrets are accepted, and no other', () => {
   for (const secret of ['rs_new', SECRET]) {
     const signature = hmac(`POST${PATH}1735812000${BODY}`, secret)
     const request = signed('1735812000', { signature })
@@ -56,14 +56,14 @@ test('while a rotation overlaps either secret signs, and no third one', () => {
   }
 })
 
-describe('what is missing is required, the signature first', () => {
+describe('missing headers', () => {
   test.each([
     [undefined, '1735812000', '401/1401 HMAC signature required'],
     ['', '1735812000', '401/1401 HMAC signature required'],
     [undefined, undefined, '401/1401 HMAC signature required'],
     [signed().signature, undefined, '401/1401 Request timestamp required'],
     [signed().signature, '', '401/1401 Request timestamp required'],
-  ])('signature %s, timestamp %s', (signature, timestamp, expected) => {
+  ])('signature %s with timestamp %s is %s', (signature, timestamp, expected) => {
     expect(verdict({ ...signed(), signature, timestamp })).toBe(expected)
   })
 })
@@ -89,22 +89,25 @@ const timestamps = rowsOf(`
   ١٧٣٥٨١٢٠٠٠            400/1400 Invalid timestamp format
 `)
 
-describe('a timestamp is ten digits of epoch seconds within five minutes', () => {
-  test.each(timestamps)('%s: %s', (timestamp, expected) => {
+describe('the timestamp: ten digits of epoch seconds within five minutes', () => {
+  test.each(timestamps)('the timestamp %s is %s', (timestamp, expected) => {
     expect(verdict(signed(timestamp))).toBe(expected)
   })
 
-  test.each([' 1735812000', '1735812000 ', '1735812000\n'])('%j: format', (timestamp) => {
-    expect(verdict(signed(timestamp))).toBe('400/1400 Invalid timestamp format')
-  })
+  test.each([' 1735812000', '1735812000 ', '1735812000\n'])(
+    'the timestamp %j has an invalid format',
+    (timestamp) => {
+      expect(verdict(signed(timestamp))).toBe('400/1400 Invalid timestamp format')
+    },
+  )
 
-  test('to the millisecond', () => {
+  test('a timestamp expires to the millisecond', () => {
     const justOver = new Date(NOW.getTime() + 300_001)
     expect(verdict(signed(), justOver)).toBe('401/1401 Request timestamp expired')
   })
 })
 
-const genuine = signed().signature ?? ''
+const validSignature = signed().signature ?? ''
 
 const wrong: Record<string, Partial<SignedRequest>> = {
   'another secret': { signature: hmac(`POST${PATH}1735812000${BODY}`, 'rs_other') },
@@ -118,25 +121,25 @@ const wrong: Record<string, Partial<SignedRequest>> = {
   },
   'the body in another charset': { body: Buffer.from(BODY, 'utf16le') },
   'no body': { body: Buffer.alloc(0) },
-  'upper case': { signature: genuine.toUpperCase() },
-  'a prefix': { signature: `sha256=${genuine}` },
-  base64: { signature: Buffer.from(genuine, 'hex').toString('base64') },
-  'one digit too few': { signature: genuine.slice(0, -1) },
-  'one digit too many': { signature: `${genuine}0` },
-  'no hex after the digits': { signature: `${genuine}zz` },
-  'a letter of two bytes': { signature: `${genuine.slice(0, -1)}\u{E9}` },
+  'upper case': { signature: validSignature.toUpperCase() },
+  'a prefix': { signature: `sha256=${validSignature}` },
+  base64: { signature: Buffer.from(validSignature, 'hex').toString('base64') },
+  'one digit too few': { signature: validSignature.slice(0, -1) },
+  'one digit too many': { signature: `${validSignature}0` },
+  'no hex after the digits': { signature: `${validSignature}zz` },
+  'a letter of two bytes': { signature: `${validSignature.slice(0, -1)}\u{E9}` },
   'no hex at all': { signature: 'z'.repeat(64) },
 }
 
-test.each(Object.entries(wrong))('a wrong signature is 401/1401: %s', (_what, changed) => {
-  expect(verdict(signed('1735812000', changed))).toBe('401/1401 Invalid HMAC signature')
+test.each(Object.entries(wrong))('a wrong signature is 401/1401: %s', (_name, changes) => {
+  expect(verdict(signed('1735812000', changes))).toBe('401/1401 Invalid HMAC signature')
 })
 
-test('the end of a path cannot become the beginning of a timestamp', () => {
+test('a digit cannot move from the path to the timestamp', () => {
   const text = `GET/debit-requests/DCS-20250102-ABC1231735812000`
   const request = { ...signed(), method: 'GET', body: Buffer.alloc(0), signature: hmac(text) }
-  const honest = { targets: ['/debit-requests/DCS-20250102-ABC123'], timestamp: '1735812000' }
+  const original = { targets: ['/debit-requests/DCS-20250102-ABC123'], timestamp: '1735812000' }
   const shifted = { targets: ['/debit-requests/DCS-20250102-ABC12'], timestamp: '31735812000' }
-  expect(verdict({ ...request, ...honest })).toBe('accepted')
+  expect(verdict({ ...request, ...original })).toBe('accepted')
   expect(verdict({ ...request, ...shifted })).toBe('400/1400 Invalid timestamp format')
 })

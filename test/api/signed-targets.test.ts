@@ -2,13 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { signedTargets } from '../../shared/api/signed-targets.ts'
 
-/** Which spellings of a query a signature may cover. */
-
 const PATH = '/api/v1/payment-providers/banks'
 
 type Pair = [key: string, value: string]
 
-/** The pairs of a query as API Gateway hands them over: decoded, grouped by their keys. */
+/** Returns the pairs of a query as API Gateway passes them: decoded and grouped by key. */
 const received = (query: string): Pair[] => {
   const pairs = [...new URLSearchParams(query)]
   return [...Map.groupBy(pairs, ([key]) => key).values()].flat()
@@ -18,52 +16,50 @@ const targets = (pairs: readonly Pair[], { paths = [PATH], bodyBytes = 0 } = {})
   ...signedTargets({ paths, pairs, bodyBytes }),
 ]
 
-/** Whether a signature over one query is accepted when another one arrives. */
+/** Returns whether a signature over `signed` is accepted with the query `sent`. */
 const isAccepted = (signed: string, sent = signed): boolean =>
   targets(received(sent)).includes(PATH + signed)
 
-describe('a signature over the query as it was sent is accepted', () => {
-  test.each(
-    [
-      '',
-      '?',
-      '?page=1&per_page=5',
-      '?x=a%20b',
-      '?x=a+b',
-      '?x=%C3%A9',
-      '?x=%c3%a9',
-      '?x=a,b',
-      '?x=a%2Cb',
-      '?x=%2e',
-      '?x=%2E',
-      '?x=%7E',
-      '?x=~',
-      '?a=1&b=2&a=3',
-      '?a=3&a=1&b=2',
-      '?a',
-      '?a=',
-      '?a&b=1',
-      '?a=1&',
-      '?b=2&a=1&',
-      '?phone_number=%2B233241234567',
-      '?created_from=2026-11-21T10:00:00Z&created_to=2026-11-22T10:00:00Z',
-      '?created_from=2026-11-21T10%3A00%3A00Z&created_to=2026-11-22T10%3A00%3A00Z',
-      '?cursor=MjAyNi0xMS0yMg%3D%3D&per_page=5',
-      '?cursor=MjAyNi0xMS0yMg==&per_page=5',
-      '?status[]=pending',
-    ].filter((query) => !query.includes(':00:00Z&')),
-  )('%s', (query) => {
+describe('a signature over the query as sent', () => {
+  test.each([
+    '',
+    '?',
+    '?page=1&per_page=5',
+    '?x=a%20b',
+    '?x=a+b',
+    '?x=%C3%A9',
+    '?x=%c3%a9',
+    '?x=a,b',
+    '?x=a%2Cb',
+    '?x=%2e',
+    '?x=%2E',
+    '?x=%7E',
+    '?x=~',
+    '?a=1&b=2&a=3',
+    '?a=3&a=1&b=2',
+    '?a',
+    '?a=',
+    '?a&b=1',
+    '?a=1&',
+    '?b=2&a=1&',
+    '?phone_number=%2B233241234567',
+    '?created_from=2026-11-21T10%3A00%3A00Z&created_to=2026-11-22T10%3A00%3A00Z',
+    '?cursor=MjAyNi0xMS0yMg%3D%3D&per_page=5',
+    '?cursor=MjAyNi0xMS0yMg==&per_page=5',
+    '?status[]=pending',
+  ])('the query "%s" is accepted', (query) => {
     expect(isAccepted(query)).toBe(true)
   })
 })
 
-/** What clients do, written down a second time. */
+/** The encoders of common clients, implemented a second time. */
 const hex = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 const encode = encodeURIComponent
-const strict = (text: string) => encode(text).replace(/[!'()*]/g, (one) => hex(one).toUpperCase())
+const strict = (text: string) =>
+  encode(text).replace(/[!'()*]/g, (character) => hex(character).toUpperCase())
 const form = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
-const lower = (text: string) => text.replace(/%../g, (one) => one.toLowerCase())
+const lower = (text: string) => text.replace(/%../g, (byte) => byte.toLowerCase())
 const python = (text: string) => strict(text).replaceAll('%20', '+')
 const php = (text: string) => python(text).replaceAll('~', '%7E')
 const dotNet = (text: string) =>
@@ -75,7 +71,7 @@ const axios = (text: string) =>
     .replaceAll('%2C', ',')
     .replaceAll('%20', '+')
 const angular = (text: string) =>
-  encode(text).replace(/%(40|3A|24|2C|3B|3D|3F|2F)/g, (one) => decodeURIComponent(one))
+  encode(text).replace(/%(40|3A|24|2C|3B|3D|3F|2F)/g, (byte) => decodeURIComponent(byte))
 const all = (text: string) => hex(text).toUpperCase()
 
 const clients: Record<string, (text: string) => string> = {
@@ -106,22 +102,25 @@ const keys = fc.oneof(
 )
 const queries = fc.array(fc.tuple(keys, texts), { minLength: 1, maxLength: 4 })
 
-/** Not of these what a URL cannot carry: half a surrogate pair has no UTF-8. */
+/** Excludes lone surrogates, which have no UTF-8. */
 const isText = (pairs: readonly Pair[]): boolean =>
   pairs.flat().every((text) => text.isWellFormed())
 
-test.each(Object.entries(clients))('of any query as written by %s', (_name, spell) => {
-  fc.assert(
-    fc.property(queries.filter(isText), fc.boolean(), fc.boolean(), (pairs, isBare, isLong) => {
-      const spelled = pairs.map(([key, value]) =>
-        isBare && value === '' ? spell(key) : `${spell(key)}=${spell(value)}`,
-      )
-      expect(isAccepted(`?${spelled.join('&')}${isLong ? '&' : ''}`)).toBe(true)
-    }),
-  )
-})
+test.each(Object.entries(clients))(
+  'a signature over any query of %s is accepted',
+  (_name, encodeText) => {
+    fc.assert(
+      fc.property(queries.filter(isText), fc.boolean(), fc.boolean(), (pairs, isBare, isLong) => {
+        const encoded = pairs.map(([key, value]) =>
+          isBare && value === '' ? encodeText(key) : `${encodeText(key)}=${encodeText(value)}`,
+        )
+        expect(isAccepted(`?${encoded.join('&')}${isLong ? '&' : ''}`)).toBe(true)
+      }),
+    )
+  },
+)
 
-describe('a signature over another query is refused', () => {
+describe('a signature over another query', () => {
   test.each([
     ['?page=1', '?page=2'],
     ['?page=1', '?page=1&status=failed'],
@@ -137,25 +136,29 @@ describe('a signature over another query is refused', () => {
     ['?a', ''],
     ['?a&', '?a&b'],
     ['?A=1', '?a=1'],
-  ])('%s signed, %s sent', (signed, sent) => {
+  ])('a signature over "%s" is rejected for "%s"', (signed, sent) => {
     expect(isAccepted(signed, sent)).toBe(false)
   })
 
-  test('whatever pair of it was changed, added or taken away', () => {
-    const changed = fc.tuple(queries.filter(isText), queries.filter(isText))
+  test('a query with a changed, added or removed pair is rejected', () => {
+    const twoQueries = fc.tuple(queries.filter(isText), queries.filter(isText))
     fc.assert(
-      fc.property(changed, fc.constantFrom(...Object.values(clients)), ([one, other], spell) => {
-        const sorted = (pairs: readonly Pair[]) =>
-          JSON.stringify([...Map.groupBy(pairs, ([key]) => key)].toSorted())
-        fc.pre(sorted(one) !== sorted(other))
-        const signed = `?${one.map((pair) => pair.map(spell).join('=')).join('&')}`
-        const candidates = targets([...Map.groupBy(other, ([key]) => key).values()].flat())
-        expect(candidates).not.toContain(PATH + signed)
-      }),
+      fc.property(
+        twoQueries,
+        fc.constantFrom(...Object.values(clients)),
+        ([signedPairs, sentPairs], encodeText) => {
+          const sorted = (pairs: readonly Pair[]) =>
+            JSON.stringify([...Map.groupBy(pairs, ([key]) => key)].toSorted())
+          fc.pre(sorted(signedPairs) !== sorted(sentPairs))
+          const signed = `?${signedPairs.map((pair) => pair.map(encodeText).join('=')).join('&')}`
+          const candidates = targets([...Map.groupBy(sentPairs, ([key]) => key).values()].flat())
+          expect(candidates).not.toContain(PATH + signed)
+        },
+      ),
     )
   })
 
-  test('as every candidate decodes to the pairs that were received', () => {
+  test('every candidate decodes to the received pairs', () => {
     fc.assert(
       fc.property(queries.filter(isText), (pairs) => {
         const grouped = [...Map.groupBy(pairs, ([key]) => key).values()].flat()
@@ -168,16 +171,16 @@ describe('a signature over another query is refused', () => {
   })
 })
 
-describe('the candidates', () => {
+describe('candidates', () => {
   const many = (count: number): Pair[] =>
-    Array.from({ length: count }, (_, n) => [`parameter-${n}`, 'é ~'])
+    Array.from({ length: count }, (_, index) => [`parameter-${index}`, 'é ~'])
 
-  test('begin with the path as it came, then with its stage, and never decode it', () => {
+  test('the path without the stage precedes the path with it, both undecoded', () => {
     const paths = ['/lookup/%2B233', '/production/lookup/%2B233']
     expect(targets([], { paths })).toEqual([...paths, ...paths.map((path) => `${path}?`)])
   })
 
-  test('begin with the most common spelling, in the order that was received', () => {
+  test('the most common encoding in the received order is first', () => {
     const [first] = targets([
       ['b', 'x y'],
       ['a', '1'],
@@ -185,24 +188,24 @@ describe('the candidates', () => {
     expect(first).toBe(`${PATH}?b=x%20y&a=1`)
   })
 
-  test('are 2,000 at most, each once, and fewer for a large body', () => {
-    const found = targets(many(7))
-    expect(found).toHaveLength(2_000)
-    expect(new Set(found).size).toBe(2_000)
+  test('at most 2,000 distinct candidates exist, fewer for a large body', () => {
+    const candidates = targets(many(7))
+    expect(candidates).toHaveLength(2_000)
+    expect(new Set(candidates).size).toBe(2_000)
     expect(targets(many(7), { bodyBytes: 65_536 }).length).toBeLessThan(130)
   })
 
-  test('are none for more parameters than any operation takes', () => {
+  test('a query with more than 20 parameters has no candidates', () => {
     expect(targets(many(21))).toEqual([])
     expect(targets(many(20)).length).toBeGreaterThan(100)
   })
 
-  test('cost little, whatever a caller sends', () => {
-    const begun = performance.now()
+  test('listing the candidates of any query is fast', () => {
+    const start = performance.now()
     for (const value of ['é'.repeat(500), '%'.repeat(500), "~!*'()".repeat(80)]) {
-      targets(Array.from({ length: 20 }, (_, n): Pair => [`${n}`, value]))
-      targets(Array.from({ length: 20 }, (_, n): Pair => [`${n % 2}`, value]))
+      targets(Array.from({ length: 20 }, (_, index): Pair => [`${index}`, value]))
+      targets(Array.from({ length: 20 }, (_, index): Pair => [`${index % 2}`, value]))
     }
-    expect(performance.now() - begun).toBeLessThan(3_000)
+    expect(performance.now() - start).toBeLessThan(3_000)
   })
 })

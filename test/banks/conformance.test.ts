@@ -6,49 +6,46 @@ import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts
 import type { Submission } from '../../shared/domain/debits/submission.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { type Conduct, useHttpBank } from '../support/http-bank.ts'
-import { submissionOf, wiringOf } from './one-submission.ts'
+import { configOf, submissionOf } from './examples.ts'
 
-/** What every connector promises, whatever bank is behind it. */
-
-/** How the bank is going to treat a submission. */
 type Treatment =
   | 'accepts'
   | 'rejects'
-  | 'says nothing'
-  | 'accepts, and its answer is lost'
-  | 'answers garbage, once'
+  | 'does not respond'
+  | 'accepts, and the response is lost'
+  | 'responds with garbage once'
 
 type Harness = {
   connector: Connector
-  /** A submission that the bank treats so. */
-  facing: (treatment: Treatment) => Submission
-  /** How many debits the bank has begun for it. */
+  /** Returns a submission that the bank will treat so. */
+  submissionFor: (treatment: Treatment) => Submission
+  /** Counts the debits that the bank has begun for a submission. */
   effects: (submission: Submission) => number
 }
 
-/** Its memory is the report that it leaves itself, and what is lost is that report's answer. */
+/** The sandbox bank only stores its report; the response that is lost is that of the queue. */
 const sandboxHarness = (): Harness => {
   const reports: SandboxReport[] = []
   const lost = new Set<string>()
   const broken = new Set<string>()
   const reportLater = async (report: SandboxReport) => {
-    if (broken.delete(report.reference)) throw new Error('The queue answers garbage')
+    if (broken.delete(report.reference)) throw new Error('The queue responds with garbage')
     reports.push(report)
-    if (lost.delete(report.reference)) throw new Error('The answer is lost')
+    if (lost.delete(report.reference)) throw new Error('The response is lost')
   }
   return {
-    connector: connectors(wiringOf({ reportLater })).sandbox,
-    facing: (treatment) => {
+    connector: connectors(configOf({ reportLater })).sandbox,
+    submissionFor: (treatment) => {
       if (treatment === 'rejects') return submissionOf({ account: undefined })
-      if (treatment === 'says nothing') {
+      if (treatment === 'does not respond') {
         return submissionOf({ phone: '+233242222222' as PhoneNumber })
       }
       const submission = submissionOf()
-      if (treatment === 'accepts, and its answer is lost') lost.add(submission.reference)
-      if (treatment === 'answers garbage, once') broken.add(submission.reference)
+      if (treatment === 'accepts, and the response is lost') lost.add(submission.reference)
+      if (treatment === 'responds with garbage once') broken.add(submission.reference)
       return submission
     },
-    // The same report twice is one outcome, as flows/late-work shows; another one would be two.
+    // A duplicate of the same report has no second effect (flows/late-work).
     effects: ({ reference }) =>
       new Set(
         reports
@@ -61,17 +58,17 @@ const sandboxHarness = (): Harness => {
 const CONDUCTS: Record<Treatment, Conduct> = {
   accepts: 'accept',
   rejects: 'reject',
-  'says nothing': 'stay silent',
-  'accepts, and its answer is lost': 'accept, then stay silent',
-  'answers garbage, once': { status: 200, body: '<html>Maintenance</html>' },
+  'does not respond': 'stay silent',
+  'accepts, and the response is lost': 'accept, then stay silent',
+  'responds with garbage once': { status: 200, body: '<html>Maintenance</html>' },
 }
 
 const httpHarness = (): Harness => {
   const bank = useHttpBank()
   const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
   return {
-    connector: connectors(wiringOf({ settingsOf, timeoutSeconds: 0.5 })).http,
-    facing: (treatment) => {
+    connector: connectors(configOf({ settingsOf, timeoutSeconds: 0.5 })).http,
+    submissionFor: (treatment) => {
       bank.conducts.splice(0, Number.POSITIVE_INFINITY, CONDUCTS[treatment])
       return submissionOf()
     },
@@ -85,17 +82,17 @@ const harnesses: Record<Exclude<ConnectorName, 'none'>, () => Harness> = {
 }
 
 describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
-  const { connector, facing, effects } = open()
+  const { connector, submissionFor, effects } = open()
   const accepted = { kind: 'accepted', bankReference: expect.stringMatching(/./) }
 
-  test('a debit that the bank accepts is accepted, with the bank’s reference', async () => {
-    const submission = facing('accepts')
+  test('an accepted debit has the bank’s reference', async () => {
+    const submission = submissionFor('accepts')
     expect(await connector.submit(submission)).toEqual(accepted)
     expect(effects(submission)).toBe(1)
   })
 
-  test('a debit that the bank rejects is rejected, with a published code', async () => {
-    const submission = facing('rejects')
+  test('a rejected debit has a published code', async () => {
+    const submission = submissionFor('rejects')
     expect(await connector.submit(submission)).toEqual({
       kind: 'rejected',
       code: 'invalid_account',
@@ -104,23 +101,23 @@ describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
     expect(effects(submission)).toBe(0)
   })
 
-  test('silence is no answer: neither accepted nor rejected', async () => {
-    const submission = facing('says nothing')
+  test('a debit without a response is neither accepted nor rejected', async () => {
+    const submission = submissionFor('does not respond')
     const result = await connector.submit(submission).catch(() => ({ kind: 'silent' }))
     expect(result).toEqual({ kind: 'silent' })
     expect(effects(submission)).toBe(0)
   })
 
-  test('an answer that was lost after the bank accepted is found, without a second effect', async () => {
-    const submission = facing('accepts, and its answer is lost')
+  test('a repeat after a lost response finds the accepted debit and has no second effect', async () => {
+    const submission = submissionFor('accepts, and the response is lost')
     await expect(connector.submit(submission)).rejects.toThrow()
     expect(effects(submission)).toBe(1)
     expect(await connector.submit({ ...submission, repeated: true })).toEqual(accepted)
     expect(effects(submission)).toBe(1)
   })
 
-  test('garbage is no answer, and the next attempt may get one', async () => {
-    const submission = facing('answers garbage, once')
+  test('a repeat after garbage is accepted once', async () => {
+    const submission = submissionFor('responds with garbage once')
     await expect(connector.submit(submission)).rejects.toThrow()
     expect(effects(submission)).toBe(0)
     expect(await connector.submit({ ...submission, repeated: true })).toEqual(accepted)
@@ -128,9 +125,9 @@ describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
   })
 
   test.each(['accepts', 'rejects'] as const)(
-    'the same submission again, and twice at once, is answered alike when the bank %s',
+    'repeated and concurrent submissions have the same result if the bank %s',
     async (treatment) => {
-      const submission = facing(treatment)
+      const submission = submissionFor(treatment)
       const first = await connector.submit(submission)
       const more = [false, false, true, true].map((repeated) =>
         connector.submit({ ...submission, repeated }),
@@ -141,6 +138,6 @@ describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
   )
 })
 
-test('every registered connector is held to it', () => {
-  expect(Object.keys(connectors(wiringOf())).sort()).toEqual(Object.keys(harnesses).sort())
+test('every registered connector is tested', () => {
+  expect(Object.keys(connectors(configOf())).sort()).toEqual(Object.keys(harnesses).sort())
 })

@@ -1,29 +1,25 @@
-import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { checkSignature } from '../../shared/api/request-signature.ts'
 import { rowsOf } from '../support/rows.ts'
-import { closeReceivers, receiver } from '../webhooks/http/servers.ts'
+import { closeReceivers } from '../webhooks/http/servers.ts'
+import { account, submissionOf } from './examples.ts'
 import {
   ACCEPTED,
   accepted,
+  bankReplying,
   ECHO,
   faultOf,
-  filled,
   queryOutcome,
-  SECRET,
-  saying,
   submit,
-} from './one-bank.ts'
-import { account, submissionOf } from './one-submission.ts'
+} from './stub-bank.ts'
 
 afterEach(closeReceivers)
 
-describe('what the bank gets', () => {
-  test('is the debit as JSON, under its uuid', async () => {
-    const { url, asked } = await saying(202, ACCEPTED)
+describe('the request of a submission', () => {
+  test('has the debit as JSON and its uuid as idempotency key', async () => {
+    const { url, calls } = await bankReplying(202, ACCEPTED)
     const submission = submissionOf()
     expect(await submit(url, submission)).toEqual(accepted)
-    expect(asked).toMatchObject([
+    expect(calls).toMatchObject([
       {
         method: 'POST',
         path: '/hooks/submissions',
@@ -34,7 +30,7 @@ describe('what the bank gets', () => {
         },
       },
     ])
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(calls[0]?.body ?? '')).toEqual({
       uuid: submission.uuid,
       reference: submission.reference,
       phone_number: '+233249999999',
@@ -46,38 +42,10 @@ describe('what the bank gets', () => {
     })
   })
 
-  test('without an account number that nobody knows', async () => {
-    const { url, asked } = await saying(202, ACCEPTED)
+  test('has no account number if it is unknown', async () => {
+    const { url, calls } = await bankReplying(202, ACCEPTED)
     await submit(url, submissionOf({ account: undefined }))
-    expect(JSON.parse(asked[0]?.body ?? '')).not.toHaveProperty('account_number')
-  })
-
-  test('is signed like a request to the API, a question too', async () => {
-    const { url, asked } = await saying(404, '')
-    const submission = submissionOf({ narration: 'Nyansapɔ \u{1F600}', repeated: true })
-    expect(await faultOf(submit(url, submission))).toBe(2001)
-    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      `GET /hooks/submissions/${submission.uuid}`,
-      'POST /hooks/submissions',
-    ])
-    for (const { method, path, headers, body } of asked) {
-      const signed = {
-        method,
-        targets: [path],
-        body: Buffer.from(body),
-        signature: String(headers['x-signature']),
-        timestamp: String(headers['x-timestamp']),
-      }
-      expect(checkSignature(signed, [SECRET], new Date())).toBeUndefined()
-      expect(checkSignature(signed, ['cs_another'], new Date())).toBeDefined()
-    }
-  })
-
-  test('has the same bytes when it comes again', async () => {
-    const { url, asked } = await saying(503, '')
-    const submission = submissionOf()
-    for (let n = 0; n < 2; n += 1) await faultOf(submit(url, submission))
-    expect(asked[1]?.body).toBe(asked[0]?.body)
+    expect(JSON.parse(calls[0]?.body ?? '')).not.toHaveProperty('account_number')
   })
 })
 
@@ -136,24 +104,23 @@ const CASES = rowsOf(`
   599  -                                                                          2500
 `)
 
-describe('only a well-formed answer is one', () => {
-  test.each(CASES)('%s %s: %s', async (status, body = '', expected) => {
-    const { url, methods } = await saying(Number(status), body === '-' ? '' : body)
+describe('the result of a submission', () => {
+  test.each(CASES)('after the response %s %s is %s', async (status, body = '', expected) => {
+    const { url, methods } = await bankReplying(Number(status), body === '-' ? '' : body)
     const submitting = submit(url)
     if (/^[0-9]+$/.test(expected ?? '')) {
       expect(await faultOf(submitting)).toBe(Number(expected))
     } else {
       const result = await submitting
-      const said =
+      const detail =
         result.kind === 'rejected' ? result.code : 'bankReference' in result && result.bankReference
-      expect(`${result.kind} ${said}`).toBe(expected)
+      expect(`${result.kind} ${detail}`).toBe(expected)
     }
-    // Whatever it was, this attempt says it once.
     expect(methods()).toEqual(['POST'])
   })
 
-  test('a rejection keeps the words and the reference of the bank', async () => {
-    const { url } = await saying(
+  test('has the message and the reference of a rejection', async () => {
+    const { url } = await bankReplying(
       422,
       `{${ECHO},"status":"rejected","code":"dormant_account","message":"Dormant","bank_reference":"HTB-2"}`,
     )
@@ -166,49 +133,9 @@ describe('only a well-formed answer is one', () => {
   })
 })
 
-describe('a submission that comes again is asked for first', () => {
-  const again = () => submissionOf({ repeated: true })
-
-  test.each([
-    [200, ACCEPTED, 'accepted'],
-    [
-      422,
-      `{${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}`,
-      'rejected',
-    ],
-  ])('%i %s is the answer, and nothing is submitted', async (status, body, kind) => {
-    const { url, methods } = await saying(status, body)
-    expect(await submit(url, again())).toMatchObject({ kind })
-    expect(methods()).toEqual(['GET'])
-  })
-
-  test.each([
-    [500, '', 2500],
-    [401, '', 2001],
-    [302, '', 2001],
-    [200, `{${ECHO},"status":"unknown"}`, 2002],
-  ])('%i %s says nothing, and nothing is submitted', async (status, body, code) => {
-    const { url, methods } = await saying(status, body)
-    expect(await faultOf(submit(url, again()))).toBe(code)
-    expect(methods()).toEqual(['GET'])
-  })
-
-  test('404 is the word that it never came: it is submitted', async () => {
-    const methods: string[] = []
-    const url = await receiver(async (request, response) => {
-      const { method = '', url: path = '' } = request
-      methods.push(method)
-      const reply = filled(ACCEPTED, { method, path, body: await text(request) })
-      response.writeHead(method === 'GET' ? 404 : 202).end(reply)
-    })
-    expect(await submit(url, again())).toEqual(accepted)
-    expect(methods).toEqual(['GET', 'POST'])
-  })
-})
-
 describe('the outcome query', () => {
   const query = async (status: number, reply: string) => {
-    const { url, methods } = await saying(status, reply)
+    const { url, methods } = await bankReplying(status, reply)
     const outcome = queryOutcome(url)
     return { outcome, methods }
   }
@@ -245,13 +172,13 @@ describe('the outcome query', () => {
     ],
     [ACCEPTED, undefined],
     [`{${ECHO},"status":"rejected","code":"timeout","message":"No"}`, undefined],
-  ])('%s', async (reply, expected) => {
+  ])('reads %s', async (reply, expected) => {
     const { outcome, methods } = await query(200, reply)
     expect(await outcome).toEqual(expected)
     expect(methods()).toEqual(['GET'])
   })
 
-  test('404 is no outcome, and nothing is submitted', async () => {
+  test('returns undefined for 404 and submits nothing', async () => {
     const { outcome, methods } = await query(404, '')
     expect(await outcome).toBeUndefined()
     expect(methods()).toEqual(['GET'])
@@ -262,7 +189,7 @@ describe('the outcome query', () => {
     [200, '{"uuid":"$UUID","amount":"99.00","status":"completed","bank_reference":"HTB-9"}', 2002],
     [500, '', 2500],
     [302, '', 2001],
-  ])('%i %s is a fault', async (status, reply, code) => {
+  ])('throws for %i %s', async (status, reply, code) => {
     const { outcome } = await query(status, reply)
     expect(await faultOf(outcome)).toBe(code)
   })

@@ -1,33 +1,35 @@
 import type { Context, SQSEvent } from 'aws-lambda'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
-import { environment } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { changeBank, findBank } from '../../shared/store/banks/banks.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { gcb, pendingDebit, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'
 
-/** Where money is real, a debit is handed to no bank that is only played. */
-
 beforeAll(useFreshTable)
 
-test.each([undefined, '', 'false', 'TRUE', '1'])('SANDBOX_BANK=%s is none', async (said) => {
-  vi.stubEnv('SANDBOX_BANK', said)
-  await changeBank(gcb.identifier, () => gcb)
-  expect(gcb.connector).toBe('sandbox')
-  expect((await findBank(gcb.identifier))?.connector).toBe('none')
+test.each([undefined, '', 'false', 'TRUE', '1'])(
+  'no debit is submitted to the sandbox bank if SANDBOX_BANK is %s',
+  async (value) => {
+    vi.stubEnv('SANDBOX_BANK', value)
+    await changeBank(gcb.identifier, () => gcb, noWrites, real)
+    expect(gcb.connector).toBe('sandbox')
+    expect((await findBank(gcb.identifier))?.connector).toBe('none')
 
-  const debit = pendingDebit()
-  const { reference } = debit.facts
-  await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
-  const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
-  const [record] = event.Records
-  if (record) record.body = JSON.stringify({ reference })
-  const { batchItemFailures } = await submitToBank(still())(event, {} as Context)
-  expect(batchItemFailures).toHaveLength(1)
-  expect((await findDebit(reference))?.status).toBe('pending')
-  vi.unstubAllEnvs()
-  expect(environment.sandboxBank).toBe(true)
-})
+    const debit = pendingDebit()
+    const { reference } = debit.facts
+    await createDebit({ debit, fingerprint: '', dailyLimit: undefined }, still())
+    const event = (await sampleEvent('submit-to-bank')) as unknown as SQSEvent
+    const [record] = event.Records
+    if (record) record.body = JSON.stringify({ reference })
+    const { batchItemFailures } = await submitToBank(still())(event, {} as Context)
+    expect(batchItemFailures).toHaveLength(1)
+    expect((await findDebit(reference))?.status).toBe('pending')
+    vi.unstubAllEnvs()
+    expect(environment.sandboxBank).toBe(true)
+  },
+)

@@ -1,30 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import type { Connector } from '../../shared/banks/connector.ts'
-import type { PayoutConnector } from '../../shared/banks/payout-connector.ts'
+import type { Connector, PayoutConnector } from '../../shared/banks/connector.ts'
 import { payoutConnectors, refundOperations } from '../../shared/banks/registry.ts'
 import type { ConnectorName } from '../../shared/domain/banks/bank.ts'
 import type { Payout } from '../../shared/domain/settlement/payout.ts'
 import { type Conduct, useHttpBank } from '../support/http-bank.ts'
-import { accountOf, instructionOf } from './one-payout.ts'
-import { wiringOf } from './one-submission.ts'
+import { accountOf, configOf, payoutOf } from './examples.ts'
 
-/** Every bank pays a batch, and refunds a debit, once for a uuid. */
-
-/** How the bank is going to treat an instruction; what it says may be lost in one of the ways. */
-type Treatment = 'pays' | 'rejects' | 'takes its time' | { paid: boolean; lost: string }
+/** `lost` names a way in which the response is lost. */
+type Treatment = 'pays' | 'rejects' | 'pays later' | { paid: boolean; lost: string }
 
 type Harness = {
   connector: PayoutConnector
-  /** An instruction that the bank treats so. */
-  facing: (treatment: Treatment) => Payout
-  /** How many payments the bank has made of it. */
-  payments: (instruction: Payout) => number
-  /** The ways in which a result is not known, whether the bank has paid or not. */
+  /** Returns a payout that the bank will treat so. */
+  payoutFor: (treatment: Treatment) => Payout
+  /** Counts the payments that the bank has made for a payout. */
+  payments: (payout: Payout) => number
+  /** The ways in which a response can be lost. */
   ways: string[]
 }
 
-/** A refund has the replies of a payment, so both are tested as payments. */
-const refunding = (refund: Connector['refund']): PayoutConnector => ({
+/** Tests a refund as a payout: they have the same responses. */
+const refundAsPayout = (refund: Connector['refund']): PayoutConnector => ({
   pay: async ({ uuid, account, amount, repeated }) => {
     if (!refund) throw new Error('This bank takes no refunds')
     const { bank, accountNumber } = account
@@ -34,57 +30,55 @@ const refunding = (refund: Connector['refund']): PayoutConnector => ({
   },
 })
 
-/** It has no wire: what is lost is lost with the function that asks. */
+/** The sandbox bank has no connection to lose: the function that calls it crashes instead. */
 const sandboxHarness = (operation: Operation): Harness => {
-  const sandbox = connectorsOf[operation](wiringOf()).sandbox
-  const ending = new Map<string, { paid: boolean }>()
+  const sandbox = connectorsOf[operation](configOf()).sandbox
+  const crashes = new Map<string, { paid: boolean }>()
   const paid: { uuid: string; bankReference: string }[] = []
-  const accounts = { pays: '1041001001', rejects: '1041000000', 'takes its time': '1041009999' }
+  const accounts = { pays: '1041001001', rejects: '1041000000', 'pays later': '1041009999' }
   return {
     connector: {
-      pay: async (instruction) => {
-        const { uuid } = instruction
-        const end = ending.get(uuid)
-        ending.delete(uuid)
-        if (end && !end.paid) throw new Error('The function ends before it asks')
-        const result = await sandbox.pay(instruction)
+      pay: async (payout) => {
+        const { uuid } = payout
+        const crash = crashes.get(uuid)
+        crashes.delete(uuid)
+        if (crash && !crash.paid) throw new Error('Crash before the request')
+        const result = await sandbox.pay(payout)
         if (result.kind === 'paid') paid.push({ uuid, bankReference: result.bankReference })
-        if (end) throw new Error('The function ends before it is answered')
+        if (crash) throw new Error('Crash before the response')
         return result
       },
     },
-    facing: (treatment) => {
+    payoutFor: (treatment) => {
       const isLost = typeof treatment === 'object'
-      const instruction = instructionOf({
+      const payout = payoutOf({
         account: accountOf(accounts[isLost ? 'pays' : treatment]),
       })
-      if (isLost) ending.set(instruction.uuid, treatment)
-      return instruction
+      if (isLost) crashes.set(payout.uuid, treatment)
+      return payout
     },
-    // The same reference twice is one payment; another one would be two.
     payments: ({ uuid }) =>
       new Set(paid.filter((one) => one.uuid === uuid).map(({ bankReference }) => bankReference))
         .size,
-    ways: ['the function ends'],
+    ways: ['a crash'],
   }
 }
 
-type Wiring = ReturnType<typeof wiringOf>
 type ByBank = Record<Exclude<ConnectorName, 'none'>, PayoutConnector>
 
 const connectorsOf = {
   payment: payoutConnectors,
-  refund: (wiring: Wiring): ByBank => {
-    const { sandbox, http } = refundOperations(wiring)
-    return { sandbox: refunding(sandbox), http: refunding(http) }
+  refund: (config: ReturnType<typeof configOf>): ByBank => {
+    const { sandbox, http } = refundOperations(config)
+    return { sandbox: refundAsPayout(sandbox), http: refundAsPayout(http) }
   },
 }
 type Operation = keyof typeof connectorsOf
 
-const CONDUCTS = { pays: 'accept', rejects: 'reject', 'takes its time': 'take its time' } as const
+const CONDUCTS = { pays: 'accept', rejects: 'reject', 'pays later': 'take its time' } as const
 
-/** What comes instead of an answer. */
-const WORDS: Record<string, Exclude<Conduct, string>> = {
+/** Responses of intermediaries. */
+const RESPONSES: Record<string, Exclude<Conduct, string>> = {
   garbage: { status: 200, body: '<html>Maintenance</html>' },
   'another protocol': { status: 200, body: '{"success":true,"bank_reference":"HTB-1"}' },
   nothing: { status: 204, body: '' },
@@ -101,19 +95,19 @@ const httpHarness = (operation: Operation): Harness => {
   const conductOf = (treatment: Treatment): Conduct => {
     if (typeof treatment === 'string') return CONDUCTS[treatment]
     const { lost, paid } = treatment
-    const words = WORDS[lost]
-    if (!words) return paid ? 'accept, then stay silent' : 'stay silent'
-    return paid ? { ...words, after: 'accept' } : words
+    const response = RESPONSES[lost]
+    if (!response) return paid ? 'accept, then stay silent' : 'stay silent'
+    return paid ? { ...response, after: 'accept' } : response
   }
   return {
-    connector: connectorsOf[operation](wiringOf({ settingsOf, timeoutSeconds: 0.5 })).http,
-    facing: (treatment) => {
+    connector: connectorsOf[operation](configOf({ settingsOf, timeoutSeconds: 0.5 })).http,
+    payoutFor: (treatment) => {
       bank.conducts.splice(0, Number.POSITIVE_INFINITY, conductOf(treatment))
-      return instructionOf()
+      return payoutOf()
     },
     payments: ({ uuid }) =>
       bank[operation === 'payment' ? 'payments' : 'refunds'].filter((one) => one === uuid).length,
-    ways: ['silence', ...Object.keys(WORDS)],
+    ways: ['silence', ...Object.keys(RESPONSES)],
   }
 }
 
@@ -126,65 +120,65 @@ const rows = Object.entries(harnesses).flatMap(([name, open]) =>
   (['payment', 'refund'] as const).map((operation) => [operation, name, open] as const),
 )
 
-describe.each(rows)('a %s by the connector %s', (operation, _name, open) => {
-  const { connector, facing, payments, ways } = open(operation)
-  const again = (instruction: Payout) => connector.pay({ ...instruction, repeated: true })
+describe.each(rows)('a %s by connector %s', (operation, _name, open) => {
+  const { connector, payoutFor, payments, ways } = open(operation)
+  const repeat = (payout: Payout) => connector.pay({ ...payout, repeated: true })
   const paid = { kind: 'paid', bankReference: expect.stringMatching(/./) }
 
-  test('what the bank pays is paid, with the bank’s reference', async () => {
-    const instruction = facing('pays')
-    expect(await connector.pay(instruction)).toEqual(paid)
-    expect(payments(instruction)).toBe(1)
+  test('is paid with the bank’s reference', async () => {
+    const payout = payoutFor('pays')
+    expect(await connector.pay(payout)).toEqual(paid)
+    expect(payments(payout)).toBe(1)
   })
 
-  test('what the bank rejects is rejected, with its words', async () => {
-    const instruction = facing('rejects')
-    expect(await connector.pay(instruction)).toEqual({
+  test('is rejected with the bank’s message', async () => {
+    const payout = payoutFor('rejects')
+    expect(await connector.pay(payout)).toEqual({
       kind: 'rejected',
       message: expect.stringMatching(/./),
     })
-    expect(payments(instruction)).toBe(0)
+    expect(payments(payout)).toBe(0)
   })
 
-  test('what takes its time is underway, and paid when it is asked for again', async () => {
-    const instruction = facing('takes its time')
-    expect(await connector.pay(instruction)).toEqual({ kind: 'underway' })
-    expect(payments(instruction)).toBe(0)
-    expect(await again(instruction)).toEqual(paid)
-    expect(payments(instruction)).toBe(1)
+  test('is underway at first and paid at a repeat', async () => {
+    const payout = payoutFor('pays later')
+    expect(await connector.pay(payout)).toEqual({ kind: 'underway' })
+    expect(payments(payout)).toBe(0)
+    expect(await repeat(payout)).toEqual(paid)
+    expect(payments(payout)).toBe(1)
   })
 
-  describe.each(ways)('%s is no answer', (lost) => {
+  describe.each(ways)('with %s instead of a response', (lost) => {
     test.each([
-      ['having paid', true, 1],
-      ['not having paid', false, 0],
-    ])('and the bank, %s, is asked again: one payment', async (_having, isPaid, before) => {
-      const instruction = facing({ lost, paid: isPaid })
-      await expect(connector.pay(instruction)).rejects.toThrow()
-      expect(payments(instruction)).toBe(before)
-      const result = await again(instruction)
+      ['after the payment', true, 1],
+      ['before the payment', false, 0],
+    ])('%s is repeated and paid once', async (_, isPaid, paidBefore) => {
+      const payout = payoutFor({ lost, paid: isPaid })
+      await expect(connector.pay(payout)).rejects.toThrow()
+      expect(payments(payout)).toBe(paidBefore)
+      const result = await repeat(payout)
       expect(result).toEqual(paid)
-      expect(await again(instruction)).toEqual(result)
-      expect(payments(instruction)).toBe(1)
+      expect(await repeat(payout)).toEqual(result)
+      expect(payments(payout)).toBe(1)
     })
   })
 
   test.each(['pays', 'rejects'] as const)(
-    'the same instruction again, and twice at once, is answered alike when the bank %s',
+    'has the same result at repeated and concurrent requests if the bank %s',
     async (treatment) => {
-      const instruction = facing(treatment)
-      const first = await connector.pay(instruction)
+      const payout = payoutFor(treatment)
+      const first = await connector.pay(payout)
       const more = [false, false, true, true].map((repeated) =>
-        connector.pay({ ...instruction, repeated }),
+        connector.pay({ ...payout, repeated }),
       )
       expect(await Promise.all(more)).toEqual([first, first, first, first])
-      expect(payments(instruction)).toBe(treatment === 'pays' ? 1 : 0)
+      expect(payments(payout)).toBe(treatment === 'pays' ? 1 : 0)
     },
   )
 })
 
 test('every registered connector is tested', () => {
   const names = Object.keys(harnesses).sort()
-  expect(Object.keys(payoutConnectors(wiringOf())).sort()).toEqual(names)
-  expect(Object.keys(refundOperations(wiringOf())).sort()).toEqual(names)
+  expect(Object.keys(payoutConnectors(configOf())).sort()).toEqual(names)
+  expect(Object.keys(refundOperations(configOf())).sort()).toEqual(names)
 })

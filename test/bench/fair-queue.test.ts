@@ -3,13 +3,11 @@ import { openFairQueue } from '../../bench/fair-queue.ts'
 import { submission } from '../../shared/queues/outbox.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 
-/** The model of a fair queue that the benchmark of a dead receiver stands on. */
-
-const opened = (concurrency: number) => {
-  const begun: string[] = []
+const openQueue = (concurrency: number) => {
+  const started: string[] = []
   const ends = new Map<string, () => void>()
   const queue = openFairQueue(concurrency, async (body) => {
-    begun.push(body)
+    started.push(body)
     await new Promise<void>((resolve) => {
       ends.set(body, resolve)
     })
@@ -18,27 +16,27 @@ const opened = (concurrency: number) => {
     ends.get(body)?.()
     await new Promise(setImmediate)
   }
-  return { queue, begun, end }
+  return { queue, started, end }
 }
 
-test('no more are in work than there are workers', () => {
-  const { queue, begun } = opened(2)
+test('messages in flight never exceed the concurrency', () => {
+  const { queue, started } = openQueue(2)
   for (const body of ['a1', 'b1', 'c1']) queue.send({ group: body.slice(0, 1), body })
-  expect(begun).toEqual(['a1', 'b1'])
+  expect(started).toEqual(['a1', 'b1'])
 })
 
-test('whoever has fewest in work goes first, however long another waits', async () => {
-  const { queue, begun, end } = opened(2)
+test('the group with the fewest messages in flight is next, even when others wait longer', async () => {
+  const { queue, started, end } = openQueue(2)
   for (const body of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.send({ group: body.slice(0, 1), body })
-  expect(begun).toEqual(['a1', 'a2'])
+  expect(started).toEqual(['a1', 'a2'])
   await end('a1')
-  expect(begun.at(-1)).toBe('b1')
+  expect(started.at(-1)).toBe('b1')
   await end('b1')
-  expect(begun.at(-1)).toBe('a3')
+  expect(started.at(-1)).toBe('a3')
 })
 
-test('it is drained when nothing waits and nothing is in work', async () => {
-  const { queue, begun, end } = opened(1)
+test('a queue is drained when no message waits or is in flight', async () => {
+  const { queue, started, end } = openQueue(1)
   await queue.drained()
   queue.send({ group: 'a', body: 'a1' })
   queue.send({ group: 'a', body: 'a2' })
@@ -46,11 +44,11 @@ test('it is drained when nothing waits and nothing is in work', async () => {
   await end('a1')
   await end('a2')
   await drained
-  expect(begun).toEqual(['a1', 'a2'])
+  expect(started).toEqual(['a1', 'a2'])
 })
 
-test('the submissions of a busy provider delay no other provider at the same bank', async () => {
-  const { queue, begun, end } = opened(2)
+test('the submissions of a busy provider do not delay another provider of the same bank', async () => {
+  const { queue, started, end } = openQueue(2)
   const charge = (provider: string): string => {
     const debit = pendingDebit({ provider: providerId(provider) })
     const { group } = submission(debit, { resubmission: false })
@@ -59,7 +57,7 @@ test('the submissions of a busy provider delay no other provider at the same ban
   }
   const busy = Array.from({ length: 100 }, () => charge('busy'))
   const other = charge('other')
-  expect(begun).toEqual(busy.slice(0, 2))
+  expect(started).toEqual(busy.slice(0, 2))
   await end(busy[0] ?? '')
-  expect(begun.at(-1)).toBe(other)
+  expect(started.at(-1)).toBe(other)
 })

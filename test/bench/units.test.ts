@@ -2,34 +2,32 @@ import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { sendMetered, sizeOf, unitsOfWrite } from '../../bench/units.ts'
 
-/** Units as AWS counts them. */
-
 const small = { pk: 'a', sk: 'a', text: 'x'.repeat(500) }
 const large = { pk: 'b', sk: 'b', text: 'x'.repeat(1_500) }
 const listed = (byStatus: string) => ({ ...small, byStatus, byTime: '2026' })
 const ofCustomer = (status: string) => ({ ...small, byCustomer: 'c', byTime: '2026', status })
 
-describe('an item of a transaction', () => {
+describe('units of an item in a transaction', () => {
   test.each([
-    ['counts twice', undefined, small, 2],
-    ['counts by the kilobyte', undefined, large, 4],
-    ['counts by the larger of what it was and is', large, small, 4],
-    ['that is only held to a condition counts as if it were written', large, large, 4],
-    ['that is not there counts as a small one', undefined, undefined, 2],
-    ['costs a unit more for each entry in an index', undefined, listed('new'), 3],
-    ['costs two more where an entry is moved', listed('new'), listed('done'), 4],
-    ['costs nothing more where an entry stays', listed('new'), listed('new'), 2],
-    ['costs a unit more where a projected attribute changes', ofCustomer('a'), ofCustomer('b'), 3],
-    ['costs nothing more where projected attributes stay', ofCustomer('a'), ofCustomer('a'), 2],
-    ['costs a unit more where an entry is deleted', listed('new'), small, 3],
-    ['is in an index with both its keys only', undefined, { ...small, byTime: '2026' }, 2],
-  ])('%s', (_, before, after, units) => {
-    expect(unitsOfWrite(before, after)).toBe(units)
+    ['an item counts twice', undefined, small, 2],
+    ['an item counts per kilobyte', undefined, large, 4],
+    ['an item counts by the larger of its old and new size', large, small, 4],
+    ['an item that is only checked counts like a write', large, large, 4],
+    ['a missing item counts like a small one', undefined, undefined, 2],
+    ['a new index entry adds a unit', undefined, listed('new'), 3],
+    ['a moved index entry adds two units', listed('new'), listed('done'), 4],
+    ['an unchanged index entry adds nothing', listed('new'), listed('new'), 2],
+    ['a changed projected attribute adds a unit', ofCustomer('a'), ofCustomer('b'), 3],
+    ['unchanged projected attributes add nothing', ofCustomer('a'), ofCustomer('a'), 2],
+    ['a deleted index entry adds a unit', listed('new'), small, 3],
+    ['an item with one of two index keys has no entry', undefined, { ...small, byTime: '2026' }, 2],
+  ])('%s', (_, previous, next, units) => {
+    expect(unitsOfWrite(previous, next)).toBe(units)
   })
 })
 
-describe('a call', () => {
-  test('that is a transaction counts by its items, as they stood before and after', async () => {
+describe('units of a call', () => {
+  test('a transaction counts its items before and after the call', async () => {
     const stored = new Map([['b', large as object]])
     const send = async (other?: unknown) => {
       if (other) return { Responses: { table: [...stored.values()] } }
@@ -48,7 +46,7 @@ describe('a call', () => {
     expect(units).toBe(3 + 4)
   })
 
-  test('of any other kind counts as it is told', async () => {
+  test('any other call counts the consumed capacity of its response', async () => {
     const command = new UpdateCommand({ TableName: 'table', Key: { pk: 'a' } })
     const send = async () => ({ ConsumedCapacity: { CapacityUnits: 3 } })
     expect((await sendMetered(command as never, send)).units).toBe(3)
@@ -63,6 +61,6 @@ test.each([
   [{ list: ['ab'] }, 4 + 3 + 1 + 2],
   [{ map: { key: 'ab' } }, 3 + 3 + 1 + 3 + 2],
   [{ gone: undefined }, 0],
-])('%o has %d bytes', (item, bytes) => {
+])('the size of %o is %d bytes', (item, bytes) => {
   expect(sizeOf(item)).toBe(bytes)
 })

@@ -8,17 +8,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 
-/** `npm run audit`, against a registry that answers as a test tells it. */
-
-type Answer = (response: ServerResponse) => unknown
+type Respond = (response: ServerResponse) => unknown
 
 const cache = mkdtempSync(join(tmpdir(), 'audit-'))
 afterAll(() => rmSync(cache, { recursive: true, force: true }))
 
-const audited = async (answer: Answer, ...options: string[]) => {
+/** Runs the command against a registry with the given response to the audit. */
+const audit = async (respond: Respond, ...options: string[]) => {
   const server = createServer((request, response) => {
     const isAudit = request.url?.startsWith('/-/npm/v1/security/advisories')
-    request.resume().on('end', () => (isAudit ? answer : json(known(request.url)))(response))
+    request.resume().on('end', () => (isAudit ? respond : json(packument(request.url)))(response))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -27,12 +26,10 @@ const audited = async (answer: Answer, ...options: string[]) => {
     npm_config_registry: `http://127.0.0.1:${port}`,
     npm_config_cache: cache,
   }
-  const ran = promisify(execFile)(process.execPath, ['cli/audit.ts', ...options], {
-    env,
-  })
-  const { code, stdout, stderr } = await ran.then(
+  const run = promisify(execFile)(process.execPath, ['cli/audit.ts', ...options], { env })
+  const { code, stdout, stderr } = await run.then(
     (output) => ({ code: 0, ...output }),
-    (failed: { code: number; stdout: string; stderr: string }) => failed,
+    (failure: { code: number; stdout: string; stderr: string }) => failure,
   )
   server.closeAllConnections()
   server.close()
@@ -40,12 +37,12 @@ const audited = async (answer: Answer, ...options: string[]) => {
 }
 
 const json =
-  (body: object): Answer =>
+  (body: object): Respond =>
   (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
-/** What the registry knows of a package: the range of an advisory is held against its versions. */
-const known = (url = '') => {
+/** Returns a package document; npm checks the range of an advisory against its versions. */
+const packument = (url = '') => {
   const name = decodeURIComponent(url.slice(1))
   const version = '1.5.0'
   return { name, 'dist-tags': { latest: version }, versions: { [version]: { name, version } } }
@@ -54,7 +51,7 @@ const known = (url = '') => {
 const advisory = (severity: string) => ({
   valibot: [
     {
-      // npm remembers an advisory by its id.
+      // npm caches advisories by id.
       id: severity.length,
       url: 'https://example.com/1',
       title: 'An example',
@@ -64,38 +61,39 @@ const advisory = (severity: string) => ({
   ],
 })
 
-describe('a registry that gives no advisories', () => {
-  const silent = (status: number) => (response: ServerResponse) => response.writeHead(status).end()
+describe('a registry without advisories', () => {
+  const noReport = (status: number) => (response: ServerResponse) =>
+    response.writeHead(status).end()
 
-  test.each([404, 405])('answers %i: not checked, exit 1', async (status) => {
-    const { code, stdout, stderr } = await audited(silent(status))
+  test.each([404, 405])('lets the command exit with 1 for status %i', async (status) => {
+    const { code, stdout, stderr } = await audit(noReport(status))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
-      new RegExp(`^audit: not checked, 127.0.0.1:[0-9]+ keeps no advisories \\(${status}\\); `),
+      new RegExp(`^audit: not checked, 127.0.0.1:[0-9]+ provides no advisories \\(${status}\\); `),
     )
   })
 
-  test('with --allow-unchecked: the same line, exit 0', async () => {
-    expect(await audited(silent(404), '--allow-unchecked')).toEqual({
+  test('lets the command exit with 0 with --allow-unchecked', async () => {
+    expect(await audit(noReport(404), '--allow-unchecked')).toEqual({
       code: 0,
-      stdout: 'audit: not checked, 127.0.0.1:PORT keeps no advisories (404)\n',
+      stdout: 'audit: not checked, 127.0.0.1:PORT provides no advisories (404)\n',
       stderr: '',
     })
   })
 })
 
-test('nothing known, or nothing that is high: exit 0', async () => {
-  for (const found of [{}, advisory('moderate')]) {
-    expect(await audited(json(found))).toEqual({
+test('the command exits with 0 without high or critical advisories', async () => {
+  for (const advisories of [{}, advisory('moderate')]) {
+    expect(await audit(json(advisories))).toEqual({
       code: 0,
-      stdout: 'audit: nothing high or critical in what is deployed\n',
+      stdout: 'audit: no high or critical advisories for deployed packages\n',
       stderr: '',
     })
   }
 })
 
-test('a high one: which, and exit 1', async () => {
-  const { code, stdout, stderr } = await audited(json(advisory('high')))
+test('the command prints a high advisory and exits with 1', async () => {
+  const { code, stdout, stderr } = await audit(json(advisory('high')))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^valibot .*: high, /m)
 })

@@ -6,15 +6,14 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { eventId, pingBody, webhookBody } from '../../shared/domain/webhooks/event.ts'
+import { eventId } from '../../shared/domain/webhooks/event.ts'
+import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
 import {
   type Signing,
   signatureHeaders,
   webhookSecret,
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
-
-/** `npm run -s listen` as a process of its own, sent what the service sends. */
 
 const SECRET = webhookSecret(new Uint8Array(32).fill(1))
 const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
@@ -37,32 +36,32 @@ const start = (args: string[], env: NodeJS.ProcessEnv = {}) => {
   return { child, printed, error: text(child.stderr), exited: once(child, 'exit') }
 }
 
-const listening = async (args: string[] = [], env: NodeJS.ProcessEnv = {}) => {
-  const started = start(['--port', '0', ...args], env)
+const startListener = async (args: string[] = [], env: NodeJS.ProcessEnv = {}) => {
+  const listener = start(['--port', '0', ...args], env)
   const url = await vi.waitFor(
     () => {
-      const found = /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m.exec(started.printed.out)?.[1]
-      if (!found) throw new Error('not ready')
-      return found
+      const address = /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m.exec(listener.printed.out)?.[1]
+      if (!address) throw new Error('not ready')
+      return address
     },
     { timeout: 10_000, interval: 20 },
   )
   return {
-    ...started,
+    ...listener,
     url,
-    /** Sends one request; tells what was answered and what was printed of it. */
+    /** Sends a request; returns the status and the printed text. */
     post: async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
-      const { length } = started.printed.out
+      const { length } = listener.printed.out
       const { status } = await fetch(url, { method: 'POST', body, headers })
-      await vi.waitFor(() => expect(started.printed.out.length).toBeGreaterThan(length))
-      return { status, printed: started.printed.out.slice(length).trimEnd() }
+      await vi.waitFor(() => expect(listener.printed.out.length).toBeGreaterThan(length))
+      return { status, printed: listener.printed.out.slice(length).trimEnd() }
     },
   }
 }
 
-type Sent = { n: number; at?: Date; signing?: Signing }
+type WebhookOptions = { n: number; at?: Date; signing?: Signing }
 
-const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: Sent) => {
+const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: WebhookOptions) => {
   const body = webhookBody(completed, n)
   const headers = signatureHeaders(signing, {
     body,
@@ -74,16 +73,16 @@ const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: Sent) => 
   return [body, headers] as const
 }
 
-/** The parts of a printed line but for the time it begins with. */
+/** Returns the parts of a printed line after the time. */
 const parts = (printed: string): string[] => {
   const [time, ...rest] = printed.split('  ')
   expect(time).toMatch(/^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}$/)
   return rest
 }
 
-describe('what it prints and answers', () => {
-  test('an event in one line, and 204', async () => {
-    const { post } = await listening(['--secret', SECRET])
+describe('the listener', () => {
+  test('prints an event in one line and answers 204', async () => {
+    const { post } = await startListener(['--secret', SECRET])
     const { status, printed } = await post(...webhook({ n: 3 }))
     expect(status).toBe(204)
     expect(parts(printed)).toEqual([
@@ -98,26 +97,26 @@ describe('what it prints and answers', () => {
     ])
   })
 
-  test('a repeat as seen before, and one that is late as out of order', async () => {
-    const { post } = await listening(['--secret', SECRET])
-    const noted = async (n: number) => parts((await post(...webhook({ n }))).printed).slice(5, -1)
-    expect(await noted(0)).toEqual(['attempt 1', 'verified'])
-    expect(await noted(2)).toEqual(['attempt 1', 'verified'])
-    const late = 'out of order: sequence 2 came before it'
-    expect(await noted(1)).toEqual(['attempt 1', 'verified', late])
-    expect(await noted(1)).toEqual(['attempt 2', 'verified', 'seen before'])
-    expect(await noted(3)).toEqual(['attempt 1', 'verified'])
+  test('marks duplicates and events out of order', async () => {
+    const { post } = await startListener(['--secret', SECRET])
+    const notes = async (n: number) => parts((await post(...webhook({ n }))).printed).slice(5, -1)
+    expect(await notes(0)).toEqual(['attempt 1', 'verified'])
+    expect(await notes(2)).toEqual(['attempt 1', 'verified'])
+    const late = 'out of order: sequence 2 arrived first'
+    expect(await notes(1)).toEqual(['attempt 1', 'verified', late])
+    expect(await notes(1)).toEqual(['attempt 2', 'verified', 'duplicate'])
+    expect(await notes(3)).toEqual(['attempt 1', 'verified'])
   })
 
-  test('without a secret nothing is verified, and everything is answered with 204', async () => {
-    const { post } = await listening()
+  test('answers 204 without verification if it has no secret', async () => {
+    const { post } = await startListener()
     const { status, printed } = await post(webhook({ n: 0 })[0])
     expect(status).toBe(204)
     expect(printed).toContain('not verified: no --secret')
   })
 
-  test('the variants of an event, and a ping', async () => {
-    const { post } = await listening()
+  test('prints variants of events and pings', async () => {
+    const { post } = await startListener()
     const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
     expect(parts((await post(webhookBody(completed, 3, variant))).printed).slice(0, 5)).toEqual([
       'debit_request.completed',
@@ -130,32 +129,32 @@ describe('what it prints and answers', () => {
     expect(parts((await post(ping)).printed)[0]).toBe('ping')
   })
 
-  test('GET is not what a webhook is', async () => {
-    const { url } = await listening()
+  test('answers 405 to GET', async () => {
+    const { url } = await startListener()
     expect((await fetch(url)).status).toBe(405)
   })
 })
 
-describe('with a secret', () => {
+describe('the listener with a secret', () => {
   const until = new Date(Date.now() + 60_000)
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
   const rotating = { secret: OTHER_SECRET, previous: { secret: SECRET, until } }
   const [body, headers] = webhook({ n: 3 })
 
   test.each<[string, Parameters<typeof webhook>[0]]>([
-    ['its own', { n: 3 }],
-    ['that of a rotation, by the new secret', { n: 3, signing: { ...rotating, secret: SECRET } }],
-    ['that of a rotation, by the old secret', { n: 3, signing: rotating }],
-    ['one with a prefix', { n: 3, signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
-    ['one of four minutes ago', { n: 3, at: minutesAgo(4) }],
-    ['one of four minutes ahead', { n: 3, at: minutesAgo(-4) }],
-  ])('takes %s', async (_, sent) => {
-    const { post } = await listening(['--secret', SECRET])
-    expect((await post(...webhook(sent))).status).toBe(204)
+    ['its own signature', { n: 3 }],
+    ['the new secret of a rotation', { n: 3, signing: { ...rotating, secret: SECRET } }],
+    ['the old secret of a rotation', { n: 3, signing: rotating }],
+    ['a signature prefix', { n: 3, signing: { secret: SECRET, signaturePrefix: 'sha256' } }],
+    ['a timestamp four minutes ago', { n: 3, at: minutesAgo(4) }],
+    ['a timestamp four minutes ahead', { n: 3, at: minutesAgo(-4) }],
+  ])('accepts %s', async (_, options) => {
+    const { post } = await startListener(['--secret', SECRET])
+    expect((await post(...webhook(options))).status).toBe(204)
   })
 
   const forged: [string, string, Record<string, string>, string][] = [
-    ['no signature', body, {}, 'X-SVC-Signature is wrong'],
+    ['a missing signature', body, {}, 'X-SVC-Signature is wrong'],
     ['another body', body.replace('100.00', '900.00'), headers, 'X-SVC-Signature is wrong'],
     [
       'another secret',
@@ -163,7 +162,7 @@ describe('with a secret', () => {
       'X-SVC-Signature is wrong',
     ],
     [
-      'letters outside ASCII',
+      'a signature outside ASCII',
       body,
       { ...headers, 'x-svc-signature': 'é'.repeat(64) },
       'X-SVC-Signature is wrong',
@@ -175,16 +174,20 @@ describe('with a secret', () => {
       { ...headers, 'webhook-timestamp': '1735812000' },
       'webhook-signature is wrong',
     ],
-    ['six minutes', ...webhook({ n: 3, at: minutesAgo(6) }), 'not signed within the last five'],
+    [
+      'a timestamp six minutes ago',
+      ...webhook({ n: 3, at: minutesAgo(6) }),
+      'not signed within the last five',
+    ],
   ]
 
-  test.each(forged)('refuses %s with 401', async (_, sent, of, why) => {
-    const { post } = await listening(['--secret', SECRET])
-    const { status, printed } = await post(sent, of)
+  test.each(forged)('answers %s with 401', async (_, sentBody, sentHeaders, reason) => {
+    const { post } = await startListener(['--secret', SECRET])
+    const { status, printed } = await post(sentBody, sentHeaders)
     expect(status).toBe(401)
-    expect(printed).toContain(`NOT VERIFIED: ${why}`)
-    // What was forged is not remembered as seen.
-    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('seen before')
+    expect(printed).toContain(`NOT VERIFIED: ${reason}`)
+    // A forged event does not count as an attempt.
+    expect((await post(...webhook({ n: 3 }))).printed).not.toContain('duplicate')
   })
 })
 
@@ -198,18 +201,18 @@ describe('--fail', () => {
       ['--fail', '429', '--times', '2'],
       [429, 429, 204],
     ],
-  ])('%j: %j', async (args, answers) => {
-    const { post } = await listening(args)
-    const given: number[] = []
+  ])('answers with %j: %j', async (args, expected) => {
+    const { post } = await startListener(args)
+    const statuses: number[] = []
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      given.push((await post(...webhook({ n: 0 }))).status)
+      statuses.push((await post(...webhook({ n: 0 }))).status)
     }
-    expect(given).toEqual(answers)
+    expect(statuses).toEqual(expected)
   })
 })
 
-test('garbage of every kind is one line each, and the next event comes through', async () => {
-  const { post, child, url } = await listening()
+test('the listener prints one line per malformed body and continues', async () => {
+  const { post, child, url } = await startListener()
   const garbage = [
     '',
     '{',
@@ -226,7 +229,7 @@ test('garbage of every kind is one line each, and the next event comes through',
     const { status, printed } = await post(body)
     expect(status).toBe(204)
     expect(printed.split('\n')).toHaveLength(1)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not reach a terminal
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal must not receive these
     expect(printed).not.toMatch(/[\u0000-\u001f]/)
   }
   expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_100_000) })).status).toBe(413)
@@ -244,17 +247,17 @@ test.each([
   [{ FORCE_COLOR: '1' }, true],
   [{}, false],
   [{ NO_COLOR: '1' }, false],
-])('%j: in colour %s, as it does not write to a terminal', async (env, colours) => {
-  const { post } = await listening([], env)
+])('output to a pipe with %j has colours: %s', async (env, colours) => {
+  const { post } = await startListener([], env)
   const { printed } = await post(...webhook({ n: 3 }))
   expect(printed !== stripVTControlCharacters(printed)).toBe(colours)
 })
 
-describe('as a command', () => {
+describe('the listen command', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s ends it with 0, whoever is connected',
+    'exits with 0 on %s, also with open connections',
     async (signal) => {
-      const { child, exited, url } = await listening()
+      const { child, exited, url } = await startListener()
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       await once(socket, 'connect')
       socket.on('error', () => socket.destroy())
@@ -263,7 +266,7 @@ describe('as a command', () => {
     },
   )
 
-  test('a taken port: one clear line, exit 1', async () => {
+  test('prints one line and exits with 1 when the port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -283,7 +286,7 @@ describe('as a command', () => {
     [['--fail', '500', '--times', '0']],
     [['--colour', 'red']],
     [['4242']],
-  ])('wrong arguments %j: the usage, exit 1', async (args) => {
+  ])('prints the usage and exits with 1 for %j', async (args) => {
     const { exited, error } = start(args)
     expect(await exited).toEqual([1, null])
     expect(await error).toBe(

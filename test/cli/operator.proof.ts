@@ -10,10 +10,8 @@ import { helpOfVerb } from '../../cli/operator-help.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 
-/** `npm run operator` where nothing answers it: its help, and what it says of wrong arguments. */
-
-// Nothing of AWS: no environment variable, no file, no metadata of a machine.
-const nowhere = {
+// Disables all sources of AWS credentials.
+const withoutAws = {
   PATH: process.env.PATH,
   AWS_EC2_METADATA_DISABLED: 'true',
   AWS_CONFIG_FILE: '/dev/null',
@@ -21,9 +19,9 @@ const nowhere = {
 }
 
 const run = async (words: string[], env: NodeJS.ProcessEnv = {}, input?: string) => {
-  const ran = promisify(execFile)(process.execPath, words, { env: { ...nowhere, ...env } })
-  ran.child.stdin?.end(input)
-  return ran.then(
+  const command = promisify(execFile)(process.execPath, words, { env: { ...withoutAws, ...env } })
+  command.child.stdin?.end(input)
+  return command.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
   ) as Promise<{ code: number; stdout: string; stderr: string }>
@@ -37,7 +35,7 @@ const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
 )
 
 describe('help', () => {
-  test('of all tells every noun; exit 0, nothing on standard error', async () => {
+  test('of the command lists every noun', async () => {
     const { code, stdout, stderr } = await operator(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const [noun, { summary }] of Object.entries(nouns)) {
@@ -45,7 +43,7 @@ describe('help', () => {
     }
   })
 
-  test('of a noun tells every verb of it', async () => {
+  test('of a noun lists every verb', async () => {
     const { code, stdout } = await operator(['credential', '--help'])
     expect(code).toBe(0)
     for (const verb of ['issue', 'list', 'show', 'revoke']) {
@@ -53,14 +51,14 @@ describe('help', () => {
     }
   })
 
-  test('of a verb tells what it takes, and what of it is required', async () => {
+  test('of a verb lists its options and marks required ones', async () => {
     const { code, stdout } = await operator(['limit', 'remove', '--provider', 'demo', '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain('limit remove --provider ID [--port')
-    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) the provider’s id/m)
+    expect(stdout).toMatch(/^ {2}--provider ID +\(required\) provider id/m)
   })
 
-  test('of a verb tells when a second operator must approve it', async () => {
+  test('of a verb states when a second operator must approve it', async () => {
     const help = async (...words: string[]) => (await operator([...words, '--help'])).stdout
     expect(await help('debit', 'reverse')).toContain('a second operator must approve it.')
     expect(await help('bank', 'update')).toContain(
@@ -69,38 +67,40 @@ describe('help', () => {
     expect(await help('bank', 'disable')).not.toContain('approve')
   })
 
-  test('of a word that is short for two is that of the two', async () => {
+  test('of a short form contains the verbs that it stands for', async () => {
     const { stdout } = await operator(['reconcile', '-h'])
     expect(stdout).toContain('reconciliation run: ')
     expect(stdout).toContain('reconciliation statement: ')
   })
 
-  test.each(verbs)('$noun $name: one short line for it and for each option', (row) => {
+  test.each(verbs)('of $noun $name has one short line for the verb and each option', (row) => {
     expect(row.verb.summary.length).toBeLessThan(90)
     for (const [option, schema] of Object.entries(row.verb.options.entries)) {
-      const judged = 'wrapped' in schema ? schema.wrapped : schema
-      expect(getTitle(judged as never), option).toBeTruthy()
-      expect(getDescription(judged as never), option).toBeTruthy()
+      const required = 'wrapped' in schema ? schema.wrapped : schema
+      expect(getTitle(required as never), option).toBeTruthy()
+      expect(getDescription(required as never), option).toBeTruthy()
     }
     expect(helpOfVerb(row.noun, row.name, row.verb)).not.toMatch(/undefined|\[object/)
   })
 
-  test('there is a function for every noun, and a noun for every such function', () => {
-    const managing = functionRows.map(({ name }) => name).filter((name) => /^manage-/.test(name))
+  test('covers exactly the operator functions', () => {
+    const operatorFunctions = functionRows
+      .map(({ name }) => name)
+      .filter((name) => /^manage-/.test(name))
     expect(
       Object.keys(nouns)
         .map((noun) => `manage-${noun}`)
         .sort(),
-    ).toEqual(managing.sort())
+    ).toEqual(operatorFunctions.sort())
   })
 })
 
-describe('wrong arguments: one line on standard error, exit 1', () => {
+describe('wrong arguments', () => {
   test.each([
     ['nothing', [], 'usage: npm run -s operator -- NOUN VERB'],
-    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; there are: provider,'],
-    ['no verb', ['provider'], 'provider: name a verb: create,'],
-    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; there are:'],
+    ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
+    ['no verb', ['provider'], 'provider: a verb is required: create,'],
+    ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
     ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
     ['a missing option', ['provider', 'show'], '--provider: is required'],
     [
@@ -110,13 +110,17 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
     ],
     ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
     ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
-    ['an option in its place', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
+    ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
     ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
     ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
     ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
-    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'one of them, not both'],
-    ['no sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
-  ])('%s', async (_what, args, line) => {
+    [
+      'both targets',
+      ['bank', 'list', '--stage', 'x', '--port', '1'],
+      'only one of them is allowed',
+    ],
+    ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
+  ])('%s prints one line on standard error and exits with 1', async (_case, args, line) => {
     const { code, stdout, stderr } = await operator(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(line)
@@ -124,7 +128,7 @@ describe('wrong arguments: one line on standard error, exit 1', () => {
   })
 })
 
-describe('a statement that cannot be compared: standard error names why, exit 1', () => {
+describe('an unreadable statement', () => {
   const HEADER = 'uuid,amount,currency,completed_at\n'
   const compare = (text: string, date = '2026-11-21') =>
     operator(
@@ -138,37 +142,37 @@ describe('a statement that cannot be compared: standard error names why, exit 1'
     [
       'malformed rows',
       `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`,
-      '--statement: line 2: uuid is not well formed; amount must be like 100.00\n' +
+      '--statement: line 2: uuid is malformed; amount must be like 100.00\n' +
         'line 3: a uuid or a bank_reference is required\n',
     ],
     [
-      'rows of other days alone',
+      'only rows of other days',
       `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`,
-      '--statement: no row was completed on 2026-11-21\n',
+      '--statement: no row has completed_at on 2026-11-21\n',
     ],
-  ])('%s, before the service is asked', async (_what, text, lines) => {
+  ])('with %s exits with 1 before any request', async (_case, text, lines) => {
     expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr: lines })
   })
 
-  test('a file that is not there', async () => {
+  test('that does not exist exits with 1', async () => {
     const args = ['--bank', 'GCB', '--statement', '/nowhere.csv', '--date', '2026-11-21']
     const { code, stderr } = await operator(['reconcile', ...args])
     expect([code, stderr]).toEqual([1, '--statement: the file cannot be read (ENOENT)\n'])
   })
 })
 
-describe('something else at the port: one line on standard error, exit 1', () => {
+describe('another program at the port', () => {
   const http = (status: number, type: string, body: string) =>
     `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
 
-  const answers: [string, string][] = [
+  const responses: [string, string][] = [
     ['204', 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'],
     ['a page', http(200, 'text/html', '<!doctype html><title>Shop</title>')],
     ['a page that says 404', http(404, 'text/html', '<!doctype html><title>Shop</title>')],
     ['other JSON', http(200, 'application/json', '{"ok":true}')],
     ['an envelope', http(403, 'application/json', '{"success":false,"error":{"code":1403}}')],
     ['text', http(200, 'text/plain', 'hello')],
-    ['no HTTP', '-ERR unknown command\r\n'],
+    ['another protocol', '-ERR unknown command\r\n'],
   ]
 
   const commands: [string, (port: string) => string[]][] = [
@@ -176,58 +180,59 @@ describe('something else at the port: one line on standard error, exit 1', () =>
     ['invoke', (port) => ['cli/invoke.ts', 'list-banks', '--port', port]],
   ]
 
-  test.each(commands)('%s', async (_name, words) => {
-    for (const [what, answer] of answers) {
-      const server = createTcpServer((socket) => socket.once('data', () => socket.end(answer)))
+  test.each(commands)('makes %s print one line and exit with 1', async (_name, words) => {
+    for (const [what, response] of responses) {
+      const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
       await once(server.listen(0, '127.0.0.1'), 'listening')
       const { port } = server.address() as AddressInfo
       const { code, stdout, stderr } = await run(words(String(port)))
       server.close()
       expect({ code, stdout }, what).toEqual({ code: 1, stdout: '' })
-      expect(stderr, what).toBe(`Port ${port} is answered by something else than the sandbox\n`)
+      expect(stderr, what).toBe(`Another program than the sandbox answers at port ${port}\n`)
     }
   })
 })
 
 describe('a secret', () => {
   const update = ['bank', 'update', '--bank', 'GCB', '--port', '1']
-  const isJudged = 'No sandbox answers at port 1'
+  // The command invokes the function only after its own validation.
+  const isValid = 'No sandbox answers at port 1'
 
-  test('on the command line is refused, and is not repeated', async () => {
+  test('on the command line is refused without printing it', async () => {
     for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
       const { code, stderr } = await operator([...update, option])
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: '--connector-secret: give - here and the secret on standard input\n',
+        stderr: '--connector-secret: must be -, with the secret on standard input\n',
       })
     }
   })
 
-  test('is read from standard input without its line end, and judged', async () => {
+  test('is read from standard input without its line end, and validated', async () => {
     const read = async (input: string) =>
       (await operator([...update, '--connector-secret', '-'], {}, input)).stderr
-    expect(await read('cs_0123456789abcdef\n')).toContain(isJudged)
-    expect(await read('cs_0123456789abcdef\r\n')).toContain(isJudged)
+    expect(await read('cs_0123456789abcdef\n')).toContain(isValid)
+    expect(await read('cs_0123456789abcdef\r\n')).toContain(isValid)
     expect(await read('short')).toContain('--connector-secret: must be 16 to 200 characters')
     expect(await read('')).toContain('--connector-secret: must be 16 to 200 characters')
   })
 
-  test('of requests may be none, without standard input', async () => {
+  test('may be none for requests, without standard input', async () => {
     const none = ['provider', 'update', '--provider', 'demo', '--request-secret', 'none']
-    expect((await operator([...none, '--port', '1'])).stderr).toContain(isJudged)
+    expect((await operator([...none, '--port', '1'])).stderr).toContain(isValid)
   })
 })
 
 describe('a stage on AWS', () => {
   const list = ['bank', 'list', '--stage', 'sandbox']
   const region = { AWS_REGION: 'eu-west-1' }
-  const someone = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
+  const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
 
   const identity = `<GetCallerIdentityResponse><GetCallerIdentityResult>
     <Arn>arn:aws:iam::123456789012:user/ama</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
 
-  /** The APIs of STS and Lambda as far as one call goes. */
-  const answering = async (
+  /** Runs the command against fake STS and Lambda APIs. */
+  const runAgainst = async (
     status: number,
     headers: Record<string, string>,
     body: unknown,
@@ -247,27 +252,30 @@ describe('a stage on AWS', () => {
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const reply = await operator(list, { ...someone, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` })
+    const reply = await operator(list, {
+      ...credentials,
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    })
     server.close()
     return { ...reply, paths, calls }
   }
 
-  test('is reached through the Lambda API, by the names that are deployed', async () => {
-    const { code, stdout, paths } = await answering(200, {}, { result: [] })
+  test('is reached through the Lambda API with deployed names', async () => {
+    const { code, stdout, paths } = await runAgainst(200, {}, { result: [] })
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' })
     expect(paths).toEqual([
       'POST /2015-03-31/functions/debit-collection-sandbox-manage-bank/invocations',
     ])
   })
 
-  test('receives the ARN of the caller, or none when STS gives none', async () => {
-    const { calls } = await answering(200, {}, { result: [] })
+  test("receives the caller's ARN, or unknown if STS fails", async () => {
+    const { calls } = await runAgainst(200, {}, { result: [] })
     expect(calls).toMatchObject([{ verb: 'list', actor: 'arn:aws:iam::123456789012:user/ama' }])
-    const refused = await answering(200, {}, { result: [] }, 403)
+    const refused = await runAgainst(200, {}, { result: [] }, 403)
     expect(refused).toMatchObject({ code: 0, calls: [{ verb: 'list', actor: 'unknown' }] })
   })
 
-  test('no credentials, no region: what to set', async () => {
+  test('requires credentials and a region', async () => {
     expect(await operator(list, region)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^No AWS credentials: set AWS_PROFILE, .*\n$/),
@@ -279,21 +287,28 @@ describe('a stage on AWS', () => {
   })
 
   test.each([
-    [404, 'ResourceNotFoundException', 'There is no function debit-collection-sandbox-manage-bank'],
-    [403, 'AccessDeniedException', 'These AWS credentials may not invoke'],
+    [
+      404,
+      'ResourceNotFoundException',
+      'Function debit-collection-sandbox-manage-bank does not exist',
+    ],
+    [403, 'AccessDeniedException', 'These AWS credentials do not allow invoking'],
     [403, 'ExpiredTokenException', 'The AWS credentials have expired'],
-  ])('%i %s: one line, exit 1', async (status, name, line) => {
-    const headers = { 'x-amzn-errortype': name }
-    const { code, stdout, stderr } = await answering(status, headers, { Message: 'no\nno' })
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain(line)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  })
+  ])(
+    'answering %i %s makes the command print one line and exit with 1',
+    async (status, name, line) => {
+      const headers = { 'x-amzn-errortype': name }
+      const { code, stdout, stderr } = await runAgainst(status, headers, { Message: 'no\nno' })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(line)
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    },
+  )
 
-  test('a function that ended in a fault: its error, exit 1', async () => {
+  test('passes on the error of a function', async () => {
     const headers = { 'x-amz-function-error': 'Unhandled' }
     const body = { errorType: 'Error', errorMessage: 'gone' }
-    expect(await answering(200, headers, body)).toMatchObject({
+    expect(await runAgainst(200, headers, body)).toMatchObject({
       code: 1,
       stderr: 'manage-bank: Error: gone\n',
     })

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import {
-  dayOf,
   debitId,
   integerId,
   newReference,
@@ -11,6 +10,7 @@ import {
   Uuid,
 } from '../../shared/domain/ids.ts'
 import { GENERATION_MAX } from '../../shared/domain/operator/restore.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { deliveryId, deliveryOf } from '../../shared/domain/webhooks/event.ts'
 import { rowsOf } from '../support/rows.ts'
 

@@ -10,10 +10,10 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
-import { createProvider, printed, type Shown } from '../support/provider.ts'
-import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+import { createProvider } from '../support/provider.ts'
+import { printed, type Shown, SILENT, updatePath, useService } from '../support/running-service.ts'
 
-/** A call that a second operator must approve: requested, decided, and carried out once. */
+/** Calls that a second operator must approve (docs/api.md#approvals). */
 
 const service = useService({ timeScale: 60, approvals: true })
 
@@ -23,7 +23,7 @@ const [ama, kofi, esi] = ['ama', 'kofi', 'esi'].map(
 
 type Options = Record<string, string>
 
-/** Calls a function as an operator would through the Lambda API, in one request. */
+/** Calls a function through the Lambda API, as the operator command does. */
 const call = async (
   actor: string | undefined,
   noun: string,
@@ -47,7 +47,7 @@ const errorOf = async (reply: Promise<OperatorReply>): Promise<string> => {
   return error
 }
 
-/** Requests as ama. @returns the id of the request */
+/** Requests an approval as ama and returns its id. */
 const request = async (noun: string, verb: string, options: Options): Promise<string> =>
   (await operate(ama, noun, verb, options)).approval.id
 
@@ -57,7 +57,7 @@ const show = (id: string): Promise<Shown> => operate(ama, 'approval', 'show', { 
 
 const changesOf = async (target: string): Promise<Shown[]> =>
   (await operate(ama, 'change', 'list', { limit: '1000' })).filter(
-    (one: Shown) => one.target === target,
+    (change: Shown) => change.target === target,
   )
 
 const account = (digits: string): Options => ({
@@ -69,27 +69,8 @@ const account = (digits: string): Options => ({
 const changeAccount = (provider: string, digits = '1041008001') =>
   request('provider', 'update', { provider, ...account(digits) })
 
-const debitThatIs = async (wanted: string, phone: string) => {
-  const { body } = await service.send('POST', CHARGE, {
-    credential: 'sk_sandbox_demo',
-    body: chargeBody({ phone_number: phone }),
-  })
-  const { reference, response } = body.data
-  await vi.waitFor(
-    async () => {
-      const { status } = await operate(ama, 'debit', 'show', { reference })
-      if (status !== wanted) throw new Error(status)
-    },
-    { timeout: 15_000, interval: 50 },
-  )
-  return { reference, uuid: response.uuid }
-}
-
-const completedDebit = async (): Promise<string> =>
-  (await debitThatIs('completed', '+233241234567')).reference
-
 const lateCompletion = async (): Promise<string> => {
-  const { reference, uuid } = await debitThatIs('failed', '+233241111111')
+  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: '+233241111111' })
   const { status } = await service.send('POST', updatePath(uuid), {
     credential: 'bt_sandbox_gcb',
     body: { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' },
@@ -112,7 +93,7 @@ const builtBatch = async (): Promise<string> => {
   return (await payee.run(nightAfter(0))).built[0].id
 }
 
-/** Each verb that needs an approval, with a call of it. */
+/** A call of each verb that needs an approval. */
 const rows: [noun: string, verb: string, options: () => Options | Promise<Options>][] = [
   ['bank', 'create', () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' })],
   ['bank', 'update', () => ({ bank: 'ADB', connector: 'none' })],
@@ -122,12 +103,19 @@ const rows: [noun: string, verb: string, options: () => Options | Promise<Option
     () => ({ bank: 'SBG', connector: 'http', 'connector-url': 'https://bank.test/debits' }),
   ],
   ['connector', 'remove', () => ({ bank: 'SCB' })],
-  ['debit', 'reverse', async () => ({ reference: await completedDebit(), reason: 'Dispute' })],
+  [
+    'debit',
+    'reverse',
+    async () => ({
+      reference: (await service.chargeUntil('completed')).reference,
+      reason: 'Dispute',
+    }),
+  ],
   ...(['complete', 'fail'] as const).map((verb): [string, string, () => Promise<Options>] => [
     'debit',
     verb,
     async () => ({
-      reference: (await debitThatIs('processing', '+233244444444')).reference,
+      reference: (await service.chargeUntil('processing', { phone_number: SILENT })).reference,
       'bank-reference': 'GCB-7',
       reason: 'By telephone',
     }),
@@ -149,35 +137,35 @@ const approvable = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
 )
 
 describe('every verb that needs an approval', () => {
-  test('has a row here, and its function may be invoked by that of approvals', () => {
+  test('has a row in this test, and manage-approval may invoke its function', () => {
     expect(rows.map(([noun, verb]) => `${noun} ${verb}`).sort()).toEqual(approvable.sort())
-    const functions = approvable.map((one) => `manage-${one.split(' ')[0]}`)
+    const functions = approvable.map((words) => `manage-${words.split(' ')[0]}`)
     expect([...(permissionsOf('manage-approval').invokes ?? [])].sort()).toEqual(
       [...new Set(functions)].sort(),
     )
   })
 
   test.each(rows)(
-    '%s %s waits for a second operator, who carries it out in one call',
+    '%s %s waits for a second operator, who executes it with one call',
     async (noun, verb, prepare) => {
       const options = await prepare()
       const [[key = '', target = ''] = []] = Object.entries(options)
       const state = () => call(ama, noun, 'show', { [key]: target })
-      const before = await state()
+      const previous = await state()
 
       const { approval } = await operate(ama, noun, verb, options)
       const { id } = approval
       expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
       expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(86_400_000)
-      expect(await state()).toEqual(before)
+      expect(await state()).toEqual(previous)
       expect(await errorOf(grant(ama, id))).toBe(
-        'the requester cannot grant: a second operator must',
+        'the requester cannot grant: a second operator is required',
       )
-      expect(await state()).toEqual(before)
+      expect(await state()).toEqual(previous)
 
       const result = printed(await grant(kofi, id))
       expect(result).not.toHaveProperty('approval')
-      expect(await state()).not.toEqual(before)
+      expect(await state()).not.toEqual(previous)
       expect(await show(id)).toMatchObject({
         status: 'granted',
         decided_by: kofi,
@@ -196,8 +184,8 @@ describe('every verb that needs an approval', () => {
       ])
 
       const changes = await changesOf(target)
-      expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
-      expect(await errorOf(grant(esi, id))).toBe(`${kofi} has granted the request already`)
+      expect(await errorOf(grant(kofi, id))).toContain('the call was already made at')
+      expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
       expect(await changesOf(target)).toEqual(changes)
     },
   )
@@ -225,11 +213,11 @@ describe('a request', () => {
   test.each([
     ['another operator', kofi],
     ['its requester', ama],
-  ])('denied by %s is never carried out', async (_, actor) => {
+  ])('that %s denies is never executed', async (_, actor) => {
     const id = await changeAccount('requested')
     const denied = await operate(actor, 'approval', 'deny', { id, reason: 'Not agreed' })
     expect(denied).toMatchObject({ status: 'denied', decided_by: actor, reason: 'Not agreed' })
-    const refusal = `${actor} has denied the request already`
+    const refusal = `the request was already denied by ${actor}`
     expect(await errorOf(grant(kofi, id))).toBe(refusal)
     expect(await errorOf(call(esi, 'approval', 'deny', { id }))).toBe(refusal)
     expect((await changesOf(id))[0]).toMatchObject({
@@ -239,7 +227,7 @@ describe('a request', () => {
     })
   })
 
-  test('expires after 24 hours: then it is neither granted nor denied', async () => {
+  test('expires after 24 hours and can then be neither granted nor denied', async () => {
     const id = await changeAccount('requested')
     const later = (ms: number) => manageApproval({ ...real, now: () => new Date(Date.now() + ms) })
     const decide = (verb: string, handler = later(86_400_000)) =>
@@ -253,15 +241,15 @@ describe('a request', () => {
     })
     expect(printed(listed).map((one: Shown) => one.id)).toContain(id)
     expect(printed(await decide('show', later(86_340_000)))).toMatchObject({ status: 'pending' })
-    // Nor is it carried out, if it was granted in time and the grant was lost.
+    // A grant that was recorded in time but not executed expires as well.
     const decision = { decision: 'granted', by: kofi, at: new Date() } as const
-    expect(await decideApproval(id as ApprovalId, decision, [])).toBe(true)
+    expect(await decideApproval(id as ApprovalId, decision, [], real)).toBe(true)
     expect(await errorOf(decide('grant'))).toContain('the request expired at')
     expect(printed(await decide('show'))).toMatchObject({ status: 'expired', done_at: null })
   })
 
-  test('needs operators who are known by name', async () => {
-    const refusal = 'an approval needs an operator who is known by name'
+  test('needs an operator with a name', async () => {
+    const refusal = 'an approval needs an operator with a known name'
     const options = { provider: 'requested', ...account('1041008003') }
     for (const actor of [undefined, 'unknown', 'two words']) {
       expect(await errorOf(call(actor, 'provider', 'update', options))).toBe(refusal)
@@ -271,7 +259,7 @@ describe('a request', () => {
     expect(await errorOf(call(undefined, 'approval', 'deny', { id }))).toBe(refusal)
   })
 
-  test('is refused at once where its object does not exist or its options are invalid', async () => {
+  test('is refused when its object does not exist or its options are invalid', async () => {
     const refused: [string, string, Options, string][] = [
       ['provider', 'update', { provider: 'nobody', ...account('1041008004') }, 'no such provider'],
       ['bank', 'update', { bank: 'XXX', connector: 'none' }, 'no such bank'],
@@ -290,10 +278,15 @@ describe('a request', () => {
         { provider: 'demo', ...account('1041008004'), 'settlement-bank': 'XXX' },
         'no such bank',
       ],
-      ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'exists already'],
+      ['bank', 'create', { bank: 'GCB', name: 'Again', connector: 'none' }, 'already exists'],
       ['bank', 'update', { bank: 'GCB', connector: 'http' }, '--connector-url: is required'],
       ['connector', 'set', { bank: 'XXX', connector: 'none' }, 'no such bank'],
-      ['connector', 'set', { bank: 'GCB', 'connector-url': 'https://x.test/' }, 'is for connector'],
+      [
+        'connector',
+        'set',
+        { bank: 'GCB', 'connector-url': 'https://x.test/' },
+        'applies to connector',
+      ],
       ['connector', 'remove', { bank: 'XXX' }, 'no such bank'],
     ]
     const count = async () => (await operate(ama, 'approval', 'list')).length
@@ -308,19 +301,19 @@ describe('a request', () => {
     }
   })
 
-  test('whose call is refused is done, and shows the reason', async () => {
+  test('is done and shows the reason when its call is refused', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })
     const [first, second] = [await create(), await create()]
     printed(await grant(kofi, first))
-    expect(await errorOf(grant(kofi, second))).toBe('this bank exists already')
+    expect(await errorOf(grant(kofi, second))).toBe('this bank already exists')
     expect(await show(second)).toMatchObject({
       status: 'granted',
-      refusal: 'this bank exists already',
+      refusal: 'this bank already exists',
     })
-    expect(await errorOf(grant(kofi, second))).toContain('was carried out at')
+    expect(await errorOf(grant(kofi, second))).toContain('the call was already made at')
   })
 
-  test('is carried out by its own function only once it is granted', async () => {
+  test('is executed by its own function only after the grant', async () => {
     const id = await changeAccount('requested')
     const invoke = (noun: string, actor: string) =>
       errorOf(
@@ -332,7 +325,9 @@ describe('a request', () => {
         }) as never,
       )
     expect(await invoke('provider', kofi)).toBe('the request is not granted')
-    expect(await invoke('provider', ama)).toBe('the requester cannot grant: a second operator must')
+    expect(await invoke('provider', ama)).toBe(
+      'the requester cannot grant: a second operator is required',
+    )
     expect(await invoke('bank', kofi)).toBe('no such approval')
   })
 })
@@ -345,7 +340,7 @@ describe('a grant', () => {
   const updates = async () =>
     (await changesOf('granted')).filter(({ noun, verb }) => `${noun} ${verb}` === 'provider update')
 
-  test('of several at the same time carries out the call once', async () => {
+  test('executes the call once when several grants arrive at the same time', async () => {
     const before = (await updates()).length
     const id = await changeAccount('granted', '1041008005')
     const replies = await Promise.all([kofi, kofi, esi, esi, kofi].map((actor) => grant(actor, id)))
@@ -355,26 +350,26 @@ describe('a grant', () => {
     expect(decisions.filter(({ verb }) => verb === 'grant')).toHaveLength(1)
   })
 
-  test('that was recorded before a crash is repeated by the same operator', async () => {
+  test('that was recorded before a crash is retried by the same operator', async () => {
     const id = (await changeAccount('granted', '1041008006')) as ApprovalId
-    await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [])
-    expect(await errorOf(grant(esi, id))).toBe(`${kofi} has granted the request already`)
+    await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [], real)
+    expect(await errorOf(grant(esi, id))).toBe(`the request was already granted by ${kofi}`)
     expect(printed(await grant(kofi, id)).settlement_account.account_number).toBe('1041008006')
-    expect(await errorOf(grant(kofi, id))).toContain('was carried out at')
+    expect(await errorOf(grant(kofi, id))).toContain('the call was already made at')
   })
 
-  test('waits for a worker that may still carry out the call, and for no longer', async () => {
+  test('waits for a worker that holds the lease of the call, and only until the lease ends', async () => {
     const id = (await changeAccount('granted', '1041008007')) as ApprovalId
     const at = new Date()
-    await decideApproval(id, { decision: 'granted', by: kofi, at }, [])
+    await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
     const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 1_000) }
-    expect(await claimApproval(claim)).toBe(true)
-    expect(await errorOf(grant(kofi, id))).toBe('the call is being carried out, or was')
+    expect(await claimApproval(claim, real)).toBe(true)
+    expect(await errorOf(grant(kofi, id))).toBe('the call is in progress or was already made')
     await vi.waitFor(async () => printed(await grant(kofi, id)), { timeout: 5_000, interval: 100 })
     expect(await show(id)).toMatchObject({ done_at: expect.stringMatching(/Z$/) })
   })
 
-  test('whose call ends in a fault can be repeated at once', async () => {
+  test('can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('granted', '1041008008')
     const { send } = table
     const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) => {
@@ -393,7 +388,7 @@ describe('a grant', () => {
 })
 
 describe('a secret', () => {
-  test('of a request is neither shown nor stored in the clear, and arrives', async () => {
+  test('of a request is neither shown nor stored in plain text, and reaches the connector', async () => {
     const secret = 'cs_a_secret_of_this_test'
     const id = await request('bank', 'update', {
       bank: 'FBL',
@@ -419,7 +414,7 @@ describe('a secret', () => {
 })
 
 describe('a changed settlement account', () => {
-  test('holds payouts for 24 hours; the first account of a provider does not', async () => {
+  test('holds payouts for 24 hours, unless it is the first account of the provider', async () => {
     const payee = await createPayee(service, 'held')
     await payee.complete('100.00')
     const [batch] = (await payee.run(nightAfter(0))).built
@@ -440,7 +435,7 @@ describe('a changed settlement account', () => {
 })
 
 describe('a call that needs no approval', () => {
-  test('acts at once, with the same verb too', async () => {
+  test('runs immediately, also with a verb that needs an approval for other options', async () => {
     const named = await operate(ama, 'provider', 'update', { provider: 'demo', name: 'Demo 2' })
     expect(named).toMatchObject({ id: 'demo', name: 'Demo 2' })
     const limited = await operate(ama, 'bank', 'update', { bank: 'CAL', maximum: '400.00' })
@@ -454,21 +449,18 @@ describe('a call that needs no approval', () => {
     expect(change).not.toHaveProperty('approved_by')
   })
 
-  test.each(['false', undefined])(
-    'is every call where the stage has APPROVALS=%s',
-    async (value) => {
-      vi.stubEnv('APPROVALS', value)
-      try {
-        const options = { provider: 'signed', ...account('1041008010') }
-        expect(await operate(ama, 'provider', 'update', options)).toMatchObject({
-          settlement_account: { account_number: '1041008010' },
-          payouts_held_until: null,
-        })
-        const reply = await service.operate('connector', 'remove', { bank: 'ZEN' })
-        expect(printed(reply)).toMatchObject({ bank: 'ZEN', connector: 'none' })
-      } finally {
-        vi.unstubAllEnvs()
-      }
-    },
-  )
+  test.each(['false', undefined])('is every call of a stage with APPROVALS=%s', async (value) => {
+    vi.stubEnv('APPROVALS', value)
+    try {
+      const options = { provider: 'signed', ...account('1041008010') }
+      expect(await operate(ama, 'provider', 'update', options)).toMatchObject({
+        settlement_account: { account_number: '1041008010' },
+        payouts_held_until: null,
+      })
+      const reply = await service.operate('connector', 'remove', { bank: 'ZEN' })
+      expect(printed(reply)).toMatchObject({ bank: 'ZEN', connector: 'none' })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
 })

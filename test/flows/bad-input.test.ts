@@ -10,12 +10,12 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** Everything a caller can send gets its published answer, and nothing makes a 5xx. */
+/** Invalid requests get their published reply and never a 5xx. */
 
 const service = useService()
 const demo = 'sk_sandbox_demo'
 
-// The sandbox allows 100 charges a minute to a provider, so each table has providers of its own.
+// The sandbox allows 100 charges a minute to each provider.
 let providers = 0
 const freshProvider = async (settings: Record<string, string> = {}): Promise<string> => {
   providers += 1
@@ -29,7 +29,6 @@ const freshProvider = async (settings: Record<string, string> = {}): Promise<str
 const charge = (body: unknown, options: RequestOptions = {}): Promise<Reply> =>
   service.send('POST', CHARGE, { credential: demo, body, ...options })
 
-/** The parts of a refusal that the specification fixes. */
 const outcome = ({ status, body }: Reply) => `${status}/${body?.error?.code}`
 
 const expectEnvelope = ({ headers, body }: Reply) => {
@@ -57,14 +56,20 @@ describe('credentials', () => {
     ['a bank token', { Authorization: 'Bearer bt_sandbox_gcb' }],
   ]
 
-  test.each(authorizations)('%s: 401/1401', async (_name, headers) => {
-    const reply = await charge(chargeBody(), { credential: undefined, headers })
-    expect(outcome(reply)).toBe('401/1401')
-    expect(reply.body.error).toMatchObject({ message: 'Unauthorized', category: 'authentication' })
-    expectEnvelope(reply)
-  })
+  test.each(authorizations)(
+    'an Authorization header with %s gets 401/1401',
+    async (_name, headers) => {
+      const reply = await charge(chargeBody(), { credential: undefined, headers })
+      expect(outcome(reply)).toBe('401/1401')
+      expect(reply.body.error).toMatchObject({
+        message: 'Unauthorized',
+        category: 'authentication',
+      })
+      expectEnvelope(reply)
+    },
+  )
 
-  test('a provider key on a bank operation: 401/1401, not 404', async () => {
+  test('a provider key on a bank operation gets 401/1401 and not 404', async () => {
     const reply = await service.send('POST', updatePath('8b3f1f6e-7f0a-4b44-9d6e-1f4f5d1a2b3c'), {
       credential: demo,
       body: { status: 'completed', bank_reference: 'B' },
@@ -72,12 +77,12 @@ describe('credentials', () => {
     expect(outcome(reply)).toBe('401/1401')
   })
 
-  test('the Token form is a credential too', async () => {
+  test('the Token scheme is accepted', async () => {
     const headers = { Authorization: `Token ${demo}` }
     expect((await charge(chargeBody(), { credential: undefined, headers })).status).toBe(202)
   })
 
-  test('a suspended provider: 403/1403; outside its address list: 403/1451', async () => {
+  test('a suspended provider gets 403/1403, and an address outside the allow-list gets 403/1451', async () => {
     const suspended = await freshProvider({ status: 'suspended' })
     expect(outcome(await charge(chargeBody(), { credential: suspended }))).toBe('403/1403')
     const fenced = await charge(chargeBody(), {
@@ -87,7 +92,7 @@ describe('credentials', () => {
     expect(outcome(fenced)).toBe('403/1451')
   })
 
-  test('a suspended bank: 403/1403; a token that expired: 401/1401', async () => {
+  test('a suspended bank gets 403/1403, and an expired token gets 401/1401', async () => {
     const issue = async (bank: string, more: Record<string, string>) => {
       await service.operate('bank', 'create', { bank, name: bank, ...more })
       const token = `bt_sandbox_${bank.toLowerCase()}`
@@ -102,16 +107,16 @@ describe('credentials', () => {
     expect(await list(await issue('EXPD', {}))).toBe('401/1401')
   })
 
-  test('a revoked key is refused', async () => {
+  test('a revoked key is rejected', async () => {
     const token = await freshProvider()
     await service.operate('credential', 'revoke', { token })
     expect(outcome(await charge(chargeBody(), { credential: token }))).toBe('401/1401')
   })
 
-  test('an address that guesses: 401, then 429/1453, while a good key there goes on', async () => {
+  test('an address that guesses keys gets 401, then 429/1453, and valid keys from it still work', async () => {
     const codes = new Set<string>()
-    for (let n = 0; n < 80; n += 1) {
-      codes.add(outcome(await charge(chargeBody(), { credential: `sk_sandbox_guess_${n}` })))
+    for (let index = 0; index < 80; index += 1) {
+      codes.add(outcome(await charge(chargeBody(), { credential: `sk_sandbox_guess_${index}` })))
     }
     expect([...codes]).toEqual(['401/1401', '429/1453'])
     expect((await charge(chargeBody())).status).toBe(202)
@@ -172,7 +177,7 @@ describe('bodies', () => {
     expect((await charge(chargeBody(), { headers })).status).toBe(202)
   })
 
-  test('two Content-Type headers: 400/1400', async () => {
+  test('two Content-Type headers get 400/1400', async () => {
     const sample = await sampleEvent('charge')
     const headers = { ...(sample.multiValueHeaders as object), 'content-type': ['text/plain'] }
     const event = { ...sample, multiValueHeaders: headers }
@@ -183,7 +188,7 @@ describe('bodies', () => {
   })
 })
 
-describe('charge: its fields', () => {
+describe('fields of a charge', () => {
   const without = (name: string) =>
     Object.fromEntries(Object.entries(chargeBody()).filter(([key]) => key !== name))
 
@@ -194,7 +199,7 @@ describe('charge: its fields', () => {
     'currency',
     'narration',
     'partner_reference',
-  ])('%s missing: 422/1007, is required, in both published places', async (name) => {
+  ])('a charge without %s gets 422/1007 with the field in both published places', async (name) => {
     const credential = await freshProvider()
     for (const body of [without(name), chargeBody({ [name]: null })]) {
       const reply = await charge(body, { credential })
@@ -211,7 +216,7 @@ describe('charge: its fields', () => {
     }
   })
 
-  test('all missing: every field is named at once', async () => {
+  test('a charge without any field names all of them', async () => {
     const { body } = await charge({})
     expect(Object.keys(body.details).sort()).toEqual([
       'amount',
@@ -224,7 +229,7 @@ describe('charge: its fields', () => {
   })
 
   const values: [string, string, string][] = [
-    // field, value as JSON text, answer
+    // field, value as JSON, reply
     ['amount', '100.00', '202'],
     ['amount', '1.00', '202'],
     ['amount', '10000.00', '202'],
@@ -280,7 +285,7 @@ describe('charge: its fields', () => {
     ['metadata', `{"text":"${'x'.repeat(8 * 1024)}"}`, '422/1007'],
   ]
 
-  test('each value has its answer', async () => {
+  test('each value gets its published reply', async () => {
     const credential = await freshProvider({ 'daily-limit': 'none' })
     const answers = await Promise.all(
       values.map(async ([field, value]) => {
@@ -292,7 +297,7 @@ describe('charge: its fields', () => {
     expect(answers).toEqual(values)
   })
 
-  test('an amount above the maximum of the bank: 400/3005 with the maximum', async () => {
+  test('an amount above the maximum of the bank gets 400/3005 with the maximum', async () => {
     const at = await charge(chargeBody({ bank_identifier: 'CAL', amount: '500.00' }))
     expect(at.status).toBe(202)
     const above = await charge(chargeBody({ bank_identifier: 'CAL', amount: '500.01' }))
@@ -304,14 +309,14 @@ describe('charge: its fields', () => {
     })
   })
 
-  test('an amount above the rest of the daily limit: 400/3005 with the rest and its reset', async () => {
+  test('an amount above the remaining daily limit gets 400/3005 with the remainder and the reset time', async () => {
     const credential = await freshProvider({ 'daily-limit': '112.00' })
     const accepted = await charge(chargeBody({ phone_number: '+233242222222' }), { credential })
     expect(accepted.status).toBe(202)
     const above = await charge(chargeBody({ amount: '12.01' }), { credential })
     expect(outcome(above)).toBe('400/3005')
     expect(above.body.details).toEqual({
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: '12.00',
       resets_at: expect.stringMatching(/T00:00:00\.000Z$/),
@@ -322,7 +327,7 @@ describe('charge: its fields', () => {
     expect(hours).toBeLessThanOrEqual(24)
   })
 
-  test('fields that are not the caller’s to set change nothing', async () => {
+  test('fields that the caller must not set are ignored', async () => {
     const { body } = await charge(
       chargeBody({ status: 'completed', reference: 'X', uuid: 'Y', fee: '0.00', id: 1 }),
     )
@@ -331,8 +336,8 @@ describe('charge: its fields', () => {
   })
 })
 
-describe('charge: a repeated partner_reference', () => {
-  test('the same body: the same transaction, marked as replayed; keys in any order', async () => {
+describe('a repeated partner_reference', () => {
+  test('with the same body in any key order replays the same transaction', async () => {
     const body = chargeBody({ metadata: { a: 1, b: 2 } })
     const first = await charge(body)
     const reversed = Object.fromEntries(Object.entries(body).reverse())
@@ -344,7 +349,7 @@ describe('charge: a repeated partner_reference', () => {
     expect(again.body.data.response.uuid).toBe(first.body.data.response.uuid)
   })
 
-  test('absent, null and empty metadata are the same body', async () => {
+  test('treats absent, null and empty metadata as the same body', async () => {
     const body = chargeBody()
     const { reference } = (await charge(body)).body.data
     for (const metadata of [null, {}]) {
@@ -353,7 +358,7 @@ describe('charge: a repeated partner_reference', () => {
     }
   })
 
-  test('another body: 409/3003 with the reference, uuid and status of the existing debit', async () => {
+  test('with a different body gets 409/3003 with the reference, uuid and status of the existing debit', async () => {
     const body = chargeBody({ phone_number: '+233242222222' })
     const { reference, response } = (await charge(body)).body.data
     const other = await charge({ ...body, amount: '100.01' })
@@ -362,7 +367,7 @@ describe('charge: a repeated partner_reference', () => {
     expect(other.body.error.details).toEqual(other.body.details)
   })
 
-  test('twenty at once: one debit, twenty times the same answer', async () => {
+  test('of twenty concurrent requests creates one debit and gets the same reply twenty times', async () => {
     const credential = await freshProvider()
     const body = chargeBody()
     const replies = await Promise.all(
@@ -374,7 +379,7 @@ describe('charge: a repeated partner_reference', () => {
     expect(fresh).toHaveLength(1)
   })
 
-  test('a provider with duplicates set to reject gets 409/3003 for the same body too', async () => {
+  test('gets 409/3003 also for the same body when the provider has duplicates: reject', async () => {
     const credential = await freshProvider({ duplicates: 'reject' })
     const body = chargeBody({ phone_number: '+233242222222' })
     const { reference, response } = (await charge(body, { credential })).body.data
@@ -383,7 +388,7 @@ describe('charge: a repeated partner_reference', () => {
     expect(again.body.details).toEqual({ reference, uuid: response.uuid, status: 'pending' })
   })
 
-  test('a bank that closed meanwhile does not hide the debit that exists', async () => {
+  test('returns the existing debit although its bank has closed since', async () => {
     await service.operate('bank', 'create', {
       bank: 'TMP',
       name: 'Closing Bank',
@@ -408,7 +413,7 @@ describe('charge: a repeated partner_reference', () => {
 })
 
 describe('get-debit-request', () => {
-  test('unknown, foreign and malformed references: the same 404/3404', async () => {
+  test('unknown, foreign and malformed references get the same 404/3404', async () => {
     const { body } = await charge(chargeBody())
     const credential = 'sk_sandbox_other'
     const paths = [
@@ -454,7 +459,7 @@ describe('update-debit-transaction', () => {
     ['metadata as text', { status: 'completed', bank_reference: 'B', metadata: 'x' }, 'metadata'],
   ]
 
-  test('each wrong field: 422/1007 under its name', async () => {
+  test('each invalid field gets 422/1007 with its name', async () => {
     const { body } = await charge(chargeBody({ phone_number: '+233244444444' }))
     const { uuid } = body.data.response
     for (const [name, report, field] of reports) {
@@ -468,7 +473,7 @@ describe('update-debit-transaction', () => {
   })
 })
 
-describe('a query parameter that is given twice, or as a list', () => {
+describe('a query parameter that is repeated or a list', () => {
   const phone = 'phone_number=%2B233241234567'
   test.each([
     ['payment-providers/debit-requests', 'status=pending&status=pending', 'status'],
@@ -476,7 +481,7 @@ describe('a query parameter that is given twice, or as a list', () => {
     ['payment-providers/banks', 'per_page=2&per_page=2', 'per_page'],
     ['banks/debit-transactions', `${phone}&${phone}`, 'phone_number'],
     ['banks/debit-transactions', `${phone}&status=all&status=all`, 'status_filter'],
-  ])('%s?%s: 422/1007, must be given once', async (path, query, name) => {
+  ])('gets 422/1007, must be given once: %s?%s', async (path, query, name) => {
     const credential = path.startsWith('banks') ? 'bt_sandbox_gcb' : demo
     const reply = await service.send('GET', `/api/v1/${path}?${query}`, { credential })
     expect(outcome(reply)).toBe('422/1007')
@@ -484,8 +489,8 @@ describe('a query parameter that is given twice, or as a list', () => {
   })
 })
 
-describe('what is no operation', () => {
-  test('an unknown path: 404/1404; a wrong method: 405/1405 with Allow; no credential asked', async () => {
+describe('a request that matches no operation', () => {
+  test('gets 404/1404 for its path or 405/1405 with Allow for its method, without a credential', async () => {
     const unknown = await service.send('GET', '/api/v1/nothing')
     expect(outcome(unknown)).toBe('404/1404')
     expectEnvelope(unknown)
@@ -497,8 +502,8 @@ describe('what is no operation', () => {
     expect(outcome(trailing)).toBe('404/1404')
   })
 
-  test('above the general limit of one address: 429/1453', async () => {
-    // One more than twice the limit, for a run that crosses a minute.
+  test('gets 429/1453 above the general limit of its address', async () => {
+    // One more than twice the limit, because the run may cross a minute.
     const replies: Reply[] = []
     while (replies.length < 61) replies.push(await service.send('GET', '/api/v1/nothing'))
     expect(new Set(replies.map(outcome))).toEqual(new Set(['404/1404', '429/1453']))
@@ -510,9 +515,9 @@ describe('what is no operation', () => {
 })
 
 describe('rate limits', () => {
-  test('above the published limit: 429/1456 with Retry-After and details', async () => {
+  test('a charge above the published limit gets 429/1456 with Retry-After and details', async () => {
     const credential = await freshProvider({ 'daily-limit': 'none' })
-    // One window: a run that crosses a minute starts over in the next.
+    // A run that crosses a minute is repeated in the next window.
     const burst = () => Promise.all(Array.from({ length: 101 }, () => charge('{}', { credential })))
     const refusals = (await burst()).filter(({ status }) => status === 429)
     const over = refusals[0] ?? (await burst()).find(({ status }) => status === 429)
@@ -525,10 +530,10 @@ describe('rate limits', () => {
     expect(over?.headers.get('x-ratelimit-remaining')).toBe('0')
   })
 
-  test('the status read: 60 a minute for one reference, however it is spelled: 429/1454', async () => {
+  test('a status read gets 429/1454 above 60 a minute for one reference in any spelling', async () => {
     const credential = await freshProvider()
     const spellings = ['DCS-20261121-000000', 'DCS%2D20261121-000000', '%44CS%2d20261121-000000']
-    // One more than twice the limit, for a run that crosses a minute.
+    // One more than twice the limit, because the run may cross a minute.
     const outcomes = new Set<string>()
     for (let wave = 0; wave < 11; wave += 1) {
       const replies = await Promise.all(

@@ -1,44 +1,24 @@
 import { describe, expect, test, vi } from 'vitest'
-import { printed, type Shown } from '../support/provider.ts'
 import {
-  CHARGE,
-  chargeBody,
+  type Charged,
+  callbackPath,
   type Reply,
+  type Shown,
+  SILENT,
   updatePath,
   useService,
 } from '../support/running-service.ts'
 
-/** No report of a bank is lost: it changes its debit, or becomes an exception with its original body. */
+/** Each bank report changes its debit or becomes an exception (docs/api.md#exceptions). */
 
 const service = useService()
 const gcb = 'bt_sandbox_gcb'
-const ACCEPTED_THEN_SILENT = '+233244444444'
 
-const operate = async (verb: string, options: Record<string, string>): Promise<Shown> =>
-  printed(await service.operate('exception', verb, options))
-
-type Charged = { reference: string; uuid: string }
-
-/** A debit that its bank accepted. */
-const processing = async (): Promise<Charged> => {
-  const body = chargeBody({ phone_number: ACCEPTED_THEN_SILENT, amount: '100.00' })
-  const charged = await service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body })
-  const { reference, response } = charged.body.data
-  await vi.waitFor(
-    async () =>
-      expect(printed(await service.operate('debit', 'show', { reference })).status).toBe(
-        'processing',
-      ),
-    { timeout: 15_000 },
-  )
-  return { reference, uuid: response.uuid }
-}
-
-const callbackPath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/callback`
+const processing = () => service.chargeUntil('processing', { phone_number: SILENT })
 
 type Sending = { credential?: string; headers?: Record<string, string> }
 
-// The sandbox allows 60 callbacks a minute and 10 updates; both share their code.
+// The sandbox allows 60 callbacks and 10 updates a minute; both share their code.
 const report = (
   { uuid }: Pick<Charged, 'uuid'>,
   body: unknown,
@@ -53,7 +33,7 @@ const exceptionsOf = async ({ reference }: Charged): Promise<Shown[]> => {
 const completed = { status: 'completed', bank_reference: 'GCB-78' }
 const failed = { status: 'failed', bank_reference: 'GCB-79', error_message: 'Declined' }
 
-describe('a report that deviates in form completes or fails its debit', () => {
+describe('a report with a tolerated deviation', () => {
   test.each([
     ['a fee above the amount', { ...completed, fee: '100.01' }, { fee: '100.01' }],
     [
@@ -86,7 +66,7 @@ describe('a report that deviates in form completes or fails its debit', () => {
       { ...failed, error_message: 'e'.repeat(3_000) },
       { error_message: 'e'.repeat(500) },
     ],
-  ])('%s', async (_name, body, shown) => {
+  ])('ends its debit without an exception: %s', async (_name, body, shown) => {
     const debit = await processing()
     const reply = await report(debit, body)
     expect(reply.status).toBe(200)
@@ -95,7 +75,7 @@ describe('a report that deviates in form completes or fails its debit', () => {
   })
 })
 
-describe('a rejected report of the owning bank becomes an exception with its original body', () => {
+describe('a rejected report of the owning bank', () => {
   const text = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
 
   test.each([
@@ -126,7 +106,7 @@ describe('a rejected report of the owning bank becomes an exception with its ori
     ])
   })
 
-  test('a body that is not UTF-8 is kept as base64', async () => {
+  test('is kept as base64 when its body is not UTF-8', async () => {
     const debit = await processing()
     const bytes = Buffer.from('{"status":"completed","bank_reference":"\xff"}', 'latin1')
     expect((await report(debit, new Uint8Array(bytes))).status).toBe(400)
@@ -134,7 +114,7 @@ describe('a rejected report of the owning bank becomes an exception with its ori
     expect(exception.report).toBe(`base64:${bytes.toString('base64')}`)
   })
 
-  test('a wrong content type does not lose the report', async () => {
+  test('is kept when its content type is wrong', async () => {
     const debit = await processing()
     const headers = { 'Content-Type': 'text/plain' }
     expect((await report(debit, JSON.stringify(completed), { headers })).status).toBe(400)
@@ -150,7 +130,7 @@ describe('a rejected report of the owning bank becomes an exception with its ori
       { ...completed, status: 'approved' },
       'refused_report',
     ],
-  ])('%s: 422/3001', async (_name, first, second, kind) => {
+  ])('%s gets 422/3001 and is kept', async (_name, first, second, kind) => {
     const debit = await processing()
     expect((await report(debit, first)).status).toBe(200)
     const reply = await report(debit, second)
@@ -160,7 +140,7 @@ describe('a rejected report of the owning bank becomes an exception with its ori
     ])
   })
 
-  test('the update keeps rejected reports as the callback does', async () => {
+  test('is kept by the update as by the callback', async () => {
     const debit = await processing()
     const body = { ...completed, fee: '-1' }
     const reply = await service.send('POST', updatePath(debit.uuid), { credential: gcb, body })
@@ -169,7 +149,7 @@ describe('a rejected report of the owning bank becomes an exception with its ori
   })
 })
 
-describe('no exception exists for', () => {
+describe('no exception is created for', () => {
   test('a report that repeats the status of its debit', async () => {
     const debit = await processing()
     await report(debit, completed)
@@ -187,7 +167,7 @@ describe('no exception exists for', () => {
   })
 })
 
-test('resolve covers the open exceptions of one kind, requires a note, and records the operator', async () => {
+test('resolve requires a note, covers the open exceptions of one kind and records the operator', async () => {
   const debit = await processing()
   await report(debit, { ...completed, fee: '-1' })
   await report(debit, failed)
@@ -196,17 +176,21 @@ test('resolve covers the open exceptions of one kind, requires a note, and recor
   const withoutNote = await service.operate('exception', 'resolve', { reference })
   expect(withoutNote).toEqual({ error: '--note: is required' })
   const kind = 'late_completion'
-  await operate('resolve', { reference, kind, note: 'The bank gave the money back' })
+  await service.call('exception', 'resolve', {
+    reference,
+    kind,
+    note: 'The bank gave the money back',
+  })
   const open = (await exceptionsOf(debit)).filter(({ resolved_at }) => resolved_at === null)
   expect(open.map((one) => one.kind)).toEqual(['refused_report'])
   const listed = async (options: Record<string, string>) =>
-    (await operate('list', options)).map((one: Shown) => one.reference)
+    (await service.call('exception', 'list', options)).map((one: Shown) => one.reference)
   await vi.waitFor(async () => {
     expect(await listed({ status: 'open', kind: 'refused_report' })).toContain(reference)
     expect(await listed({ status: 'open', kind })).not.toContain(reference)
     expect(await listed({ status: 'resolved', kind })).toContain(reference)
   })
-  await operate('resolve', { reference, note: 'Another note' })
+  await service.call('exception', 'resolve', { reference, note: 'Another note' })
   const notes = (await exceptionsOf(debit)).map(({ kind, note, resolved_by }) => [
     kind,
     note,

@@ -10,7 +10,7 @@ const get = (path: string, credential = 'sk_sandbox_demo'): Promise<Reply> =>
 const refusal = ({ status, body }: Reply) => ({ status, ...body.error })
 
 describe('list-banks', () => {
-  test('every live bank by name, with the three published fields', async () => {
+  test('returns every live bank by name with the three published fields', async () => {
     const { status, body } = await get(BANKS)
     expect(status).toBe(200)
     const names = body.data.map(({ name }: { name: string }) => name)
@@ -25,7 +25,7 @@ describe('list-banks', () => {
     expect(body.meta).not.toHaveProperty('total_count')
   })
 
-  test('in pages for who asks for them', async () => {
+  test('returns pages on request', async () => {
     const all = (await get(BANKS)).body.data
     const second = await get(`${BANKS}?page=2&per_page=3`)
     expect(second.body.data).toEqual(all.slice(3, 6))
@@ -47,13 +47,13 @@ describe('list-banks', () => {
     'per_page=2&per_page=3',
     'per_page[]=2',
     `per_page=1${'0'.repeat(30)}`,
-  ])('%s: 422/1007 under its name', async (query) => {
+  ])('rejects %s with 422/1007 and the name of the field', async (query) => {
     const reply = await get(`${BANKS}?${query}`)
     expect(refusal(reply)).toMatchObject({ status: 422, code: 1007 })
     expect(Object.keys(reply.body.details)).toEqual(['per_page'])
   })
 
-  test('a bank that is switched off is gone from it, and from the detail', async () => {
+  test('hides an inactive bank, as get-bank does', async () => {
     await service.operate('bank', 'update', { bank: 'ZEN', status: 'inactive' })
     await vi.waitFor(async () => {
       const { body } = await get(BANKS)
@@ -64,7 +64,7 @@ describe('list-banks', () => {
 })
 
 describe('get-bank', () => {
-  test('the bank with its status, connector type and metadata', async () => {
+  test('returns the bank with its status, connector type and metadata', async () => {
     const { status, body } = await get(`${BANKS}/GCB`)
     expect(status).toBe(200)
     expect(body.data).toEqual({
@@ -78,7 +78,7 @@ describe('get-bank', () => {
   })
 
   test.each(['gcb', 'XXX', 'NIB', '%00', 'G'.repeat(3_000)])(
-    '%s: 404/1404 Resource not found',
+    'gets 404/1404 Resource not found for %s',
     async (identifier) => {
       expect(refusal(await get(`${BANKS}/${identifier}`))).toEqual({
         status: 404,
@@ -94,7 +94,7 @@ describe('get-bank', () => {
 describe('lookup-customer-banks', () => {
   const lookup = (phone: string) => get(`${BANKS}/lookup/${phone}`)
 
-  test('the customer and the banks, beside the published number', async () => {
+  test('returns the customer and the banks with the published number', async () => {
     const { status, body } = await lookup('%2B233241234567')
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -110,7 +110,7 @@ describe('lookup-customer-banks', () => {
   })
 
   test.each(['+233241234567', '%2b233241234567', '%2B23324%31234567'])(
-    '%s: the same, as a parameter is decoded once',
+    'decodes the parameter once: %s',
     async (phone) => {
       expect((await lookup(phone)).body).toMatchObject({ phone_number: '+233241234567' })
     },
@@ -125,17 +125,20 @@ describe('lookup-customer-banks', () => {
       '..%2f',
       '%252B233241234567',
     ]),
-  )('%s (unknown, inactive or malformed): 404/1404 Account not found', async (phone) => {
-    expect(refusal(await lookup(phone))).toEqual({
-      status: 404,
-      code: 1404,
-      message: 'Account not found',
-      category: 'accounts',
-      severity: 'low',
-    })
-  })
+  )(
+    'gets 404/1404 Account not found for an unknown, inactive or malformed number: %s',
+    async (phone) => {
+      expect(refusal(await lookup(phone))).toEqual({
+        status: 404,
+        code: 1404,
+        message: 'Account not found',
+        category: 'accounts',
+        severity: 'low',
+      })
+    },
+  )
 
-  test('a bank token is no credential for it', async () => {
+  test('rejects the token of a bank', async () => {
     const reply = await get(`${BANKS}/lookup/%2B233241234567`, 'bt_sandbox_gcb')
     expect(refusal(reply)).toMatchObject({ status: 401, code: 1401 })
   })

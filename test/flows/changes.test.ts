@@ -1,13 +1,19 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createProvider, printed, type Shown } from '../support/provider.ts'
-import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+import { createProvider } from '../support/provider.ts'
+import {
+  CHARGE,
+  chargeBody,
+  printed,
+  type Shown,
+  updatePath,
+  useService,
+} from '../support/running-service.ts'
 
-/** Every change of an operator has a record: who, when, what, and the old and new value of each field. */
+/** Change records of operators: actor, time, verb, and the old and new value of each field. */
 
 const service = useService({ timeScale: 60 })
 const actor = 'arn:aws:iam::123456789012:user/ama'
 
-/** Runs a verb as this operator. */
 const operate = async (
   noun: string,
   verb: string,
@@ -18,12 +24,11 @@ const operate = async (
 const changes = (options: Record<string, string> = {}): Promise<Shown[]> =>
   operate('change', 'list', options)
 
-/** The newest record that names a target. */
 const changeOf = async (target: string): Promise<Shown> =>
-  (await changes()).find((one) => one.target === target)
+  (await changes()).find((change) => change.target === target)
 
 describe('change list', () => {
-  test('shows the old and the new value of each field, and nothing that stayed', async () => {
+  test('shows the old and the new value of each changed field alone', async () => {
     await createProvider(service, 'changed', { 'fee-basis-points': '150' })
     await operate('provider', 'update', {
       provider: 'changed',
@@ -47,14 +52,14 @@ describe('change list', () => {
     })
   })
 
-  test('a change that changes nothing has no record', async () => {
+  test('shows no record of an update without an effect', async () => {
     await createProvider(service, 'unchanged')
     const before = (await changes()).length
     await operate('provider', 'update', { provider: 'unchanged', duplicates: 'return' })
     expect(await changes()).toHaveLength(before)
   })
 
-  test('the settlement account shows its last digits, and a secret shows that it changed', async () => {
+  test('shows the last digits of a settlement account and only the fact that a secret changed', async () => {
     await createProvider(service, 'paid')
     await operate('provider', 'update', {
       provider: 'paid',
@@ -74,7 +79,7 @@ describe('change list', () => {
     expect(JSON.stringify(await changes())).not.toMatch(/rs_a_secret|6666666666/)
   })
 
-  test('of one provider or one bank, newest first, up to a limit', async () => {
+  test('filters by provider or bank, newest first, up to a limit', async () => {
     await createProvider(service, 'owner')
     await operate('limit', 'set', { provider: 'owner', 'daily-limit': '100.00' })
     await operate('webhook', 'set', { provider: 'owner', url: 'http://127.0.0.1:9/hooks' })
@@ -101,7 +106,7 @@ describe('change list', () => {
   })
 })
 
-test('every noun that changes something records it under the operator', async () => {
+test('every noun records its changes under the operator', async () => {
   const { credential, charge } = await createProvider(service, 'nouns')
   const phone = '+233245550001'
   const account = { name: 'Efua Sarpong', 'account-number': '1041005551' }
@@ -166,7 +171,7 @@ test('every noun that changes something records it under the operator', async ()
   expect(exception.resolved_by).toBe(actor)
 })
 
-test('a call without an actor, or with text that is none, is recorded as unknown', async () => {
+test('a call without a valid actor is recorded as unknown', async () => {
   for (const given of [undefined, '{"by":"admin"}\n']) {
     const options = { bank: 'ZEN', maximum: given ? '200.00' : '100.00' }
     await service.invoke('manage-bank', { verb: 'update', options, actor: given })

@@ -18,11 +18,8 @@ const receiver = useReceiver()
 let secret = ''
 
 beforeAll(async () => {
-  const reply = await service.operate('webhook', 'set', {
-    provider: 'demo',
-    url: receiver.url(),
-  })
-  secret = (reply as { result: { secret: string } }).result.secret
+  const options = { provider: 'demo', url: receiver.url() }
+  secret = (await service.call('webhook', 'set', options)).secret
 })
 
 const demo = 'sk_sandbox_demo'
@@ -33,7 +30,6 @@ const charge = (fields: Record<string, unknown> = {}): Promise<Reply> =>
 const status = (reference: string): Promise<Reply> =>
   service.send('GET', statusPath(reference), { credential: demo })
 
-/** What the table holds beside a debit. */
 const itemsOf = async (reference: string, prefix: string) => {
   const { Items } = await table.send(
     new QueryCommand({
@@ -48,7 +44,7 @@ const itemsOf = async (reference: string, prefix: string) => {
 const names = (events: Received[]): string[] => events.map(({ body }) => body.event)
 
 describe('charge', () => {
-  test('a charge is answered at once with 202, pending, and what it will be known by', async () => {
+  test('replies 202 with a pending debit and its identifiers', async () => {
     const { status, body, headers } = await charge({ amount: '100.00' })
     expect(status).toBe(202)
     expect(body).toEqual({
@@ -72,7 +68,7 @@ describe('charge', () => {
     })
   })
 
-  test('the webhook gets created, pending, processing, completed, each signed', async () => {
+  test('sends the signed events created, pending, processing and completed', async () => {
     const { body } = await charge({ metadata: { order: 7 } })
     const { reference, response } = body.data
     const events = await receiver.events(reference, 4)
@@ -117,7 +113,7 @@ describe('charge', () => {
     })
   })
 
-  test('the status read shows the whole debit in both published forms', async () => {
+  test('creates a debit that the status read shows in both published forms', async () => {
     const partner_reference = `whole-${Date.now()}`
     const { body } = await charge({ amount: '250.00', partner_reference, metadata: { a: [1] } })
     const { reference, response } = body.data
@@ -164,7 +160,7 @@ describe('charge', () => {
     })
   })
 
-  test('a charge may stand inside debit_request, with the amount as a number', async () => {
+  test('accepts a body inside debit_request with the amount as a number', async () => {
     const fields = JSON.stringify(chargeBody()).replace('"100.00"', '100.00')
     const { status } = await service.send('POST', CHARGE, {
       credential: demo,
@@ -196,7 +192,7 @@ describe('the other published numbers', () => {
     })
   })
 
-  test('an account that is inactive or unknown: rejected at once, without processing', async () => {
+  test('a debit of an inactive or unknown account fails without processing', async () => {
     for (const phone_number of ['+233240000001', '+233249999999']) {
       const { body } = await charge({ phone_number })
       const arrived = await receiver.events(body.data.reference, 3)
@@ -209,8 +205,8 @@ describe('the other published numbers', () => {
   })
 })
 
-describe('the clocks', () => {
-  test('a customer who never approves: failed with Transaction timeout', async () => {
+describe('timeouts', () => {
+  test('a debit without an approval fails with Transaction timeout', async () => {
     const { body } = await charge({ phone_number: '+233244444444' })
     const { reference } = body.data
     await receiver.events(reference, 3)
@@ -232,7 +228,7 @@ describe('update-debit-transaction', () => {
 
   const silent = { phone_number: '+233244444444' }
 
-  test('completed: 200 with the published fields, then the webhook, and no second time', async () => {
+  test('completes a debit once, replies 200 with the published fields and sends the webhook', async () => {
     const { reference, response } = (await charge(silent)).body.data
     await receiver.events(reference, 3)
     const body = {
@@ -267,7 +263,7 @@ describe('update-debit-transaction', () => {
     expect(arrived).toHaveLength(4)
   })
 
-  test('failed, then completed: 422/3001 with the published message, and the report is kept', async () => {
+  test('rejects completed after failed with 422/3001 and keeps the report', async () => {
     const { reference, response } = (await charge(silent)).body.data
     const failed = await report(response.uuid, {
       status: 'failed',
@@ -289,7 +285,7 @@ describe('update-debit-transaction', () => {
     })
   })
 
-  test('the same by callback', async () => {
+  test('behaves the same as a callback', async () => {
     const { reference, response } = (await charge(silent)).body.data
     const call = (body: object) =>
       service.send('POST', `/api/v1/banks/debit-transactions/${response.uuid}/callback`, {
@@ -303,7 +299,7 @@ describe('update-debit-transaction', () => {
     expect(kept).toMatchObject([{ kind: 'late_completion' }])
   })
 
-  test('a transaction of another bank, an unknown one and no uuid at all: the same 404/1404', async () => {
+  test('replies the same 404/1404 for a foreign transaction, an unknown one and a malformed uuid', async () => {
     const { response } = (await charge()).body.data
     const body = { status: 'completed', bank_reference: 'BANK-4' }
     const replies = await Promise.all([

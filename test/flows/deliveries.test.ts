@@ -2,17 +2,11 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { NOON, providerId } from '../support/examples.ts'
-import {
-  createProvider,
-  deliveriesPath,
-  type Provider,
-  printed,
-  type Shown,
-} from '../support/provider.ts'
+import { createProvider, deliveriesPath, type Provider } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver } from '../support/receiver.ts'
-import { type Reply, statusPath, useService } from '../support/running-service.ts'
+import { type Reply, type Shown, statusPath, useService } from '../support/running-service.ts'
 
-/** What a provider and the operator see of deliveries, and what they may ask for. */
+/** Delivery records and redeliveries, for providers and operators. */
 
 const service = useService({ timeScale: 60 })
 const odd = useReceiver()
@@ -26,13 +20,13 @@ const saying =
   (response) =>
     response.writeHead(code).end(body)
 
-/** Everything of a reply but ids and times. */
+/** Returns a reply without its request id and time. */
 const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, meta: undefined })
 
 const listed = async (provider: Provider, reference: string): Promise<Shown> =>
   (await provider.send('GET', deliveriesPath(reference))).body.data
 
-/** How many POSTs of its event have come up to this one, itself included. */
+/** Returns the number of POSTs of an event up to this one. */
 const arrivalOf = (webhook: Received): number =>
   odd.received
     .slice(0, odd.received.indexOf(webhook) + 1)
@@ -46,7 +40,7 @@ const idsOnRecord = ({ attempts }: Shown): string[] =>
 
 const redeliverPath = (id: unknown) => `/api/v1/payment-providers/deliveries/${id}/redeliver`
 
-// What went wrong, at which address, and under which code: each at a webhook of its own, at once.
+// Cause, class, address, response code and reason; each has its own provider.
 const failures = [
   ['refused', 'connect', null, null, 4001],
   ['broken', 'connect', '127.0.0.1', null, 4001],
@@ -65,7 +59,7 @@ const conducts: Record<string, (attempt: number) => Answer> = {
 }
 odd.otherwise = (webhook) => conducts[webhook.path]?.(arrivalOf(webhook)) ?? 204
 
-/** A debit of a new provider whose first event has failed once, and what was changed then. */
+/** Creates a debit whose first event has failed once, and then changes something. */
 const failedOnce = async <T>(
   id: string,
   url: string,
@@ -78,7 +72,7 @@ const failedOnce = async <T>(
   return { provider, secret, reference, record, changed: await change(provider, record) }
 }
 
-const begin = () =>
+const start = () =>
   Promise.all([
     failedOnce('replaced', odd.url('/twice'), ({ send }, { id }) =>
       send('POST', redeliverPath(id)),
@@ -90,9 +84,9 @@ const begin = () =>
     failedOnce('rotated', odd.url('/once'), ({ webhook }) => webhook('rotate-secret')),
   ])
 
-// What takes seconds is begun ahead of all tests, and looked at by the last of them.
+// Slow cases start before all tests; the last tests check them.
 const failing = new Map<string, { provider: Provider; reference: string }>()
-let begun: Awaited<ReturnType<typeof begin>>
+let started: Awaited<ReturnType<typeof start>>
 
 beforeAll(async () => {
   await gone.close()
@@ -102,7 +96,7 @@ beforeAll(async () => {
     await provider.webhook('set', { url, ...CREATED, 'max-attempts': '1', timeout: '10' })
     failing.set(cause, { provider, reference: await provider.charge() })
   }
-  begun = await begin()
+  started = await start()
 })
 
 describe('list-deliveries', () => {
@@ -113,7 +107,7 @@ describe('list-deliveries', () => {
     await provider.webhook('set', { url: receiver.url(), ...CREATED, 'max-attempts': '2' })
   })
 
-  test('each event with every published field, and the log of its attempts', async () => {
+  test('returns every published field of each event and the log of its attempts', async () => {
     receiver.answers.push(saying(503, 'busy'))
     const reference = await provider.charge()
     const arrived = await receiver.events(reference, 2)
@@ -167,7 +161,7 @@ describe('list-deliveries', () => {
     ['a bidirectional override', '\u202etxt', '\\u202etxt'],
     ['bytes that are no text', Buffer.from([0xff, 0xfe]), '\ufffd\ufffd'],
     ['10,000 characters', 'x'.repeat(10_000), 'x'.repeat(4_096)],
-  ])('an answer of %s is kept as text that does nothing', async (_name, body, kept) => {
+  ])('keeps a response of %s as harmless text', async (_name, body, kept) => {
     receiver.answers.push(saying(400, body))
     const reference = await provider.charge()
     await provider.delivery(reference, 'created', 'abandoned')
@@ -176,7 +170,7 @@ describe('list-deliveries', () => {
     expect(record.attempts).toMatchObject([{ response_code: 400, response_body: kept }])
   })
 
-  test('what is not the provider’s own and what does not exist: 404/3404, the same bytes', async () => {
+  test('replies the same bytes with 404/3404 for foreign and unknown debits', async () => {
     const reference = await provider.charge()
     const other = await createProvider(service, 'lists-other')
     const foreign = await other.send('GET', deliveriesPath(reference))
@@ -186,13 +180,13 @@ describe('list-deliveries', () => {
     }
   })
 
-  test('a debit of a provider without a webhook has none', async () => {
+  test('returns none for a provider without a webhook', async () => {
     const without = await createProvider(service, 'lists-without')
     const reference = await without.charge()
     expect(await listed(without, reference)).toEqual([])
   })
 
-  test('the operator lists those of a debit, and the newest of a provider by status', async () => {
+  test('lets the operator list those of a debit, and the newest of a provider by status', async () => {
     const own = await createProvider(service, 'operator-lists')
     await own.webhook('set', { url: odd.url('/taken'), ...CREATED })
     const taken = await own.charge()
@@ -201,7 +195,7 @@ describe('list-deliveries', () => {
     const refused = await own.charge()
     await own.delivery(refused, 'created', 'abandoned')
     const list = async (options: Record<string, string>) =>
-      printed(await service.operate('delivery', 'list', options))
+      await service.call('delivery', 'list', options)
     expect(await list({ reference: refused })).toEqual(await listed(own, refused))
     const ofProvider = async (more = {}) =>
       (await list({ provider: own.id, ...more })).map((one: Shown) => one.reference)
@@ -209,7 +203,7 @@ describe('list-deliveries', () => {
     expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
     expect(await ofProvider({ status: 'failed' })).toEqual([])
     expect(await service.operate('delivery', 'list', {})).toEqual({
-      error: 'name a --reference or a --provider',
+      error: '--reference or --provider is required',
     })
   })
 })
@@ -225,7 +219,7 @@ describe('redeliver-event', () => {
     await set(CREATED)
   })
 
-  test('of an abandoned one: one more attempt than were allowed', async () => {
+  test('makes one extra attempt at an abandoned event', async () => {
     await set({ 'max-attempts': '1' })
     receiver.answers.push(500)
     const reference = await provider.charge()
@@ -238,11 +232,11 @@ describe('redeliver-event', () => {
     expect(second?.raw).toBe(first?.raw)
   })
 
-  test('of a delivered one: it comes again, and stays delivered if that fails', async () => {
+  test('sends a delivered event again, which stays delivered if the attempt fails', async () => {
     const reference = await provider.charge()
     const before = await provider.delivery(reference, 'created', 'delivered')
     receiver.answers.push(500)
-    const asked = printed(await service.operate('delivery', 'redeliver', { id: String(before.id) }))
+    const asked = await service.call('delivery', 'redeliver', { id: String(before.id) })
     expect(asked).toMatchObject({ status: 'pending', delivered_at: before.delivered_at })
     const arrived = await receiver.events(reference, 2)
     const after = await provider.delivery(reference, 'created', 'delivered')
@@ -255,7 +249,7 @@ describe('redeliver-event', () => {
     })
   })
 
-  test('of an event that was never tried: its first attempt', async () => {
+  test('makes the first attempt at an event that was never sent', async () => {
     const reference = await provider.charge()
     const { id } = await provider.delivery(reference, 'created', 'delivered')
     await set({ events: 'none' })
@@ -264,7 +258,7 @@ describe('redeliver-event', () => {
     expect(pending).toMatchObject({ id: id + 1, attempt_count: 1 })
   })
 
-  test('what cannot be sent is refused: 4403, 1409, 4404', async () => {
+  test('rejects what cannot be sent with 4403, 1409 or 4404', async () => {
     const reference = await provider.charge()
     const { id } = await provider.delivery(reference, 'created', 'delivered')
     const answer = async () => {
@@ -281,7 +275,7 @@ describe('redeliver-event', () => {
     await set()
   })
 
-  test('what is not the provider’s own, does not exist or is no id: 404/1404, the same bytes', async () => {
+  test('replies the same bytes with 404/1404 for foreign, unknown and malformed ids', async () => {
     const reference = await provider.charge()
     const { id } = await provider.delivery(reference, 'created', 'delivered')
     const other = await createProvider(service, 'redelivers-other')
@@ -310,18 +304,18 @@ describe('redeliver-event', () => {
   })
 })
 
-describe('attempts at the same time', () => {
+describe('concurrent attempts', () => {
   const receiver = useReceiver()
   const slowly =
     (code: number): Answer =>
     (response) =>
       setTimeout(() => response.writeHead(code).end(), 300)
 
-  /** Waits until no attempt is under way and none is due. */
+  /** Waits until no attempt is in flight or due. */
   const settled = (reference: string): Promise<Shown> =>
     vi.waitFor(
       async () => {
-        const [record] = printed(await service.operate('delivery', 'list', { reference }))
+        const [record] = await service.call('delivery', 'list', { reference })
         expect(record?.next_attempt_at).toBeNull()
         expect(record.attempts.length).toBe(receiver.received.length)
         return record
@@ -329,7 +323,7 @@ describe('attempts at the same time', () => {
       { timeout: 15_000, interval: 100 },
     )
 
-  test('of 25 redeliveries each POST has its id and its place on record', async () => {
+  test('of 25 redeliveries each have an id and a record for each POST', async () => {
     const provider = await createProvider(service, 'impatient')
     await provider.webhook('set', { url: receiver.url(), ...CREATED, 'max-attempts': '1' })
     receiver.otherwise = () => slowly(500)
@@ -347,7 +341,7 @@ describe('attempts at the same time', () => {
     expect(ids.length).toBeLessThan(25)
   })
 
-  test('of one message that comes to five workers each attempt is recorded, and the success wins', async () => {
+  test('of five workers with one message are all recorded, and the success wins', async () => {
     const provider = await createProvider(service, 'doubled')
     const reference = await provider.charge()
     receiver.received.length = 0
@@ -358,7 +352,7 @@ describe('attempts at the same time', () => {
     const worker = (n: number) => service.invoke('deliver-webhook', { Records: [message(n)] })
     await Promise.all([0, 1, 2, 3, 4].map(worker))
     const record = await settled(reference)
-    // The message that the charge itself led to may be the sixth.
+    // The message of the charge itself may be the sixth.
     const { length } = receiver.received
     expect(length).toBeGreaterThanOrEqual(5)
     expect(record).toMatchObject({ attempt_count: length, max_attempts: length })
@@ -369,8 +363,8 @@ describe('attempts at the same time', () => {
 })
 
 describe('settings that change between two attempts', () => {
-  test('no longer subscribed: 4403; no webhook any more: 4404; both without another attempt', async () => {
-    const [, narrowed, removed] = begun
+  test('abandon the event with 4403 without a subscription, and with 4404 without a webhook', async () => {
+    const [, narrowed, removed] = started
     for (const [{ provider, reference }, code] of [
       [narrowed, 4403],
       [removed, 4404],
@@ -386,8 +380,8 @@ describe('settings that change between two attempts', () => {
     }
   })
 
-  test('the secret rotated: the next attempt is signed with both', async () => {
-    const [, , , { reference, secret, changed }] = begun
+  test('sign the next attempt with both secrets after a rotation', async () => {
+    const [, , , { reference, secret, changed }] = started
     const [, second] = await odd.events(reference, 2)
     const headers = second?.headers as Record<string, string>
     for (const known of [secret, changed.secret]) {
@@ -397,13 +391,13 @@ describe('settings that change between two attempts', () => {
 })
 
 describe('redeliver-event before the next attempt', () => {
-  test('takes the place of the attempt that is due: each number is tried once', async () => {
-    const [{ provider, reference, record, changed }] = begun
+  test('replaces the attempt that is due, so that each attempt number is used once', async () => {
+    const [{ provider, reference, record, changed }] = started
     const { status, body } = changed
     expect(status).toBe(202)
     expect(body.data).toMatchObject({ id: record.id, status: 'pending', attempt_count: 1 })
     expect(body.data.next_attempt_at < record.next_attempt_at).toBe(true)
-    // The third is due four seconds after the second: the time of the automatic one is past then.
+    // The third is due four seconds after the second, when the automatic one would have run.
     const arrived = await odd.events(reference, 3)
     const after = await provider.delivery(reference, 'created', 'delivered')
     expect(idsOnRecord(after)).toEqual(idsOf(arrived))
@@ -411,7 +405,7 @@ describe('redeliver-event before the next attempt', () => {
   })
 })
 
-describe('list-deliveries of what failed', () => {
+describe('list-deliveries of failed events', () => {
   test.each(failures)('%s: class %s', async (cause, error_class, address, response_code, code) => {
     const { provider, reference } = failing.get(cause) ?? expect.fail(cause)
     await provider.delivery(reference, 'created', 'abandoned')

@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { holdWebhook } from '../support/contract.ts'
 import { NOON, providerId } from '../support/examples.ts'
-import { createProvider, FAILS_AT_ONCE, type Provider, type Shown } from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { type Answer, type Received, useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE, type Shown, useService } from '../support/running-service.ts'
 
-/** The feed of a provider's events, and the ping that tries its webhook out. */
+/** The event feed of a provider and the ping of its webhook. */
 
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()
@@ -22,15 +22,15 @@ type Page = { data: Shown[]; meta: { next_cursor: string; has_more: boolean; per
 const page = async (provider: Provider, query = {}): Promise<Page> =>
   (await provider.send('GET', `${EVENTS}?${new URLSearchParams(query)}`)).body
 
-/** Follows the feed by its cursor until so many events have come. */
+/** Follows the feed by its cursor until it has returned a number of events. */
 const follow = async (provider: Provider, count: number, perPage: number): Promise<Shown[]> => {
   const followed: Shown[] = []
-  let after = {}
+  let position = {}
   await vi.waitFor(
     async () => {
-      const { data, meta } = await page(provider, { ...after, per_page: String(perPage) })
+      const { data, meta } = await page(provider, { ...position, per_page: String(perPage) })
       followed.push(...data)
-      after = { cursor: meta.next_cursor }
+      position = { cursor: meta.next_cursor }
       expect(followed.length).toBeGreaterThanOrEqual(count)
     },
     { timeout: 15_000, interval: 200 },
@@ -41,9 +41,9 @@ const follow = async (provider: Provider, count: number, perPage: number): Promi
 const eventIds = (events: readonly Shown[]): string[] => events.map(({ event_id }) => event_id)
 
 describe('list-events', () => {
-  test('a cursor followed while debits complete meets every event once, in the one order', async () => {
+  test('returns every event once and in order to a cursor followed while debits complete', async () => {
     const provider = await createProvider(service, 'follows')
-    // More than one page of the feed itself.
+    // More than one stored page of the feed.
     const charging = Promise.all(Array.from({ length: 12 }, () => provider.charge(COMPLETES)))
     const followed = await follow(provider, 48, 15)
     const references = await charging
@@ -61,7 +61,7 @@ describe('list-events', () => {
   test.each([
     ['as usual', {}],
     ['reduced, under other names', { payload: 'reduced', 'event-names': 'debit_request' }],
-  ])('its bodies are those of the webhook, to the byte: %s', async (name, variants) => {
+  ])('returns the exact bodies of the webhook: %s', async (name, variants) => {
     const provider = await createProvider(service, `bodies-${name.length}`)
     await provider.webhook('set', { url: receiver.url(), ...variants })
     const reference = await provider.charge()
@@ -75,7 +75,7 @@ describe('list-events', () => {
     expect(await reply.text()).toContain(`"data":[${sent.map(({ raw }) => raw).join(',')}]`)
   })
 
-  test('shows nobody else’s events, and what the webhook does not take as well', async () => {
+  test('returns the provider’s own events alone, also those that its webhook is not subscribed to', async () => {
     const [one, other] = await Promise.all(
       ['feed-one', 'feed-other'].map((id) => createProvider(service, id)),
     )
@@ -89,7 +89,7 @@ describe('list-events', () => {
     }
   })
 
-  test('an empty feed has a place to come back to; pages tell whether more follows', async () => {
+  test('returns a cursor also when it is empty, and whether more pages follow', async () => {
     const provider = await createProvider(service, 'feed-pages')
     const empty = await page(provider)
     expect(empty).toMatchObject({ data: [], meta: { per_page: 20, has_more: false } })
@@ -107,7 +107,7 @@ describe('list-events', () => {
     expect(former).toEqual({ ...rest, meta: { ...former.meta, next_cursor: meta.next_cursor } })
   })
 
-  test('a cursor of another provider is refused under the name it came by', async () => {
+  test('rejects a cursor of another provider under the name of the parameter', async () => {
     const [one, other] = await Promise.all(
       ['cursor-one', 'cursor-other'].map((id) => createProvider(service, id)),
     )
@@ -128,7 +128,7 @@ describe('list-events', () => {
     ['cursor', ['', 'garbage', 'MS4', 'MS4xMDAw', '%27', '-1', '2026-11-21T12:00:00.000Z']],
     ['after', ['', 'garbage', 'MS4xMDAw']],
     ['per_page', ['', '0', '101', '-1', '1.5', 'all']],
-  ])('a malformed %s: 422/1007', async (name, values) => {
+  ])('rejects a malformed %s with 422/1007', async (name, values) => {
     const provider = await createProvider(service, `malformed-${name.replace('_', '-')}`)
     for (const value of values) {
       const { status, body } = await provider.send('GET', `${EVENTS}?${name}=${value}`)
@@ -152,7 +152,7 @@ describe('test-webhook', () => {
     secret = (await provider.webhook('set', { url: receiver.url() })).secret
   })
 
-  test('sends a signed ping, and tells that it was received', async () => {
+  test('sends a signed ping and reports that it was received', async () => {
     const { status, body } = await ping()
     const [{ raw = '', headers, body: sent } = {}, ...more] = pings()
     expect(more).toEqual([])
@@ -187,19 +187,19 @@ describe('test-webhook', () => {
       (response) => response.destroy(),
       { response_code: null, error_class: 'connect', cause: 'broken', reason: { code: 4001 } },
     ],
-  ])('of %s it tells that it was not: still 200', async (_name, answer, expected) => {
+  ])('reports with 200 that %s did not receive it', async (_name, answer, expected) => {
     receiver.answers.push(answer)
     const { status, body } = await ping()
     expect(status).toBe(200)
     expect(body.data).toMatchObject({ delivered: false, ...expected })
   })
 
-  test('is about no debit: it stands in no feed, and is not tried again', async () => {
+  test('appears in no feed and is not retried', async () => {
     expect((await page(provider)).data).toEqual([])
     expect(pings()).toHaveLength(4)
   })
 
-  test('received, it enables a webhook that was disabled; not received, it does not', async () => {
+  test('enables a disabled webhook only when the ping is received', async () => {
     await changeHealth(providerId(provider.id), () => ({ failingSince: NOON, disabledAt: NOON }))
     receiver.answers.push(503)
     expect((await ping()).body.data.delivered).toBe(false)
@@ -213,7 +213,7 @@ describe('test-webhook', () => {
     await receiver.events(await provider.charge(FAILS_AT_ONCE), 3)
   })
 
-  test('without a webhook: 404/4404', async () => {
+  test('gets 404/4404 without a webhook', async () => {
     await provider.webhook('remove')
     const { status, body } = await ping()
     expect([status, body.error.code, body.error.category]).toEqual([404, 4404, 'webhooks'])

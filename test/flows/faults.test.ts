@@ -19,7 +19,7 @@ import { demoProvider, gcb, pendingDebit, still } from '../support/examples.ts'
 import { rowsOf } from '../support/rows.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
-/** What goes wrong behind a request, as its caller sees it. */
+/** Faults behind a request, as its caller sees them. */
 
 const calls = mockClient(table)
 authorizeCallsOf(table)
@@ -56,7 +56,7 @@ const named = (name: string, extra: object = {}) =>
   })
 
 describe('charge', () => {
-  test('with everything in order: two round trips once its caller is known', async () => {
+  test('needs two round trips after authentication', async () => {
     await run()
     calls.resetHistory()
     expect((await run()).status).toBe(202)
@@ -66,7 +66,7 @@ describe('charge', () => {
     ])
   })
 
-  test('a fault: 500/1500 in the envelope, with nothing of it leaked', async () => {
+  test('replies 500/1500 in the envelope to a fault and leaks no detail', async () => {
     calls.on(TransactWriteCommand).rejects(named('ValidationException'))
     const { status, headers, body } = await run()
     expect(status).toBe(500)
@@ -92,20 +92,20 @@ describe('charge', () => {
     named('TimeoutError'),
     named('Error', { code: 'ECONNREFUSED' }),
     named('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
-  ])('a dependency that is down (%s): 503/1503', async (error) => {
+  ])('replies 503/1503 when a dependency is unavailable (%s)', async (error) => {
     calls.on(TransactWriteCommand).rejects(error)
     const { status, headers, body } = await run()
     expect(`${status}/${body.error.code}`).toBe('503/1503')
     expect(headers).toMatchObject({ 'Retry-After': '5' })
   })
 
-  test('a deadline that passes: 504/2408, before the function is ended', async () => {
+  test('replies 504/2408 before the function times out', async () => {
     calls.on(TransactWriteCommand).callsFake(() => new Promise(() => undefined))
     const { status, body } = await run(3_010)
     expect(`${status}/${body.error.code}`).toBe('504/2408')
   })
 
-  test('a taken reference: another one is drawn', async () => {
+  test('draws another reference when one is taken', async () => {
     const taken = Object.assign(named('TransactionCanceledException'), {
       CancellationReasons: [{ Code: 'ConditionalCheckFailed' }],
     })
@@ -121,7 +121,7 @@ describe('charge', () => {
 })
 
 describe('get-debit-request', () => {
-  test('counts beside its read, for the reference and for the caller: one step', async () => {
+  test('reads the debit and counts for the reference and the caller in one step', async () => {
     const handler = getDebitRequest(still())
     const sample = await event('get-debit-request')
     await handler(sample, context())
@@ -135,7 +135,7 @@ describe('get-debit-request', () => {
     ])
   })
 
-  test('above 1000 a minute for all of a provider’s references: 429/1454', async () => {
+  test('gets 429/1454 above 1000 a minute for all references of a provider', async () => {
     const sample = await event('get-debit-request')
     const ofAll = /^WINDOW#get-debit-request#demo#[0-9]+$/
     calls
@@ -149,7 +149,7 @@ describe('get-debit-request', () => {
     })
   })
 
-  test('a count that fails is a fault of the request', async () => {
+  test('fails when the count fails', async () => {
     calls.on(UpdateCommand).rejects(named('ThrottlingException'))
     const reply = await getDebitRequest(still())(await event('get-debit-request'), context())
     expect(reply.statusCode).toBe(503)
@@ -161,7 +161,7 @@ describe('update-debit-transaction', () => {
   const { metadata: _metadata, ...facts } = debit.facts
   const done = toDebitItem({ ...debit, status: 'completed' })
 
-  test('in the ordinary case: two steps, the pointer being read beside the count', async () => {
+  test('takes two steps: the pointer is read in parallel with the count', async () => {
     calls
       .on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false)
       .resolves({ Item: { kind: 'bank', owner: 'GCB', createdAt: '' } })
@@ -182,7 +182,7 @@ describe('update-debit-transaction', () => {
   })
 })
 
-test('banks that are remembered are read from memory: only the count goes to the table', async () => {
+test('cached banks are read from memory, and only the count goes to the table', async () => {
   const sample = await event('list-banks')
   await listBanks(still())(sample, context())
   calls.resetHistory()
@@ -190,7 +190,7 @@ test('banks that are remembered are read from memory: only the count goes to the
   expect(calls.calls().map(({ args }) => args[0].constructor.name)).toEqual(['UpdateCommand'])
 })
 
-/** Requests per minute as they are published (specification, Limits). */
+/** Published requests per minute (docs/api.md#rate-limits). */
 const limits = `
   operation                 production  sandbox
   charge                    1000        100
@@ -211,10 +211,10 @@ const limits = `
   test-webhook              10          10
 `
 
-describe('the limit of a stage stands in the headers of every reply', () => {
+describe('rate limit headers', () => {
   const rows = rowsOf(limits).slice(1)
 
-  test('the table has every operation', () => {
+  test('have a row here for every operation', () => {
     expect(rows.map(([name]) => name).sort()).toEqual([...operationNames].sort())
   })
 
@@ -228,7 +228,7 @@ describe('the limit of a stage stands in the headers of every reply', () => {
     for (const [stage, limit] of Object.entries(expected)) {
       process.env.STAGE = stage
       const sample = await event(name)
-      // No credential of this kind is known here: the refusal carries the address's own limit.
+      // The credential is unknown: the rejection carries the limit of the address.
       const refused = await handler({ ...sample, headers: {}, multiValueHeaders: {} }, context())
       expect(refused.headers).toMatchObject({ 'X-RateLimit-Limit': '30' })
       calls

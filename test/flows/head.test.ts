@@ -9,7 +9,7 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** HEAD is answered as GET is, without the body (RFC 9110, 9.3.2). */
+/** HEAD replies as GET does, without the body (RFC 9110, 9.3.2). */
 
 const service = useService()
 const PROVIDERS = '/api/v1/payment-providers'
@@ -22,10 +22,10 @@ const both = async (path: string, options: RequestOptions) => {
   return { get, head }
 }
 
-/** Those of the connection, and the length that HEAD may leave out, are no part of the reply. */
-const ofConnection = new Set(['connection', 'keep-alive', 'content-length'])
+/** Headers of the connection, and the length that HEAD may omit. */
+const connectionHeaders = new Set(['connection', 'keep-alive', 'content-length'])
 const named = (headers: Headers): string[] =>
-  [...headers.keys()].filter((name) => !ofConnection.has(name)).sort()
+  [...headers.keys()].filter((name) => !connectionHeaders.has(name)).sort()
 
 test.each([
   ['list-banks', `${PROVIDERS}/banks`, demo, 200],
@@ -44,25 +44,28 @@ test.each([
     200,
   ],
   ['another credential', `${PROVIDERS}/banks`, gcb, 401],
-])('%s: the same status and headers, and no body', async (_name, path, options, status) => {
-  const { get, head } = await both(path, options)
-  expect([get.status, head.status]).toEqual([status, status])
-  expect(named(head.headers)).toEqual(named(get.headers))
-  expect(head.body).toBeUndefined()
-})
+])(
+  'HEAD of %s has the status and headers of GET and no body',
+  async (_name, path, options, status) => {
+    const { get, head } = await both(path, options)
+    expect([get.status, head.status]).toEqual([status, status])
+    expect(named(head.headers)).toEqual(named(get.headers))
+    expect(head.body).toBeUndefined()
+  },
+)
 
-test('get-debit-request: also of a debit that exists', async () => {
+test('HEAD of an existing debit has the status and headers of GET', async () => {
   const { body } = await service.send('POST', CHARGE, { ...demo, body: chargeBody() })
   const { get, head } = await both(statusPath(body.data.reference), demo)
   expect([get.status, head.status]).toEqual([200, 200])
 })
 
-test('the function itself leaves the body out', async () => {
+test('the function omits the body', async () => {
   const event = { ...(await sampleEvent('get-bank')), httpMethod: 'HEAD' }
   expect(await service.invoke('get-bank', event)).toMatchObject({ statusCode: 200, body: '' })
 })
 
-test('a signature is over HEAD', async () => {
+test('a signed HEAD request is verified with the method HEAD', async () => {
   const path = `${PROVIDERS}/banks`
   const head = (signed: string) => {
     const timestamp = String(Math.floor(Date.now() / 1000))
@@ -75,10 +78,10 @@ test('a signature is over HEAD', async () => {
   expect((await head('GET')).status).toBe(401)
 })
 
-test('HEAD counts in the window of GET', async () => {
+test('HEAD counts in the rate limit window of GET', async () => {
   const path = statusPath('DCS-20261121-111111')
   const statuses = new Set<number>()
-  // One more than twice the limit, for a run that crosses a minute.
+  // One more than twice the limit, because the run may cross a minute.
   for (let wave = 0; wave < 11; wave += 1) {
     const replies = await Promise.all(
       Array.from({ length: 11 }, (_, n) => service.send(n % 2 ? 'HEAD' : 'GET', path, demo)),
@@ -88,11 +91,11 @@ test('HEAD counts in the window of GET', async () => {
   expect(statuses).toEqual(new Set([404, 429]))
 })
 
-describe('another method', () => {
+describe('an unsupported method', () => {
   test.each([
     ['HEAD', CHARGE, 'POST'],
     ['DELETE', `${PROVIDERS}/banks`, 'GET, HEAD'],
-  ])('%s %s: 405, and Allow is %s', async (method, path, allowed) => {
+  ])('%s %s gets 405 with Allow: %s', async (method, path, allowed) => {
     const { status, headers } = await service.send(method, path)
     expect(status).toBe(405)
     expect(headers.get('allow')).toBe(allowed)

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+import { updatePath, useService } from '../support/running-service.ts'
 
-/** A bank with an endpoint of its own, from the operator's first word to its last report. */
+/** A bank with an HTTP endpoint (docs/bank-protocol.md). */
 
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()
@@ -13,36 +13,26 @@ const TOKEN = 'bt_sandbox_htb'
 const BANK = { bank: 'HTB', connector: 'http' }
 
 beforeAll(async () => {
-  const settings = { 'connector-url': `${bank.url()}/`, 'connector-secret': bank.secret }
-  await service.operate('bank', 'create', { ...BANK, name: 'Test Bank', ...settings })
-  await service.operate('credential', 'issue', { bank: 'HTB', token: TOKEN })
-  await service.operate('webhook', 'set', { provider: 'demo', url: receiver.url() })
+  await service.call('bank', 'create', { ...bank.options(), 'connector-url': `${bank.url()}/` })
+  await service.call('credential', 'issue', { bank: 'HTB', token: TOKEN })
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url() })
 })
 
-/** A new charge's reference and uuid. */
-const charged = async (): Promise<{ reference: string; uuid: string }> => {
-  const body = chargeBody({ bank_identifier: 'HTB', amount: '120.50' })
-  const reply = await service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body })
-  expect(reply.status).toBe(202)
-  return { reference: reply.body.data.reference, uuid: reply.body.data.response.uuid }
-}
+const charge = () => service.charge({ bank_identifier: 'HTB', amount: '120.50' })
 
-/** What the provider was told of a debit, in so many events. */
-const told = async (reference: string, count: number) =>
+/** Waits for a number of events of a debit and returns their bodies. */
+const eventsOf = async (reference: string, count: number) =>
   (await receiver.events(reference, count)).map(({ body }) => body)
 
-const requestsFor = (uuid: string) =>
-  bank.requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid))
-
-describe('a charge to it', () => {
-  test('is handed over, and completed by its own report', async () => {
-    const { reference, uuid } = await charged()
-    const events = await told(reference, 3)
+describe('a charge', () => {
+  test('is submitted to the bank and completed by a report', async () => {
+    const { reference, uuid } = await charge()
+    const events = await eventsOf(reference, 3)
     expect(events.at(-1)).toMatchObject({
       event: 'transaction.processing',
       data: { transaction: { bank_reference: `HTB-${uuid.slice(0, 8)}` } },
     })
-    expect(requestsFor(uuid)).toMatchObject([
+    expect(bank.requestsFor(uuid)).toMatchObject([
       {
         method: 'POST',
         body: { uuid, reference, phone_number: '+233241234567', amount: '120.50', currency: 'GHS' },
@@ -53,27 +43,27 @@ describe('a charge to it', () => {
       body: { status: 'completed', bank_reference: 'HTB-DONE', approval_method: 'ussd' },
     })
     expect(report.status).toBe(200)
-    expect((await told(reference, 4)).at(-1)).toMatchObject({
+    expect((await eventsOf(reference, 4)).at(-1)).toMatchObject({
       event: 'transaction.completed',
       data: { transaction: { bank_reference: 'HTB-DONE', amount: 120.5 } },
     })
   })
 
-  test('whose answer is lost is asked for again: processing, and one debit at the bank', async () => {
+  test('whose reply is lost is queried and leads to one debit at the bank', async () => {
     bank.conducts.push('accept, then break off')
-    const { reference, uuid } = await charged()
-    expect((await told(reference, 3)).at(-1)).toMatchObject({
+    const { reference, uuid } = await charge()
+    expect((await eventsOf(reference, 3)).at(-1)).toMatchObject({
       event: 'transaction.processing',
       data: { transaction: { bank_reference: `HTB-${uuid.slice(0, 8)}` } },
     })
     expect(bank.debits.filter((debit) => debit === uuid)).toHaveLength(1)
-    expect(requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
   })
 
-  test('that it rejects is failed with its code and words', async () => {
+  test('that the bank rejects fails with the code and message of the bank', async () => {
     bank.conducts.push('reject')
-    const { reference } = await charged()
-    expect((await told(reference, 3)).at(-1)).toMatchObject({
+    const { reference } = await charge()
+    expect((await eventsOf(reference, 3)).at(-1)).toMatchObject({
       event: 'transaction.failed',
       data: {
         previous_status: 'pending',
@@ -82,11 +72,11 @@ describe('a charge to it', () => {
     })
   })
 
-  test('that it never understands is failed by the clock, with no debit at the bank', async () => {
+  test('that the bank never accepts fails with a timeout and leads to no debit at the bank', async () => {
     const broken = { status: 500, body: 'Core banking is down' }
     bank.conducts.push(broken, broken, broken, broken)
-    const { reference, uuid } = await charged()
-    expect((await told(reference, 3)).at(-1)).toMatchObject({
+    const { reference, uuid } = await charge()
+    expect((await eventsOf(reference, 3)).at(-1)).toMatchObject({
       event: 'transaction.failed',
       data: {
         transaction: { error_message: 'Bank processing timeout' },
@@ -98,18 +88,16 @@ describe('a charge to it', () => {
   })
 })
 
-describe('before a timeout fails a debit, the bank is asked once for its outcome', () => {
-  /** The last event of a debit that the bank accepts and never reports, and the questions about it. */
+describe('the query before a timeout', () => {
+  /** Returns the last event of a debit without a report, and the number of queries for it. */
   const unreported = async (outcome?: object, count = 4) => {
-    const { reference, uuid } = await charged()
-    await told(reference, 3)
+    const { reference, uuid } = await charge()
+    await eventsOf(reference, 3)
     if (outcome) bank.outcomes.set(uuid, outcome)
-    const event = (await told(reference, count)).at(-1)
-    const questions = requestsFor(uuid).filter(({ method }) => method === 'GET')
-    return { event, questions: questions.length, shown: await shownTo(reference) }
+    const event = (await eventsOf(reference, count)).at(-1)
+    const queries = bank.requestsFor(uuid).filter(({ method }) => method === 'GET').length
+    return { event, queries, shown: await service.call('debit', 'show', { reference }) }
   }
-  const shownTo = async (reference: string) =>
-    (await service.operate('debit', 'show', { reference })) as { result: { history: object[] } }
 
   const completed = { status: 'completed', bank_reference: 'HTB-9', fee: '1.25' }
   const failed = { status: 'failed', code: 'insufficient_funds', message: 'Too little money' }
@@ -150,59 +138,50 @@ describe('before a timeout fails a debit, the bank is asked once for its outcome
       timedOut,
       'job:expire-debit',
     ],
-  ])('%s', async (_name, outcome, event, by) => {
-    const { event: last, questions, shown } = await unreported(outcome)
+  ])('is sent once: %s', async (_name, outcome, event, by) => {
+    const { event: last, queries, shown } = await unreported(outcome)
     expect(last).toMatchObject(event)
-    expect(questions).toBe(1)
-    expect(shown.result.history.at(-1)).toMatchObject({ by })
+    expect(queries).toBe(1)
+    expect(shown.history.at(-1)).toMatchObject({ by })
   })
 })
 
 describe('bank create and bank update', () => {
-  const operated = async (verb: string, options: Record<string, string>) =>
-    (await service.operate('bank', verb, options)) as {
-      result: Record<string, unknown>
-      error: string
-    }
-
-  test('a secret that was not given is made and printed, once', async () => {
-    const made = await operated('create', {
+  test('generate and print a missing secret once', async () => {
+    const created = await service.call('bank', 'create', {
       ...BANK,
       bank: 'HTC',
       name: 'Other Test Bank',
       'connector-url': 'https://bank.test/debits/',
     })
-    expect(made.result).toMatchObject({
+    expect(created).toMatchObject({
       connector: 'http',
       connector_url: 'https://bank.test/debits',
       connector_secret: expect.stringMatching(/^cs_[\w-]{43}$/),
     })
-    const { result } = await operated('update', { bank: 'HTC', maximum: '500.00' })
-    expect(result).toMatchObject({ maximum: '500.00', connector_url: 'https://bank.test/debits' })
-    expect(result).not.toHaveProperty('connector_secret')
+    const updated = await service.call('bank', 'update', { bank: 'HTC', maximum: '500.00' })
+    expect(updated).toMatchObject({ maximum: '500.00', connector_url: 'https://bank.test/debits' })
+    expect(updated).not.toHaveProperty('connector_secret')
   })
 
-  test('a secret that was given is not told again', async () => {
-    const given = 'cs_given_by_the_bank'
-    const reply = await operated('update', { bank: 'HTB', 'connector-secret': bank.secret })
+  test('do not print a secret that was passed', async () => {
+    const options = { bank: 'HTB', 'connector-secret': bank.secret }
+    const reply = await service.call('bank', 'update', options)
     expect(JSON.stringify(reply)).not.toContain(bank.secret)
-    const { error } = await operated('update', { bank: 'GCB', 'connector-secret': given })
-    expect(error).toBe('--connector-secret: is for connector http')
+    const error = await service.refusal('bank', 'update', { ...options, bank: 'GCB' })
+    expect(error).toBe('--connector-secret: applies to connector http only')
   })
 
   test.each([
     [{ connector: 'http' }, '--connector-url: is required for connector http'],
     [{ connector: 'http', 'connector-url': 'http://bank.test' }, '--connector-url: must use https'],
-    [{ connector: 'none', 'connector-url': 'https://bank.test' }, '--connector-url: is for'],
+    [{ connector: 'none', 'connector-url': 'https://bank.test' }, '--connector-url: applies to'],
     [{ connector: 'http', 'connector-secret': 'short' }, '--connector-secret: must be 16 to 200'],
     [{ connector: 'smtp' }, '--connector: must be one of sandbox, http, none'],
-  ])('%o is refused in one line, and changes nothing', async (options, line) => {
-    const { error } = await operated('update', { bank: 'SBG', ...options } as Record<
-      string,
-      string
-    >)
-    expect(error).toContain(line)
-    const { result } = await operated('update', { bank: 'SBG' })
-    expect(result).toMatchObject({ connector: 'sandbox' })
+  ])('reject %o in one line and change nothing', async (options, line) => {
+    const update = { bank: 'SBG', ...(options as Record<string, string>) }
+    expect(await service.refusal('bank', 'update', update)).toContain(line)
+    const bank = await service.call('bank', 'update', { bank: 'SBG' })
+    expect(bank).toMatchObject({ connector: 'sandbox' })
   })
 })

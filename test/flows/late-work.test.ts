@@ -9,14 +9,16 @@ import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { advance, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { gcb, NOON, pendingDebit, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
-/** Messages that come late, early or twice: the debit itself says what is still to be done. */
+/** Messages that arrive late, early or twice: each job decides by the state of the debit. */
 
 const calls = mockClient(SQSClient)
 authorizeCallsOf(SQSClient.prototype)
@@ -28,7 +30,7 @@ beforeEach(() => {
 beforeAll(async () => {
   await useFreshTable()
   process.env.QUEUE_URL_SANDBOX_OUTCOMES = 'https://sqs.test/sandbox-outcomes'
-  await changeBank(gcb.identifier, () => gcb)
+  await changeBank(gcb.identifier, () => gcb, noWrites, real)
 })
 
 const at = (seconds: number) => still({ now: () => new Date(NOON.getTime() + seconds * 1000) })
@@ -53,7 +55,7 @@ const message = (name: JobName, body: object): SQSEvent =>
 
 type Job = (event: SQSEvent, context: Context) => Promise<{ batchItemFailures: object[] }>
 
-/** @returns how many messages of one failed */
+/** Runs a job with one message and returns the number of failures. */
 const run = async (name: JobName, job: Job, body: object): Promise<number> => {
   const { batchItemFailures } = await actingAs(name, () => job(message(name, body), {} as Context))
   return batchItemFailures.length
@@ -68,30 +70,30 @@ const opened = async (): Promise<Debit> => {
 const processing = async (): Promise<Debit> => {
   const debit = await opened()
   const cause = { at: NOON, by: 'bank:GCB', requestId: 'r' }
-  const move = (now: Debit) => advance(now, { ...cause, to: 'processing', changes: {} })
-  return (await transition(debit, move, still())) as Debit
+  const process = (current: Debit) => advance(current, { ...cause, to: 'processing', changes: {} })
+  return (await transition(debit, process, still())) as Debit
 }
 
-const now = async ({ facts }: Debit) => {
+const stateOf = async ({ facts }: Debit) => {
   const debit = (await findDebit(facts.reference)) as Debit
   const { status, errorMessage, errorCode } = stateAt(debit)
   return { status, errorMessage, errorCode, events: debit.history.length }
 }
 
 describe('submit-to-bank', () => {
-  test('a submission that comes twice is made once', async () => {
+  test('submits a debit once for a duplicate message', async () => {
     const debit = await opened()
     const { reference } = debit.facts
-    for (let n = 0; n < 2; n += 1)
+    for (const _ of [1, 2])
       expect(await run('submit-to-bank', submitToBank(at(1)), { reference })).toBe(0)
-    expect(await now(debit)).toMatchObject({ status: 'processing', events: 3 })
+    expect(await stateOf(debit)).toMatchObject({ status: 'processing', events: 3 })
     expect(calls.calls()).toHaveLength(1)
   })
 
-  test('a debit whose ten minutes have run out is not handed to a bank any more', async () => {
+  test('fails a debit after its ten minutes without a submission', async () => {
     const debit = await opened()
     await run('submit-to-bank', submitToBank(at(600)), { reference: debit.facts.reference })
-    expect(await now(debit)).toMatchObject({
+    expect(await stateOf(debit)).toMatchObject({
       status: 'failed',
       errorMessage: 'Bank processing timeout',
       errorCode: 'timeout',
@@ -101,21 +103,21 @@ describe('submit-to-bank', () => {
 })
 
 describe('expire-debit', () => {
-  test('a timer that fires early comes again, and on time or late it fails the debit, once', async () => {
+  test('retries an early timer and fails the debit once on a punctual or late one', async () => {
     const debit = await processing()
     const about = { reference: debit.facts.reference, phase: 'approval' }
     expect(await run('expire-debit', expireDebit(at(299.9)), about)).toBe(1)
-    expect(await now(debit)).toMatchObject({ status: 'processing' })
+    expect(await stateOf(debit)).toMatchObject({ status: 'processing' })
     for (const seconds of [300.1, 359])
       expect(await run('expire-debit', expireDebit(at(seconds)), about)).toBe(0)
-    expect(await now(debit)).toMatchObject({
+    expect(await stateOf(debit)).toMatchObject({
       status: 'failed',
       errorMessage: 'Transaction timeout',
       events: 4,
     })
   })
 
-  test('a timer that fires after the bank reported does nothing', async () => {
+  test('does nothing after the report of the bank', async () => {
     const debit = await processing()
     const { reference } = debit.facts
     await run('report-sandbox-outcome', reportSandboxOutcome(at(30)), {
@@ -125,19 +127,19 @@ describe('expire-debit', () => {
     for (const phase of ['approval', 'processing']) {
       expect(await run('expire-debit', expireDebit(at(700)), { reference, phase })).toBe(0)
     }
-    expect(await now(debit)).toMatchObject({ status: 'completed', events: 4 })
+    expect(await stateOf(debit)).toMatchObject({ status: 'completed', events: 4 })
   })
 
-  test('a pending debit has no five-minute clock', async () => {
+  test('does not apply the five-minute timeout to a pending debit', async () => {
     const debit = await opened()
     const about = { reference: debit.facts.reference, phase: 'approval' }
     expect(await run('expire-debit', expireDebit(at(400)), about)).toBe(0)
-    expect(await now(debit)).toMatchObject({ status: 'pending' })
+    expect(await stateOf(debit)).toMatchObject({ status: 'pending' })
   })
 })
 
 describe('report-sandbox-outcome', () => {
-  test('a report that comes before the submission is on record comes again', async () => {
+  test('retries a report that arrives before the submission is recorded', async () => {
     const debit = await opened()
     const { reference } = debit.facts
     expect(
@@ -146,15 +148,15 @@ describe('report-sandbox-outcome', () => {
         outcome: 'completed',
       }),
     ).toBe(1)
-    expect(await now(debit)).toMatchObject({ status: 'pending' })
+    expect(await stateOf(debit)).toMatchObject({ status: 'pending' })
   })
 
-  test('a report that comes twice changes nothing the second time', async () => {
+  test('changes nothing for a duplicate report', async () => {
     const debit = await processing()
     const about = { reference: debit.facts.reference, outcome: 'insufficient_funds' }
-    for (let n = 0; n < 2; n += 1)
+    for (const _ of [1, 2])
       expect(await run('report-sandbox-outcome', reportSandboxOutcome(at(30)), about)).toBe(0)
-    expect(await now(debit)).toMatchObject({
+    expect(await stateOf(debit)).toMatchObject({
       status: 'failed',
       errorCode: 'insufficient_funds',
       events: 4,
@@ -163,7 +165,7 @@ describe('report-sandbox-outcome', () => {
 })
 
 describe('deliver-webhook', () => {
-  test('a provider without a webhook is owed nothing; an event of no debit helps nobody again', async () => {
+  test('drops events of providers without a webhook and of unknown debits', async () => {
     const { reference } = (await opened()).facts
     expect(
       await run('deliver-webhook', deliverWebhook(still()), {

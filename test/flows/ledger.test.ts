@@ -3,13 +3,8 @@ import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import {
-  type BatchId,
-  type Day,
-  dayAfter,
-  dayOf,
-  withSums,
-} from '../../shared/domain/settlement/batch.ts'
+import { type BatchId, withSums } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
@@ -17,30 +12,27 @@ import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { put } from '../../shared/store/table.ts'
 import { complete } from '../settlement/one-provider.ts'
-import { batch, nth } from '../settlement/report/one-batch.ts'
+import { batch, numberedLine } from '../settlement/report/one-batch.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { FAILS_AT_ONCE, printed, type Shown } from '../support/provider.ts'
-import { CHARGE, chargeBody, sampleEvent, useService } from '../support/running-service.ts'
+import {
+  callbackPath,
+  FAILS_AT_ONCE,
+  PATIENCE,
+  type Shown,
+  sampleEvent,
+  useService,
+} from '../support/running-service.ts'
 
-/** The double-entry journal of a day, and the cash that banks have remitted. */
+/** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 
 const service = useService()
 
 const today = dayOf(new Date())
 const yesterday = dayAfter(today, -1)
 const earlier = dayAfter(today, -2)
-const LONG = { timeout: 30_000, interval: 50 }
 
-const operate = async (noun: string, verb: string, options: Record<string, string> = {}) =>
-  printed(await service.operate(noun, verb, options))
-
-const ledger = (date: Day): Promise<Shown> => operate('ledger', 'show', { date })
-
-const refusal = async (noun: string, verb: string, options: Record<string, string>) => {
-  const reply = await service.operate(noun, verb, options)
-  return 'error' in reply ? reply.error : undefined
-}
+const ledger = (date: Day): Promise<Shown> => service.call('ledger', 'show', { date })
 
 const fund = (reference: string, options: Record<string, string> = {}) => ({
   bank: 'GCB',
@@ -52,7 +44,7 @@ const fund = (reference: string, options: Record<string, string> = {}) => ({
 
 const noon = (day: Day): Date => new Date(`${day}T12:00:00.000Z`)
 
-/** A debit that was charged and completed on a day that is over. */
+/** Writes a debit that was charged and completed on a past day. */
 const completedOn = async (day: Day, provider: string, amount: number): Promise<string> => {
   const debit = pendingDebit({ provider: providerId(provider), amount: pesewas(amount) }, noon(day))
   await put(keys.debit(debit.facts.reference), 'debit', toDebitItem(debit))
@@ -60,34 +52,29 @@ const completedOn = async (day: Day, provider: string, amount: number): Promise<
   return debit.facts.reference
 }
 
-/** A debit that failed at once, and that its bank reports as completed. */
+/** Creates a debit that fails at once and that its bank reports as completed. */
 const lateCompletion = async ({ credential }: Payee): Promise<string> => {
-  const body = chargeBody({ phone_number: FAILS_AT_ONCE, amount: '7.00' })
-  const charged = await service.send('POST', CHARGE, { credential, body })
-  const { reference, response } = charged.body.data
-  const failed = async () =>
-    expect((await operate('debit', 'show', { reference })).status).toBe('failed')
-  await vi.waitFor(failed, LONG)
-  const path = `/api/v1/banks/debit-transactions/${response.uuid}/callback`
-  const report = { status: 'completed', bank_reference: 'GCB-L', approval_method: 'ussd' }
-  const sent = { credential: 'bt_sandbox_gcb', body: report }
-  expect((await service.send('POST', path, sent)).status).toBe(422)
+  const fields = { phone_number: FAILS_AT_ONCE, amount: '7.00' }
+  const { reference, uuid } = await service.chargeUntil('failed', fields, credential)
+  const body = { status: 'completed', bank_reference: 'GCB-L', approval_method: 'ussd' }
+  const sent = { credential: 'bt_sandbox_gcb', body }
+  expect((await service.send('POST', callbackPath(uuid), sent)).status).toBe(422)
   return reference
 }
 
 const refunded = async (reference: string): Promise<void> => {
   const done = async () => {
-    const { refund } = await operate('debit', 'show', { reference })
+    const { refund } = await service.call('debit', 'show', { reference })
     expect(refund?.status).toBe('completed')
   }
-  await vi.waitFor(done, LONG)
+  await vi.waitFor(done, PATIENCE)
 }
 
 const entriesOf = ({ entries }: Shown, type: string): Shown[] =>
   entries.filter((entry: Shown) => entry.type === type)
 
 const account = ({ accounts }: Shown, name: string): Shown =>
-  accounts.find((one: Shown) => one.account === name)
+  accounts.find((row: Shown) => row.account === name)
 
 let payee: Payee
 let old: string
@@ -104,16 +91,16 @@ beforeAll(async () => {
   await payee.run(nightAfter(0))
   await payee.reverse(reversed)
   late = await lateCompletion(payee)
-  await operate('exception', 'refund', { reference: late })
+  await service.call('exception', 'refund', { reference: late })
   noted = await lateCompletion(payee)
-  await operate('exception', 'resolve', { reference: noted, note: 'Not debited after all' })
+  await service.call('exception', 'resolve', { reference: noted, note: 'Not debited after all' })
   await Promise.all([refunded(reversed), refunded(late)])
-  await operate('funding', 'record', fund('R-BEFORE', { date: earlier, amount: '10.00' }))
+  await service.call('funding', 'record', fund('R-BEFORE', { date: earlier, amount: '10.00' }))
   await payee.run(nightAfter(1))
 })
 
 describe('manage-ledger', () => {
-  test('shows a day that is over: each entry with its source, and the accounts', async () => {
+  test('shows each entry of a past day with its source, and the accounts', async () => {
     const day = await ledger(earlier)
     expect(day).toMatchObject({ date: earlier, currency: 'GHS', trial_balance: '0.00' })
     expect(entriesOf(day, 'completion')).toEqual([
@@ -138,7 +125,7 @@ describe('manage-ledger', () => {
     expect(account(day, 'cash')).toMatchObject({ debit: '10.00', closing: '10.00' })
   })
 
-  test('opens a day with what the day before has closed with', async () => {
+  test('opens a day with the closing balances of the previous day', async () => {
     const [first, second, third] = [
       await ledger(earlier),
       await ledger(yesterday),
@@ -167,7 +154,7 @@ describe('manage-ledger', () => {
     const [owed, bank] = ['provider_payable:booked', 'bank_receivable:GCB']
     expect(sides('completion', reversed)).toEqual([[bank, owed, '100.00']])
     expect(sides('fees', settledOld.id)).toEqual([[owed, 'fee_income', '0.60']])
-    // The batch that takes the reversed debit back returns its fee.
+    // The batch that adjusts the reversed debit returns its fee.
     expect(sides('fees')).toContainEqual(['fee_income', owed, '1.50'])
     expect(sides('payout', settledOld.id)).toEqual([[owed, 'cash', '39.40']])
     expect(sides('payout')).toContainEqual([owed, 'cash', '98.50'])
@@ -180,12 +167,12 @@ describe('manage-ledger', () => {
     for (const name of ['exceptions', 'refunds_payable']) {
       expect(account(day, name).closing, name).toBe('0.00')
     }
-    // It was paid before its customer was refunded, and a later batch makes that good.
+    // The provider was paid before the refund; a later batch offsets it.
     expect(account(day, owed).closing).toBe('98.50')
   })
 
   test('prints one record for each line as CSV', async () => {
-    const text = await operate('ledger', 'show', { date: earlier, format: 'csv' })
+    const text = await service.call('ledger', 'show', { date: earlier, format: 'csv' })
     expect(text.split('\r\n').slice(0, 2)).toEqual([
       'entry,time,type,source_type,source_id,reference,account,debit,credit,currency,description',
       `1,${earlier}T00:00:00.000Z,funding,funding,R-BEFORE,,cash,10.00,0.00,GHS,The bank remitted cash`,
@@ -196,39 +183,47 @@ describe('manage-ledger', () => {
 describe('manage-funding', () => {
   test('records a remittance once, and lists the newest first', async () => {
     const before = await findFunds()
-    const recorded = await operate('funding', 'record', fund('R-1'))
+    const recorded = await service.call('funding', 'record', fund('R-1'))
     expect(recorded).toMatchObject({ bank: 'GCB', reference: 'R-1', amount: '500.00', date: today })
-    expect(await operate('funding', 'record', fund('R-1'))).toEqual(recorded)
+    expect(await service.call('funding', 'record', fund('R-1'))).toEqual(recorded)
     expect((await findFunds()) - before).toBe(500_00)
-    expect((await operate('funding', 'list', { bank: 'GCB', limit: '1' }))[0]).toEqual(recorded)
-    expect((await operate('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
-    const [change] = await operate('change', 'list', { bank: 'GCB', limit: '1' })
+    expect((await service.call('funding', 'list', { bank: 'GCB', limit: '1' }))[0]).toEqual(
+      recorded,
+    )
+    expect((await service.call('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
+    const [change] = await service.call('change', 'list', { bank: 'GCB', limit: '1' })
     expect(change).toMatchObject({ noun: 'funding', verb: 'record', target: 'R-1' })
   })
 
   test.each([
     ['another amount', { amount: '500.01' }],
     ['another day', { date: yesterday }],
-  ])('refuses a known reference with %s', async (_what, options) => {
-    await operate('funding', 'record', fund('R-2'))
+  ])('rejects a known reference with %s', async (_what, options) => {
+    await service.call('funding', 'record', fund('R-2'))
     const before = await findFunds()
-    expect(await refusal('funding', 'record', fund('R-2', options))).toBe(
+    expect(await service.refusal('funding', 'record', fund('R-2', options))).toBe(
       `GCB R-2 is recorded with 500.00 on ${today}`,
     )
     expect(await findFunds()).toBe(before)
   })
 
-  test('refuses an unknown bank and an amount of nothing', async () => {
-    expect(await refusal('funding', 'record', fund('R-3', { bank: 'NOB' }))).toBe('no such bank')
-    expect(await refusal('funding', 'record', fund('R-3', { amount: '0.00' }))).toContain('amount')
+  test('rejects an unknown bank and an amount of zero', async () => {
+    expect(await service.refusal('funding', 'record', fund('R-3', { bank: 'NOB' }))).toBe(
+      'no such bank',
+    )
+    expect(await service.refusal('funding', 'record', fund('R-3', { amount: '0.00' }))).toContain(
+      'amount',
+    )
   })
 
-  test('refuses a day in the future in production alone', async () => {
+  test('rejects a future day in production only', async () => {
     const tomorrow = fund('R-4', { date: dayAfter(today) })
     vi.stubEnv('STAGE', 'production')
-    expect(await refusal('funding', 'record', tomorrow)).toBe('--date: must not be in the future')
+    expect(await service.refusal('funding', 'record', tomorrow)).toBe(
+      '--date: must not be in the future',
+    )
     vi.unstubAllEnvs()
-    expect(await refusal('funding', 'record', tomorrow)).toBeUndefined()
+    expect(await service.refusal('funding', 'record', tomorrow)).toBeUndefined()
   })
 })
 
@@ -242,21 +237,21 @@ describe('payouts that wait for funding', () => {
     return built[0].id
   }
 
-  test('begin when a remittance covers them', async () => {
+  test('start when a remittance covers them', async () => {
     const batch = await dueBatch('waiting', 9_000_00)
-    const show = () => operate('settlement', 'show', { batch })
+    const show = () => service.call('settlement', 'show', { batch })
     vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true')
     const left = await findFunds()
     expect(left).toBeLessThan(8_865_00)
-    expect(await refusal('settlement', 'process', { batch })).toMatch(
-      /^the batch needs 8865\.00 of the cash that banks have remitted, and -?[0-9]+\.[0-9]{2} is left$/,
+    expect(await service.refusal('settlement', 'process', { batch })).toMatch(
+      /^the batch needs 8865\.00, and -?[0-9]+\.[0-9]{2} of the remitted cash is available$/,
     )
     expect(await service.invoke('process-batch', await paymentOf(batch))).toEqual({
       batchItemFailures: [],
     })
     expect((await show()).status).toBe('pending')
-    await operate('funding', 'record', fund('R-COVERS', { amount: '8865.00' }))
-    await vi.waitFor(async () => expect((await show()).status).toBe('completed'), LONG)
+    await service.call('funding', 'record', fund('R-COVERS', { amount: '8865.00' }))
+    await vi.waitFor(async () => expect((await show()).status).toBe('completed'), PATIENCE)
     expect(await findFunds()).toBe(left)
   })
 })
@@ -271,7 +266,7 @@ const paymentOf = async (batch: string) => {
 describe('reconciliation', () => {
   test('finds no difference between the ledger and the table', async () => {
     for (const date of [earlier, yesterday]) {
-      const { invariants } = await operate('reconciliation', 'run', { date })
+      const { invariants } = await service.call('reconciliation', 'run', { date })
       const found = invariants.find(({ number }: Shown) => number === 40)
       expect(found, date).toMatchObject({ differences: 0, examples: [] })
       expect(found.checked).toBeGreaterThan(0)
@@ -281,7 +276,7 @@ describe('reconciliation', () => {
     })
   })
 
-  test('stores the balances of a day that is over', async () => {
+  test('stores the balances of a past day', async () => {
     const closing = { day: '2026-01-01' as Day, balances: {} }
     await actingAs('reconcile-day', () => putClosing(closing))
   })
@@ -290,11 +285,14 @@ describe('reconciliation', () => {
 describe('a journal that is larger than a reply', () => {
   const COUNT = 4_000
 
-  /** A sealed batch with as many lines, as settlement leaves it. */
+  /** Writes a sealed batch with a number of lines. */
   const plantBatch = async (): Promise<Day> => {
     const { id } = await createPayee(service, 'many')
     const day = dayAfter(today, -5)
-    const lines = Array.from({ length: COUNT }, (_, n) => ({ ...nth(n), completedAt: noon(day) }))
+    const lines = Array.from({ length: COUNT }, (_, n) => ({
+      ...numberedLine(n),
+      completedAt: noon(day),
+    }))
     const sealedAt = noon(dayAfter(day))
     const header = { ...batch(), provider: providerId(id), date: dayAfter(day), sealedAt }
     const sealed = await withSums({ ...header, reportedAt: sealedAt }, lines)
@@ -306,9 +304,9 @@ describe('a journal that is larger than a reply', () => {
     return day
   }
 
-  test('is downloaded and printed whole by the command, in either format', async () => {
+  test('is downloaded and printed completely by the command in both formats', async () => {
     const date = await plantBatch()
-    const { download } = await operate('ledger', 'show', { date })
+    const { download } = await service.call('ledger', 'show', { date })
     expect(new URL(download).searchParams.get('X-Amz-Expires')).toBe('900')
     const file = JSON.parse(await command('ledger', '--date', date))
     expect(file.entries).toHaveLength(COUNT)
@@ -319,7 +317,7 @@ describe('a journal that is larger than a reply', () => {
   })
 })
 
-/** What `npm run operator` prints. */
+/** Returns the output of `npm run operator`. */
 const command = async (...words: string[]): Promise<string> => {
   const { port } = new URL(service.sandbox().address)
   const args = ['cli/operator.ts', ...words, '--port', port]

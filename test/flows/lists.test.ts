@@ -1,19 +1,18 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { CHARGE, chargeBody, type Reply, useService } from '../support/running-service.ts'
+import { type Reply, useService } from '../support/running-service.ts'
 
 const service = useService({ timeScale: 60 })
 const demo = 'sk_sandbox_demo'
 const LIST = '/api/v1/payment-providers/debit-requests'
 const BANK_LIST = '/api/v1/banks/debit-transactions'
 
-// A person of its own, whose debits stay where the tests put them.
+// No other test uses this customer.
 const phone = '+233245000001'
 const references: string[] = []
 let failed = ''
 
 const charge = async (fields: Record<string, unknown>, credential = demo): Promise<string> => {
-  const { body } = await service.send('POST', CHARGE, { credential, body: chargeBody(fields) })
-  return body.data.reference
+  return (await service.charge(fields, credential)).reference
 }
 
 const get = (path: string, credential = demo): Promise<Reply> =>
@@ -23,7 +22,7 @@ const listed = ({ body }: Reply): string[] =>
   body.data.map(({ reference }: { reference: string }) => reference)
 
 beforeAll(async () => {
-  // More requests in a minute than the published limit.
+  // These tests send more requests a minute than the published limit.
   const wide = { operation: 'list-debit-requests', 'per-minute': '1000' }
   await service.operate('limit', 'set', { provider: 'demo', ...wide })
   for (const bank of ['GCB', 'ECO']) {
@@ -34,7 +33,7 @@ beforeAll(async () => {
       'account-number': '1041005001',
     })
   }
-  // Accepted, and approved after half a second of this sandbox: five of them complete.
+  // The bank accepts these five and completes them after half a second of this sandbox.
   for (const amount of ['1.00', '2.00', '3.00', '4.00', '5.50']) {
     references.unshift(await charge({ phone_number: phone, amount, metadata: { amount } }))
   }
@@ -47,7 +46,7 @@ beforeAll(async () => {
 })
 
 describe('list-debit-requests', () => {
-  test('the provider’s debits in one status, newest first, with the published fields', async () => {
+  test('returns the debits in one status, newest first, with the published fields', async () => {
     const { status, body } = await get(`${LIST}?status=completed`)
     expect(status).toBe(200)
     expect(body.meta).toMatchObject({
@@ -71,7 +70,7 @@ describe('list-debit-requests', () => {
     })
   })
 
-  test('a failed debit carries the code and the message of its failure', async () => {
+  test('returns the code and the message of a failure', async () => {
     const { body } = await get(`${LIST}?status=failed`)
     const details = { code: 'invalid_account', message: expect.any(String) }
     expect(body.data[0]).toMatchObject({ reference: failed, error_details: details })
@@ -85,7 +84,7 @@ describe('list-debit-requests', () => {
     })
   })
 
-  test('without a status the list has all of them, newest first', async () => {
+  test('returns debits in all statuses by default, newest first', async () => {
     const all = [failed, ...references]
     expect(listed(await get(LIST))).toEqual(all)
     const pages = await Promise.all([1, 2, 3].map((page) => get(`${LIST}?per_page=2&page=${page}`)))
@@ -95,7 +94,7 @@ describe('list-debit-requests', () => {
     expect(listed(await get(`${LIST}?per_page=2&cursor=${next_cursor}`))).toEqual(all.slice(4))
   })
 
-  test('created_from is the first time of the list, created_to is the first after it', async () => {
+  test('includes created_from and excludes created_to', async () => {
     const { body } = await get(LIST)
     const times: string[] = body.data.map((one: { created_at: string }) => one.created_at)
     const [newest = '', , third = '', , fifth = ''] = times
@@ -120,7 +119,7 @@ describe('list-debit-requests', () => {
     expect(listed(await between(offset, third))).toEqual(expected)
   })
 
-  test('partner_reference finds the one transaction that has it, if the filters show it', async () => {
+  test('finds the transaction with a partner_reference, if it matches the other filters', async () => {
     const own = `${LIST}?partner_reference=no-account`
     const found = await get(own)
     expect(listed(found)).toEqual([failed])
@@ -143,12 +142,12 @@ describe('list-debit-requests', () => {
     expect(listed(await get(own, 'sk_sandbox_other'))).toEqual([])
   })
 
-  test('cancelled is a status that no transaction has: an empty list', async () => {
+  test('returns an empty list for the status cancelled', async () => {
     const { status, body } = await get(`${LIST}?status=cancelled`)
     expect([status, body.data, body.meta.total_count]).toEqual([200, [], 0])
   })
 
-  test('in pages, and by cursor as far as they go', async () => {
+  test('returns numbered pages, and all debits by cursor', async () => {
     const first = await get(`${LIST}?status=completed&per_page=2`)
     const second = await get(`${LIST}?status=completed&per_page=2&page=2`)
     expect([listed(first), listed(second)]).toEqual([
@@ -166,14 +165,14 @@ describe('list-debit-requests', () => {
     expect(seen).toEqual(references)
   })
 
-  test('another provider sees none of it on any page', async () => {
+  test('returns none of them to another provider', async () => {
     for (const query of ['', '&page=2']) {
       const foreign = await get(`${LIST}?status=completed${query}`, 'sk_sandbox_other')
       expect(foreign.body.data).toEqual([])
     }
   })
 
-  test('a cursor of another filter or another provider is refused', async () => {
+  test('rejects a cursor of another filter or another provider', async () => {
     const own = await get(`${LIST}?status=completed&per_page=2`)
     const cursor = own.body.meta.next_cursor
     const refused = await Promise.all([
@@ -205,7 +204,7 @@ describe('list-debit-requests', () => {
     ['?status=completed&page=0', 'page'],
     ['?status=completed&page=1000000000', 'page'],
     ['?status=completed&cursor=x', 'cursor'],
-  ])('%s: 422/1007 under its name', async (query, field) => {
+  ])('rejects %s with 422/1007 and the name of the field', async (query, field) => {
     const { status, body } = await get(`${LIST}${query}`)
     expect([status, body.error.code, Object.keys(body.details)]).toEqual([422, 1007, [field]])
   })
@@ -215,7 +214,7 @@ describe('list-debit-transactions', () => {
   const list = (query: string, credential = 'bt_sandbox_gcb') =>
     get(`${BANK_LIST}?phone_number=${encodeURIComponent(phone)}${query}`, credential)
 
-  test('what a customer has at this bank, with its sums as numbers of two decimals', async () => {
+  test('returns the debits of a customer at this bank, with sums of two decimals', async () => {
     const { status, body } = await list('&status=all')
     expect(status).toBe(200)
     expect(body.data).toMatchObject({
@@ -246,7 +245,7 @@ describe('list-debit-transactions', () => {
     })
   })
 
-  test('pending is what is shown when nothing is asked for; none is an empty list', async () => {
+  test('returns pending debits by default, or an empty list', async () => {
     const { body } = await list('')
     expect(body.data).toMatchObject({
       transactions: [],
@@ -262,7 +261,7 @@ describe('list-debit-transactions', () => {
     expect(counts).toEqual([0, 5, 0])
   })
 
-  test('pages follow each other by number and by cursor', async () => {
+  test('returns pages by number and by cursor', async () => {
     const referencesOf = ({ body }: Reply): string[] =>
       body.data.transactions.map(({ reference }: { reference: string }) => reference)
     const first = await list('&status=completed&per_page=2')
@@ -277,7 +276,7 @@ describe('list-debit-transactions', () => {
     expect(next.body.meta).not.toHaveProperty('current_page')
   })
 
-  test('cancelled is a status that no transaction has: an empty list', async () => {
+  test('returns an empty list for the status cancelled', async () => {
     const { status, body } = await list('&status=cancelled')
     expect(status).toBe(200)
     expect(body.data).toMatchObject({ transactions: [], total_count: 0, total_amount: 0 })
@@ -287,17 +286,17 @@ describe('list-debit-transactions', () => {
     ['page=0', 'page'],
     ['per_page=101', 'per_page'],
     ['cursor=x', 'cursor'],
-  ])('%s: 422/1007 under its name', async (query, field) => {
+  ])('rejects %s with 422/1007 and the name of the field', async (query, field) => {
     const { status, body } = await list(`&${query}`)
     expect([status, body.error.code, Object.keys(body.details)]).toEqual([422, 1007, [field]])
   })
 
-  test('another bank sees none of it', async () => {
+  test('returns none of them to another bank', async () => {
     const { body } = await list('&status=all', 'bt_sandbox_eco')
     expect(body.data).toMatchObject({ customer: 'Efua Sarpong', total_count: 0 })
   })
 
-  test('a number without an account at this bank: 422/1007 customer', async () => {
+  test('rejects a number without an account at this bank with 422/1007 customer', async () => {
     const { status, body } = await get(
       `${BANK_LIST}?phone_number=%2B233249999999`,
       'bt_sandbox_gcb',
@@ -317,7 +316,7 @@ describe('list-debit-transactions', () => {
     },
   )
 
-  test('a missing number: 422/1007; a provider’s key: 401/1401', async () => {
+  test('gets 422/1007 without a number, and 401/1401 with the key of a provider', async () => {
     const missing = await get(BANK_LIST, 'bt_sandbox_gcb')
     expect(missing.body.details).toEqual({ phone_number: ['is required'] })
     expect((await list('', demo)).status).toBe(401)
@@ -339,7 +338,7 @@ describe('debit-callback', () => {
     }, 5_000)
   }
 
-  test('approved: no event, and the five-minute clock stands still', async () => {
+  test('stops the five-minute timeout with approved and sends no event', async () => {
     const uuid = await open()
     const approved = { status: 'approved', bank_reference: 'B-1' }
     const first = await callback(uuid, approved)
@@ -366,7 +365,7 @@ describe('debit-callback', () => {
     )
   })
 
-  test('completed and failed as in an update; what comes after is 422/3001', async () => {
+  test('accepts completed and failed as an update does, and rejects later reports with 422/3001', async () => {
     const uuid = await open()
     const done = { status: 'completed', bank_reference: 'B-2', approval_method: 'mobile_api' }
     const { body } = await callback(uuid, { ...done, fee: '0.75' })
@@ -382,7 +381,7 @@ describe('debit-callback', () => {
     }
   })
 
-  test('a status that is none, and a transaction of another bank', async () => {
+  test('rejects an unknown status and a transaction of another bank', async () => {
     const uuid = await open()
     const wrong = await callback(uuid, { status: 'processing', bank_reference: 'B' })
     expect(wrong.body.details).toEqual({

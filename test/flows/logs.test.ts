@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
-import { printed } from '../support/provider.ts'
+import { nightAfter } from '../support/payee.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, type Reply, updatePath, useService } from '../support/running-service.ts'
 
 /**
- * What the functions log: one JSON line each, and nothing of anybody's. A canary goes into every
- * field that a caller, a bank, a receiver or the operator can send; none comes out in a line.
+ * Log lines of the functions: one JSON object each, without personal data or secrets. Each field that
+ * a caller, a bank, a receiver or the operator can send contains a canary, and no line may contain it.
  */
 
-// What production logs: no stage sets a level, and this is the logger's own.
+// The default level of the logger, as in production.
 process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()
@@ -26,7 +26,7 @@ afterAll(() => {
 
 const canaries: string[] = []
 
-/** Text that nothing else holds, and that was sent as this field. */
+/** Returns unique text for a field. */
 const canary = (field: string): string => {
   const text = `Canary${field.replaceAll(/[^a-z]/gi, '')}Zq`
   canaries.push(text)
@@ -41,9 +41,6 @@ const PHONE = digits('+233247777777')
 const TOKEN = 'sk_sandbox_canary_token'
 const BANK_TOKEN = 'bt_sandbox_canary_token'
 canaries.push(TOKEN, BANK_TOKEN, '233247777777', bank.secret)
-
-const operate = async (noun: string, verb: string, options: Record<string, string>) =>
-  printed(await service.operate(noun, verb, options))
 
 const charge = (fields: object = {}, headers: Record<string, string> = {}): Promise<Reply> =>
   service.send('POST', CHARGE, {
@@ -64,7 +61,7 @@ const charge = (fields: object = {}, headers: Record<string, string> = {}): Prom
     },
   })
 
-/** A debit at the canary's bank, as far as these events. */
+/** Creates a debit at the canary's bank and waits for a number of its events. */
 const debit = async (partner_reference: string, events: number, fields: object = {}) => {
   const { body } = await charge({ partner_reference, ...fields })
   await receiver.events(body.data.reference, events)
@@ -74,39 +71,39 @@ const debit = async (partner_reference: string, events: number, fields: object =
 const report = (uuid: string, body: object | string) =>
   service.send('POST', updatePath(uuid), { credential: BANK_TOKEN, body })
 
-const asOperator = async () => {
+const sendAsOperator = async () => {
   const connector = { connector: 'http', 'connector-url': bank.url() }
   const secrets = { 'connector-secret': bank.secret }
-  await operate('bank', 'create', {
+  await service.call('bank', 'create', {
     bank: 'CNB',
     name: canary('bank name'),
     ...connector,
     ...secrets,
   })
-  await operate('provider', 'create', {
+  await service.call('provider', 'create', {
     provider: 'canary',
     name: canary('provider name'),
     'settlement-bank': 'CNB',
     'settlement-account': digits('8887776665554'),
     'settlement-name': canary('settlement name'),
   })
-  await operate('provider', 'create', {
+  await service.call('provider', 'create', {
     provider: 'canary-signed',
     name: 'Signed',
     'request-secret': canary('request secret'),
   })
-  await operate('credential', 'issue', { provider: 'canary', token: TOKEN })
-  await operate('credential', 'issue', { bank: 'CNB', token: BANK_TOKEN })
-  canaries.push((await operate('credential', 'issue', { provider: 'canary' })).token)
-  await operate('customer', 'link', {
+  await service.call('credential', 'issue', { provider: 'canary', token: TOKEN })
+  await service.call('credential', 'issue', { bank: 'CNB', token: BANK_TOKEN })
+  canaries.push((await service.call('credential', 'issue', { provider: 'canary' })).token)
+  await service.call('customer', 'link', {
     phone: PHONE,
     bank: 'CNB',
     name: canary('customer name'),
     'account-number': digits('9990001112223'),
   })
   const url = receiver.url(`/${canary('webhook path')}?token=${canary('webhook query')}`)
-  canaries.push((await operate('webhook', 'set', { provider: 'canary', url })).secret)
-  // What is refused is no more a matter of the log than what is taken.
+  canaries.push((await service.call('webhook', 'set', { provider: 'canary', url })).secret)
+  // Rejected values must not be logged either.
   const user = `http://${canary('user info')}:${canary('password')}@127.0.0.1:1/`
   const wrong: [string, string, Record<string, string>][] = [
     ['webhook', 'set', { provider: 'canary', url: user }],
@@ -124,7 +121,7 @@ const asOperator = async () => {
   }
 }
 
-const asCaller = async () => {
+const sendAsCaller = async () => {
   const headers = {
     'User-Agent': canary('user agent'),
     'X-Request-ID': canary('request id'),
@@ -176,7 +173,7 @@ const asCaller = async () => {
   await service.send('GET', list, { credential: BANK_TOKEN })
 }
 
-const asBank = async () => {
+const sendAsBank = async () => {
   const one = await debit('update', 3)
   await report(one.uuid, `{"status": "${canary('broken update')}`)
   await report(one.uuid, {
@@ -191,11 +188,11 @@ const asBank = async () => {
     error_message: canary('error message'),
     metadata: { [canary('bank metadata key')]: canary('bank metadata value') },
   })
-  // The line of a rejected report names the debit, and nothing that the bank wrote.
+  // The line of a rejected report contains the debit and no text of the bank.
   const late = { status: 'completed', bank_reference: canary('late bank reference') }
   await report(one.uuid, late)
   const note = canary('note')
-  await operate('exception', 'resolve', { reference: one.reference, note })
+  await service.call('exception', 'resolve', { reference: one.reference, note })
   bank.conducts.push({
     status: 422,
     body: JSON.stringify({ status: 'rejected', code: canary('code'), message: canary('words') }),
@@ -208,7 +205,7 @@ const asBank = async () => {
   await debit('fault', 2)
 }
 
-const asReceiver = async () => {
+const respondAsReceiver = async () => {
   receiver.answers.push(
     (response) =>
       response
@@ -225,23 +222,22 @@ const asReceiver = async () => {
   return one
 }
 
-const asSettlement = async ({ reference }: { reference: string }) => {
-  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+const runSettlement = async ({ reference }: { reference: string }) => {
   bank.conducts.push({
     status: 422,
     body: JSON.stringify({ status: 'rejected', message: canary('payment words') }),
   })
-  await operate('settlement', 'run', { date: day(1), provider: 'canary' })
-  await operate('settlement', 'run', { date: day(2), provider: 'canary' })
+  await service.call('settlement', 'run', { date: nightAfter(0), provider: 'canary' })
+  await service.call('settlement', 'run', { date: nightAfter(1), provider: 'canary' })
   expect(bank.requests.some(({ path }) => path.endsWith('/settlements'))).toBe(true)
-  await operate('debit', 'reverse', { reference, reason: canary('reversal reason') })
+  await service.call('debit', 'reverse', { reference, reason: canary('reversal reason') })
 }
 
-/** An error as the SDK and Node make them: with members beside its message. */
-const carrying = (name: string, message: string, members: object) =>
+/** Returns an error with additional members, as the SDK and Node throw them. */
+const errorWith = (name: string, message: string, members: object) =>
   Object.assign(new Error(message), { name, ...members })
 
-const faults = async () => {
+const causeFaults = async () => {
   const body = `{"reference":"${canary('poison')}"}`
   const Records = [{ messageId: 'poison', body, eventSource: 'aws:sqs', attributes: {} }]
   await service.invoke('submit-to-bank', { Records })
@@ -255,7 +251,7 @@ const faults = async () => {
       },
     ],
   })
-  // Not before: they read their environment when they are loaded.
+  // Imported late: they read their environment when they are loaded.
   const { log } = await import('../../shared/log.ts')
   const { table } = await import('../../shared/store/table.ts')
   const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
@@ -263,14 +259,14 @@ const faults = async () => {
   const Item = { phone: { S: PHONE }, narration: { S: canary('item') } }
   const CancellationReasons = [{ Code: 'ConditionalCheckFailed', Item }]
   const errors = [
-    carrying('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons }),
-    carrying('ValiError', `Invalid type: received "${canary('vali')}"`, {
+    errorWith('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons }),
+    errorWith('ValiError', `Invalid type: received "${canary('vali')}"`, {
       issues: [{ input: Item }],
     }),
     new Error(`No account ${PHONE}`, {
       cause: new SyntaxError(`"${canary('cause')}" is not JSON`),
     }),
-    carrying('TypeError', 'Invalid URL', { code: 'ERR_INVALID_URL', input: canary('input') }),
+    errorWith('TypeError', 'Invalid URL', { code: 'ERR_INVALID_URL', input: canary('input') }),
   ]
   for (const error of errors) {
     broken.mockImplementation((async (command: { input: object }) => {
@@ -288,11 +284,11 @@ const faults = async () => {
 }
 
 beforeAll(async () => {
-  await asOperator()
-  await asCaller()
-  await asBank()
-  await asSettlement(await asReceiver())
-  await faults()
+  await sendAsOperator()
+  await sendAsCaller()
+  await sendAsBank()
+  await runSettlement(await respondAsReceiver())
+  await causeFaults()
 }, 120_000)
 
 const lines = () =>
@@ -302,12 +298,12 @@ const lines = () =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('each line is one JSON object with a level, whatever anybody puts into a field', () => {
+test('each line is one JSON object with a level for any field value', () => {
   expect(lines().length).toBeGreaterThan(100)
   for (const line of lines()) expect(line.level ?? line._aws).toBeDefined()
 })
 
-test('nobody’s phone, name, account, text, token, secret or signature is in them', () => {
+test('no line contains a phone number, name, account, text, token, secret or signature', () => {
   const all = written.join('')
   expect(canaries.length).toBeGreaterThan(80)
   for (const canary of canaries) {
@@ -318,10 +314,10 @@ test('nobody’s phone, name, account, text, token, secret or signature is in th
   }
 })
 
-describe('each line says what it is about', () => {
+describe('a line', () => {
   const of = (message: string) => lines().filter((line) => line.message === message)
 
-  test('a request and its fault: the request id that the caller has', () => {
+  test('of a request and its fault has the request id of the caller', () => {
     expect(of('request').length).toBeGreaterThan(30)
     for (const line of [...of('request'), ...of('operator')]) {
       expect(line).toHaveProperty('operation')
@@ -329,7 +325,7 @@ describe('each line says what it is about', () => {
     }
   })
 
-  test('an attempt: the debit, the delivery and the event; a rejected report: the debit', () => {
+  test('of an attempt names the debit, delivery and event, and of a rejected report the debit', () => {
     expect(of('delivery attempted').length).toBeGreaterThan(10)
     for (const line of of('delivery attempted')) {
       expect(line).toMatchObject({
@@ -344,7 +340,7 @@ describe('each line says what it is about', () => {
     })
   })
 
-  test('a fault: the request, the message or the record; its kind, its words and its place', () => {
+  test('of a fault names the request, message or record, and the kind, text and place of the error', () => {
     expect(of('fault').length).toBeGreaterThan(8)
     for (const line of of('fault')) {
       expect(line.request_id ?? line.message_id ?? line.sequence ?? line.subject).toBeDefined()

@@ -1,28 +1,13 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import {
-  createProvider,
-  FAILS_AT_ONCE,
-  type Provider,
-  printed,
-  type Shown,
-} from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE, type Shown, SILENT, useService } from '../support/running-service.ts'
 
-/** What a bank told an operator, and not the service: outcomes of debits, and payouts. */
+/** Outcomes of debits and payouts that an operator records (docs/api.md#manual-outcomes). */
 
 const service = useService()
 const receiver = useReceiver()
-
-const operate = async (noun: string, verb: string, options: Record<string, string>) =>
-  printed(await service.operate(noun, verb, options))
-
-/** Why a verb is refused. */
-const refused = async (noun: string, verb: string, options: Record<string, string>) => {
-  const reply = await service.operate(noun, verb, options)
-  return 'error' in reply ? reply.error : undefined
-}
 
 let provider: Provider
 beforeAll(async () => {
@@ -30,30 +15,26 @@ beforeAll(async () => {
   await provider.webhook('set', { url: receiver.url() })
 })
 
-const show = (reference: string): Promise<Shown> => operate('debit', 'show', { reference })
+const show = (reference: string): Promise<Shown> => service.call('debit', 'show', { reference })
 
-/** A debit that its bank accepted, and then is silent. */
 const processing = async (amount = '100.00'): Promise<string> => {
-  const body = chargeBody({ phone_number: '+233244444444', amount })
-  const reply = await service.send('POST', CHARGE, { credential: provider.credential, body })
-  const { reference } = reply.body.data
-  await vi.waitFor(async () => expect((await show(reference)).status).toBe('processing'), 15_000)
-  return reference
+  const fields = { phone_number: SILENT, amount }
+  return (await service.chargeUntil('processing', fields, provider.credential)).reference
 }
 
-const told = { 'bank-reference': 'GCB-4711', reason: 'Ama of GCB, by telephone' }
+const evidence = { 'bank-reference': 'GCB-4711', reason: 'Ama of GCB, by telephone' }
 
 const changeOf = async (target: string): Promise<Shown> =>
-  (await operate('change', 'list', {})).find((one: Shown) => one.target === target)
+  (await service.call('change', 'list', {})).find((change: Shown) => change.target === target)
 
 describe('debit complete', () => {
-  test('completes a processing debit as a report of its bank would', async () => {
+  test('completes a processing debit as a report of its bank does', async () => {
     const reference = await processing()
-    const completed = await operate('debit', 'complete', { reference, ...told })
+    const completed = await service.call('debit', 'complete', { reference, ...evidence })
     expect(completed).toMatchObject({
       status: 'completed',
       bank_reference: 'GCB-4711',
-      metadata: { completion_reason: told.reason },
+      metadata: { completion_reason: evidence.reason },
     })
     expect(completed.history.at(-1)).toMatchObject({
       event: 'transaction.completed',
@@ -70,17 +51,17 @@ describe('debit complete', () => {
       changed: {
         status: { from: 'processing', to: 'completed' },
         bank_reference: { from: null, to: 'GCB-4711' },
-        completion_reason: { from: null, to: told.reason },
+        completion_reason: { from: null, to: evidence.reason },
       },
     })
   })
 
-  test('needs the reference of the bank and a reason', async () => {
+  test('requires the reference of the bank and a reason', async () => {
     const reference = await processing()
-    expect(await refused('debit', 'complete', { reference })).toBe(
+    expect(await service.refusal('debit', 'complete', { reference })).toBe(
       '--bank-reference: is required, --reason: is required',
     )
-    expect(await refused('debit', 'fail', { reference })).toBe(
+    expect(await service.refusal('debit', 'fail', { reference })).toBe(
       '--bank-reference: is required, --reason: is required',
     )
     expect((await show(reference)).status).toBe('processing')
@@ -92,27 +73,27 @@ describe('debit complete', () => {
       const reference = await provider.charge(FAILS_AT_ONCE)
       await vi.waitFor(async () => expect((await show(reference)).status).toBe('failed'), 15_000)
       const before = await show(reference)
-      expect(await refused('debit', verb, { reference, ...told })).toMatch(
+      expect(await service.refusal('debit', verb, { reference, ...evidence })).toMatch(
         /^cannot transition from failed to /,
       )
       const other = await processing()
-      await operate('debit', 'complete', { reference: other, ...told })
-      expect(await refused('debit', verb, { reference: other, ...told })).toMatch(
+      await service.call('debit', 'complete', { reference: other, ...evidence })
+      expect(await service.refusal('debit', verb, { reference: other, ...evidence })).toMatch(
         /^cannot transition from completed to /,
       )
       expect(await show(reference)).toEqual(before)
-      expect(await refused('debit', verb, { reference: 'DCS-20261121-ABC123', ...told })).toBe(
-        'no such debit',
-      )
+      expect(
+        await service.refusal('debit', verb, { reference: 'DCS-20261121-ABC123', ...evidence }),
+      ).toBe('no such debit')
     },
   )
 })
 
 describe('debit fail', () => {
-  test('fails a debit with the words of its bank, and gives its amount back to the day', async () => {
+  test('fails a debit with the message of its bank and returns its amount to the daily limit', async () => {
     const reference = await processing('1500.00')
     const reason = 'Insufficient funds'
-    const failed = await operate('debit', 'fail', { reference, ...told, reason })
+    const failed = await service.call('debit', 'fail', { reference, ...evidence, reason })
     expect(failed).toMatchObject({
       status: 'failed',
       bank_reference: 'GCB-4711',
@@ -124,7 +105,7 @@ describe('debit fail', () => {
       event: 'transaction.failed',
       data: { error_details: { message: reason, code: 'insufficient_funds' } },
     })
-    // Of the daily limit of 2,000.00.
+    // The daily limit is 2,000.00.
     expect(await processing('1500.00')).toMatch(/^DCS-/)
     expect(await changeOf(reference)).toMatchObject({
       verb: 'fail',
@@ -149,7 +130,7 @@ describe('settlement complete', () => {
       expect(found?.event).toBe('settlement.completed')
     }, 15_000)
 
-  test('records the payout of a batch that is due later; no run pays it again', async () => {
+  test('records the payout of a batch that is due later, and no run pays it again', async () => {
     const one = await batchOf('paid-by-hand')
     const { payee, batch } = one
     expect(await payee.batch('complete', batch.id, paid)).toMatchObject({
@@ -174,7 +155,7 @@ describe('settlement complete', () => {
   test.each([
     ['failed', '1041000000'],
     ['processing', '1041009999'],
-  ])('records the payout of a batch that is %s here', async (status, account) => {
+  ])('records the payout of a batch in status %s', async (status, account) => {
     const one = await batchOf(`was-${status}`, { 'settlement-account': account })
     const { payee, batch } = one
     expect(await payee.batch('process', batch.id)).toMatchObject({ status })
@@ -187,17 +168,17 @@ describe('settlement complete', () => {
     await settledEvent(one)
   })
 
-  test('takes no batch that no bank can have paid', async () => {
+  test('rejects a batch that no bank can have paid', async () => {
     const { payee, batch } = await batchOf('no-account')
-    await operate('provider', 'update', {
+    await service.call('provider', 'update', {
       provider: payee.id,
       'settlement-account': 'none',
     })
     await expect(payee.batch('complete', batch.id, paid)).rejects.toThrow('no settlement account')
     expect(
-      await refused('settlement', 'complete', { batch: 'STL-20261122-ABC123', ...paid }),
+      await service.refusal('settlement', 'complete', { batch: 'STL-20261122-ABC123', ...paid }),
     ).toMatch('5404')
-    expect(await refused('settlement', 'complete', { batch: batch.id })).toBe(
+    expect(await service.refusal('settlement', 'complete', { batch: batch.id })).toBe(
       '--bank-reference: is required, --reason: is required',
     )
   })

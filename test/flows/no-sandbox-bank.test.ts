@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
 
-/** Where money is real nobody plays a bank, whatever the table says of one. */
+/** Outside sandboxes no bank uses the sandbox connector, even if the table says so. */
 
 const service = useService()
 
-/** @param partner_reference another one each time, unless it is named */
 const charge = (partner_reference: string = randomUUID()) =>
   service.send('POST', CHARGE, {
     credential: 'sk_sandbox_demo',
@@ -16,13 +15,13 @@ const charge = (partner_reference: string = randomUUID()) =>
 beforeAll(async () => {
   expect((await charge()).status).toBe(202)
   vi.stubEnv('SANDBOX_BANK', undefined)
-  // Until what a warm function remembers of the banks is forgotten.
+  // Waits until the cache of banks expires.
   await vi.waitFor(async () => expect((await charge()).status).toBe(503), 5_000)
   return () => vi.unstubAllEnvs()
 })
 
-describe('a bank that is kept with the connector of the sandbox', () => {
-  test('has none: a charge is 503/2003 and leaves nothing behind', async () => {
+describe('a bank with the sandbox connector', () => {
+  test('makes a charge fail with 503/2003 and stores nothing', async () => {
     const { status, body } = await charge('second')
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 2003 })
     vi.stubEnv('SANDBOX_BANK', 'true')
@@ -37,10 +36,10 @@ describe('a bank that is kept with the connector of the sandbox', () => {
     ['create', { bank: 'NEW', name: 'New Bank', connector: 'sandbox' }],
     ['update', { bank: 'UMB', connector: 'sandbox' }],
     ['update', { bank: 'GCB', status: 'inactive' }],
-  ])('is made by no operator: bank %s %o', async (verb, options) => {
+  ])('cannot be created by an operator: bank %s %o', async (verb, options) => {
     const reply = await service.operate('bank', verb, options as Record<string, string>)
-    const refused = JSON.stringify(reply).includes('sandbox is for sandboxes only')
-    expect(refused).toBe('connector' in options)
-    if (!refused) expect(reply).toMatchObject({ result: { connector: 'none' } })
+    const isRefused = JSON.stringify(reply).includes('sandbox is for sandboxes only')
+    expect(isRefused).toBe('connector' in options)
+    if (!isRefused) expect(reply).toMatchObject({ result: { connector: 'none' } })
   })
 })

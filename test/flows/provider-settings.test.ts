@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { useService } from '../support/running-service.ts'
 
-/** What a provider pays and where it is paid to, as operators set it. */
+/** Fee schedules and settlement accounts of providers, as operators set them. */
 
 const service = useService()
 
@@ -17,10 +17,7 @@ const newProvider = async (settings: Record<string, string> = {}) => {
   return { provider, reply }
 }
 
-const shown = async (provider: string) => {
-  const reply = await service.operate('provider', 'show', { provider })
-  return (reply as { result: Record<string, unknown> }).result
-}
+const shown = (provider: string) => service.call('provider', 'show', { provider })
 
 const feeSchedule = async (provider: string) => (await shown(provider)).fee_schedule
 const account = async (provider: string) => (await shown(provider)).settlement_account
@@ -35,7 +32,7 @@ const GCB = {
 }
 const shownGcb = { bank: 'GCB', account_number: '1041009009', account_name: 'Payer Ltd' }
 
-test('the providers of the sandbox pay 1.5 % and are paid at GCB', async () => {
+test('the providers of the sandbox pay a fee of 1.5 % and have accounts at GCB', async () => {
   for (const provider of ['demo', 'other', 'signed', 'fenced']) {
     expect(await shown(provider)).toMatchObject({
       fee_schedule: { basis_points: 150, fixed: '0.00', minimum: null, maximum: null },
@@ -44,12 +41,12 @@ test('the providers of the sandbox pay 1.5 % and are paid at GCB', async () => {
   }
 })
 
-test('a new provider pays nothing and is paid nowhere, unless it is said', async () => {
+test('a new provider has no fee schedule and no settlement account by default', async () => {
   const { provider } = await newProvider()
   expect(await shown(provider)).toMatchObject({ fee_schedule: null, settlement_account: null })
 })
 
-test('each part of a schedule is set and taken away by itself', async () => {
+test('each part of a fee schedule is set and removed separately', async () => {
   const { provider } = await newProvider({ 'fee-basis-points': '150', 'fee-fixed': '0.10' })
   await update(provider, { 'fee-minimum': '0.50', 'fee-maximum': '25.00' })
   const whole = { basis_points: 150, fixed: '0.10', minimum: '0.50', maximum: '25.00' }
@@ -60,7 +57,7 @@ test('each part of a schedule is set and taken away by itself', async () => {
   expect(await feeSchedule(provider)).toEqual({ ...whole, fixed: '0.00', minimum: null })
 })
 
-test('a schedule without any part is none', async () => {
+test('a fee schedule without any part is removed', async () => {
   const { provider } = await newProvider({ 'fee-fixed': '1.00' })
   expect(await feeSchedule(provider)).toMatchObject({ basis_points: 0, fixed: '1.00' })
   await update(provider, {
@@ -72,7 +69,7 @@ test('a schedule without any part is none', async () => {
   expect(await feeSchedule(provider)).toBeNull()
 })
 
-test('a settlement account is given whole, kept, replaced whole and taken away', async () => {
+test('a settlement account is set as a whole, kept by other updates, replaced and removed', async () => {
   const { provider } = await newProvider(GCB)
   await update(provider, { name: 'Renamed' })
   expect(await account(provider)).toEqual(shownGcb)
@@ -82,7 +79,7 @@ test('a settlement account is given whole, kept, replaced whole and taken away',
   expect(await account(provider)).toBeNull()
 })
 
-test('what one operator sets stands, whatever another one sets at the same time', async () => {
+test('concurrent updates of different settings all take effect', async () => {
   const { provider } = await newProvider(GCB)
   await Promise.all([
     service.operate('provider', 'disable', { provider }),

@@ -1,23 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { invariants } from '../../shared/reconciliation/invariants.ts'
-import { createProvider, type Provider, printed } from '../support/provider.ts'
-import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
+import { SILENT, updatePath, useService } from '../support/running-service.ts'
 
-/** What an operator asks of the books: do they fit, and whose money is astray. */
+/** Reconciliation and exceptions, as an operator runs and lists them. */
 
 const service = useService()
 
 const GCB = 'bt_sandbox_gcb'
-/** Accepted by the bank, then silent. */
-const SILENT = '+233244444444'
 
-const charge = async () => {
-  const { body } = await service.send('POST', CHARGE, {
-    credential: 'sk_sandbox_demo',
-    body: chargeBody({ phone_number: SILENT }),
-  })
-  return body.data as { reference: string; response: { uuid: string } }
-}
+const charge = () => service.charge({ phone_number: SILENT })
 
 const report = (uuid: string, body: object) =>
   service.send('POST', updatePath(uuid), { credential: GCB, body })
@@ -28,29 +20,29 @@ beforeAll(async () => {
 })
 
 describe('the operator', () => {
-  test('reconciles a day of debits that came to their ends, and finds no difference', async () => {
+  test('reconciles a day of ended debits and finds no difference', async () => {
     const done = await charge()
-    await report(done.response.uuid, {
+    await report(done.uuid, {
       status: 'completed',
       bank_reference: 'B-1',
       approval_method: 'ussd',
       fee: 1.5,
     })
     const declined = await charge()
-    await report(declined.response.uuid, {
+    await report(declined.uuid, {
       status: 'failed',
       bank_reference: 'B-2',
       error_message: 'Insufficient funds',
     })
     const reversed = await charge()
-    await report(reversed.response.uuid, { status: 'completed', bank_reference: 'B-3' })
+    await report(reversed.uuid, { status: 'completed', bank_reference: 'B-3' })
     const { reference } = reversed
-    printed(await service.operate('debit', 'reverse', { reference, reason: 'Dispute' }))
+    await service.call('debit', 'reverse', { reference, reason: 'Dispute' })
     await charge()
     await provider.charge()
-    // The day that they were charged on, however late it is.
+    // The day of the charges, also around midnight.
     const date = reference.replace(/^DCS-(....)(..)(..)-.*$/, '$1-$2-$3')
-    const document = printed(await service.operate('reconciliation', 'run', { date }))
+    const document = await service.call('reconciliation', 'run', { date })
     expect(document).toMatchObject({
       date,
       checked_at: expect.stringMatching(/Z$/),
@@ -65,7 +57,7 @@ describe('the operator', () => {
     expect(document.invariants).toHaveLength(Object.keys(invariants).length)
     expect(document.invariants[0]).toEqual({
       number: 1,
-      title: 'An accepted charge exists as it was accepted',
+      title: 'An accepted charge exists unchanged',
       checked: 5,
       differences: 0,
       examples: [],
@@ -74,14 +66,14 @@ describe('the operator', () => {
 
   const requestIdOf = ({ body }: { body: { meta: { request_id: string } } }) => body.meta.request_id
 
-  test('an exception list shows completions of failed debits, the newest first', async () => {
-    const { reference, response } = await charge()
+  test('lists completions of failed debits as exceptions, newest first', async () => {
+    const { reference, uuid } = await charge()
     const failure = { status: 'failed', bank_reference: 'B-4', error_message: 'Declined' }
-    await report(response.uuid, failure)
+    await report(uuid, failure)
     const completion = { status: 'completed', bank_reference: 'B-5', approval_method: 'ussd' }
-    const first = await report(response.uuid, { ...completion, fee: 0.5 })
-    const second = await report(response.uuid, { ...completion, bank_reference: 'B-6' })
-    const late = printed(await service.operate('exception', 'list', {}))
+    const first = await report(uuid, { ...completion, fee: 0.5 })
+    const second = await report(uuid, { ...completion, bank_reference: 'B-6' })
+    const late = await service.call('exception', 'list', {})
     const alike = {
       reference,
       provider: 'demo',
@@ -102,7 +94,7 @@ describe('the operator', () => {
       { ...alike, report: sent({ bank_reference: 'B-6' }), request_id: requestIdOf(second) },
       { ...alike, report: sent({ fee: 0.5 }), request_id: requestIdOf(first) },
     ])
-    expect(printed(await service.operate('exception', 'list', { limit: '1' }))).toHaveLength(1)
+    expect(await service.call('exception', 'list', { limit: '1' })).toHaveLength(1)
   })
 
   test.each([

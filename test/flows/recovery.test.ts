@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { RECOVERY_PAGE } from '../../shared/domain/webhooks/recovery.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { providerId } from '../support/examples.ts'
-import { createProvider, type Provider, printed, type Shown } from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { PATIENCE, printed, type Shown, useService } from '../support/running-service.ts'
 
-/** What was abandoned comes after all: on the operator's word, and by itself. */
+/** Automatic and requested recovery of abandoned events (docs/api.md#recovery). */
 
 const service = useService()
 const receiver = useReceiver()
@@ -15,13 +15,12 @@ const down = useReceiver()
 
 const PING = '/api/v1/payment-providers/webhook/test'
 const DAY_MS = 86_400_000
-const LONG = { timeout: 30_000, interval: 50 }
 
 const many = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make))
 
 const abandonedOf = async ({ id }: Provider): Promise<Shown[]> =>
-  printed(await service.operate('delivery', 'list', { provider: id, status: 'abandoned' }))
+  await service.call('delivery', 'list', { provider: id, status: 'abandoned' })
 
 const setUp = async (id: string, options: Record<string, string> = {}): Promise<Provider> => {
   const provider = await createProvider(service, id)
@@ -34,10 +33,10 @@ const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOStri
 const recover = (provider: string, since: string) =>
   service.operate('delivery', 'recover', { provider, since })
 
-// Its second page begins ten seconds after the first, so the other tests come between.
+// The second page starts ten seconds after the first; the other tests run in between.
 const DEBITS = 21
 const MISSED = 3 * DEBITS
-let asked: Shown
+let requested: Shown
 let received: string
 
 beforeAll(async () => {
@@ -47,17 +46,17 @@ beforeAll(async () => {
   await down.events(received, 3)
   await down.close()
   await many(DEBITS, () => provider.charge())
-  await vi.waitFor(async () => expect(await abandonedOf(provider)).toHaveLength(MISSED), LONG)
+  await vi.waitFor(async () => expect(await abandonedOf(provider)).toHaveLength(MISSED), PATIENCE)
   await down.reopen()
-  asked = printed(await recover(provider.id, daysAgo(13.9)))
+  requested = printed(await recover(provider.id, daysAgo(13.9)))
 })
 
-describe('by itself', () => {
-  test('what was abandoned comes again once the receiver answers with 2xx', async () => {
+describe('automatic recovery', () => {
+  test('sends abandoned events again once the receiver replies 2xx', async () => {
     const provider = await setUp('revives')
     receiver.otherwise = () => 503
     const references = await many(2, () => provider.charge())
-    await vi.waitFor(async () => expect(await abandonedOf(provider)).toHaveLength(6), LONG)
+    await vi.waitFor(async () => expect(await abandonedOf(provider)).toHaveLength(6), PATIENCE)
     expect(await provider.webhook('show')).toMatchObject({ health: 'exhausted' })
     receiver.otherwise = () => 204
     await receiver.events(await provider.charge(), 3)
@@ -69,7 +68,7 @@ describe('by itself', () => {
     }
   })
 
-  test('an event that is refused each time is taken up three times, and no more', async () => {
+  test('retries an event three times at most', async () => {
     const provider = await setUp('poisoned', { events: 'transaction.created' })
     const refusedOnce = async (): Promise<string> => {
       receiver.otherwise = () => 400
@@ -88,19 +87,19 @@ describe('by itself', () => {
           expect(await provider.delivery(poison, 'created', 'abandoned')).toMatchObject({
             attempt_count: 1 + revival,
           }),
-        LONG,
+        PATIENCE,
       )
     }
     const fresh = await refusedOnce()
     receiver.otherwise = ({ body }) => (isPoison(body) ? 400 : 204)
     expect(await pinged()).toBe(true)
-    // The older event goes first, so it was passed over by now.
+    // The older event goes first, so the recovery has skipped it.
     await provider.delivery(fresh, 'created', 'delivered')
     const left = await provider.delivery(poison, 'created', 'abandoned')
     expect(left).toMatchObject({ attempt_count: 4, max_attempts: 4 })
   })
 
-  test('an attempt that was under way when the receiver came back, and is refused, counts', async () => {
+  test('includes an attempt that was in flight when the receiver recovered and failed later', async () => {
     const provider = await setUp('under-way', { events: 'transaction.created' })
     const held: ServerResponse[] = []
     receiver.answers.push(400, (response) => held.push(response))
@@ -114,7 +113,7 @@ describe('by itself', () => {
     await provider.delivery(late, 'created', 'abandoned')
     await vi.waitFor(
       async () => expect(await provider.webhook('show')).toMatchObject({ health: 'exhausted' }),
-      LONG,
+      PATIENCE,
     )
     expect((await provider.send('POST', PING)).body.data.delivered).toBe(true)
     await provider.delivery(late, 'created', 'delivered')
@@ -123,30 +122,26 @@ describe('by itself', () => {
 
 describe('delivery recover', () => {
   test.each([
-    [
-      'longer ago than 14 days',
-      () => daysAgo(14.1),
-      '--since: must not be longer ago than 14 days',
-    ],
+    ['longer ago than 14 days', () => daysAgo(14.1), '--since: must not be more than 14 days ago'],
     ['in the future', () => daysAgo(-1), '--since: must not be in the future'],
     ['no time', () => 'yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
-  ])('since a time that is %s: refused', async (_name, since, error) => {
+  ])('rejects a time that is %s', async (_name, since, error) => {
     expect(await recover('recovers', since())).toEqual({ error })
   })
 
-  test('of a provider without a webhook: 4404', async () => {
+  test('gets 4404 for a provider without a webhook', async () => {
     const error = 'Webhook not configured for partner (4404)'
     expect(await recover('other', daysAgo(1))).toEqual({ error })
   })
 
-  test('all that was not received comes, page after page, and once; what was received does not', async () => {
+  test('sends every undelivered event once, page by page, and no delivered one', async () => {
     expect(MISSED).toBeGreaterThan(RECOVERY_PAGE)
-    expect(asked).toMatchObject({ provider: 'recovers', deliveries: MISSED })
+    expect(requested).toMatchObject({ provider: 'recovers', deliveries: MISSED })
     await vi.waitFor(async () => {
       expect(down.received).toHaveLength(3 + MISSED)
-      const recovery = await findRecovery(providerId('recovers'), asked.recovery)
+      const recovery = await findRecovery(providerId('recovers'), requested.recovery)
       expect(recovery).toMatchObject({ status: 'done', page: 2 })
-    }, LONG)
+    }, PATIENCE)
     expect(new Set(down.received.map(({ body }) => body.event_id)).size).toBe(3 + MISSED)
     expect(await down.events(received, 3)).toHaveLength(3)
   })

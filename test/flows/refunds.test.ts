@@ -1,75 +1,63 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
-import { createProvider, type Provider, printed, type Shown } from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import {
-  CHARGE,
-  chargeBody,
+  type Charged,
+  callbackPath,
+  PATIENCE,
+  type Shown,
+  SILENT,
   sampleEvent,
   statusPath,
   useService,
 } from '../support/running-service.ts'
 
-/** A reversed debit and a late completion give the customer's money back through the bank. */
+/** Refunds of reversed debits and late completions (docs/api.md#refunds). */
 
 const service = useService()
 const receiver = useReceiver()
 const bank = useHttpBank()
 
-const LONG = { timeout: 30_000, interval: 50 }
 let provider: Provider
 
 beforeAll(async () => {
-  const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-  await operate('bank', 'create', {
-    bank: 'HTB',
-    name: 'Test Bank',
-    connector: 'http',
-    ...settings,
-  })
-  await operate('credential', 'issue', { bank: 'HTB', token: 'bt_sandbox_htb' })
+  await service.call('bank', 'create', bank.options())
+  await service.call('credential', 'issue', { bank: 'HTB', token: 'bt_sandbox_htb' })
   provider = await createProvider(service, 'refunder')
   await provider.webhook('set', { url: receiver.url(), events: 'transaction.reversed' })
 })
 
-const operate = async (noun: string, verb: string, options: Record<string, string>) =>
-  printed(await service.operate(noun, verb, options))
+type Debit = Charged & { bank: string }
 
-type Debit = { reference: string; uuid: string; bank: string }
-
-const show = (reference: string): Promise<Shown> => operate('debit', 'show', { reference })
+const show = (reference: string): Promise<Shown> => service.call('debit', 'show', { reference })
 
 const report = (debit: Debit, body: object) =>
-  service.send('POST', `/api/v1/banks/debit-transactions/${debit.uuid}/callback`, {
+  service.send('POST', callbackPath(debit.uuid), {
     credential: debit.bank === 'HTB' ? 'bt_sandbox_htb' : 'bt_sandbox_gcb',
     body,
   })
 
-/** A debit that its bank accepted. */
-const processing = async (at: string, phone = '+233244444444'): Promise<Debit> => {
-  const { body } = await service.send('POST', CHARGE, {
-    credential: provider.credential,
-    body: chargeBody({ phone_number: phone, bank_identifier: at, amount: '80.00' }),
-  })
-  const { reference, response } = body.data
-  await vi.waitFor(async () => expect((await show(reference)).status).toBe('processing'), LONG)
-  return { reference, uuid: response.uuid, bank: at }
+const processing = async (bank_identifier: string, phone_number = SILENT): Promise<Debit> => {
+  const fields = { phone_number, bank_identifier, amount: '80.00' }
+  const charged = await service.chargeUntil('processing', fields, provider.credential)
+  return { ...charged, bank: bank_identifier }
 }
 
-const completed = async (at: string, phone?: string): Promise<Debit> => {
-  const debit = await processing(at, phone)
+const completed = async (bank: string, phone?: string): Promise<Debit> => {
+  const debit = await processing(bank, phone)
   const { status } = await report(debit, { status: 'completed', bank_reference: 'BANK-77' })
   expect(status).toBe(200)
   return debit
 }
 
 const reverse = ({ reference }: Debit) =>
-  operate('debit', 'reverse', { reference, reason: 'Goods returned' })
+  service.call('debit', 'reverse', { reference, reason: 'Goods returned' })
 
 const refundOf = async ({ reference }: Debit): Promise<Shown> => (await show(reference)).refund
 
 const becomes = async (debit: Debit, status: string): Promise<Shown> => {
-  await vi.waitFor(async () => expect((await refundOf(debit)).status).toBe(status), LONG)
+  await vi.waitFor(async () => expect((await refundOf(debit)).status).toBe(status), PATIENCE)
   return refundOf(debit)
 }
 
@@ -78,10 +66,10 @@ const exceptionsOf = async ({ reference }: Debit): Promise<Shown[]> => {
   return 'error' in reply ? [] : (reply.result as Shown[])
 }
 
-/** The debit by a customer of GCB whose account number has this ending. */
+/** Links a customer of GCB whose account number has this ending, and returns the phone number. */
 const customer = async (digits: string): Promise<string> => {
   const phone = `+23324777${digits}`
-  await operate('customer', 'link', {
+  await service.call('customer', 'link', {
     phone,
     bank: 'GCB',
     name: 'Adwoa Poku',
@@ -94,7 +82,7 @@ const posts = ({ uuid }: Debit) =>
   bank.requests.filter(({ method, body }) => method === 'POST' && body.debit_uuid === uuid)
 
 describe('a reversal', () => {
-  test('opens a refund that the bank pays at once, and every view includes it', async () => {
+  test('creates a refund that the bank pays immediately and every view includes', async () => {
     const debit = await completed('HTB')
     const reversed = await reverse(debit)
     expect(reversed.refund).toMatchObject({
@@ -130,7 +118,7 @@ describe('a reversal', () => {
     expect(bank.refunds.filter((uuid) => uuid === refund.uuid)).toHaveLength(1)
   })
 
-  test('shows the refund as it was at the event, also in a later delivery', async () => {
+  test('sends the refund in its state at the event, also in a later delivery', async () => {
     const debit = await completed('GCB')
     const { refund } = await reverse(debit)
     await becomes(debit, 'completed')
@@ -139,29 +127,27 @@ describe('a reversal', () => {
     expect(sent.data.refund).toEqual({ ...refund, status: 'pending', amount: 80 })
   })
 
-  test('that is repeated opens no second refund', async () => {
+  test('that is repeated creates no second refund', async () => {
     const debit = await completed('GCB')
     const { refund } = await reverse(debit)
     await becomes(debit, 'completed')
     expect((await reverse(debit)).refund.uuid).toBe(refund.uuid)
   })
 
-  test('of a debit that never completed opens none', async () => {
+  test('of a debit that never completed creates none', async () => {
     const debit = await processing('GCB')
-    expect(await service.operate('debit', 'reverse', { ...debit, reason: 'x' })).toHaveProperty(
-      'error',
-    )
+    expect(await service.refusal('debit', 'reverse', { ...debit, reason: 'x' })).toBeDefined()
     expect(await refundOf(debit)).toBeNull()
   })
 })
 
-describe('a refund that the bank does not make at once', () => {
-  test('is queried before it is sent again, when the reply was lost', async () => {
+describe('a refund that the bank does not make immediately', () => {
+  test('is queried before it is sent again when the reply was lost', async () => {
     const debit = await completed('HTB')
     bank.conducts.push('accept, then break off')
     await reverse(debit)
     const { uuid } = await becomes(debit, 'completed')
-    expect(bank.refunds.filter((one) => one === uuid)).toHaveLength(1)
+    expect(bank.refunds.filter((refund) => refund === uuid)).toHaveLength(1)
     expect(posts(debit)).toHaveLength(1)
     expect(bank.requests.some(({ method, path }) => method === 'GET' && path.endsWith(uuid))).toBe(
       true,
@@ -171,14 +157,14 @@ describe('a refund that the bank does not make at once', () => {
   test.each([
     ['0000', 'failed'],
     ['9999', 'processing'],
-  ])('an account that ends in %s at the sandbox bank leaves it %s', async (digits, status) => {
+  ])('of an account that ends in %s at the sandbox bank is %s', async (digits, status) => {
     const phone = await customer(digits)
     const debit = await completed('GCB', phone)
     await reverse(debit)
     await becomes(debit, status)
   })
 
-  test('that is in progress is queried by the sweep, until the bank has made it', async () => {
+  test('that is in progress is queried by the sweep until the bank has made it', async () => {
     const debit = await completed('GCB', await customer('9999'))
     await reverse(debit)
     await becomes(debit, 'processing')
@@ -190,7 +176,7 @@ describe('a refund that the bank does not make at once', () => {
 })
 
 describe('a refund that the bank rejects', () => {
-  test('is an exception, and its retry has another uuid', async () => {
+  test('is an exception, and its retry has a new uuid', async () => {
     const debit = await completed('HTB')
     bank.conducts.push('reject')
     await reverse(debit)
@@ -205,7 +191,7 @@ describe('a refund that the bank rejects', () => {
         resolved_at: null,
       },
     ])
-    const { refund } = await operate('exception', 'refund', {
+    const { refund } = await service.call('exception', 'refund', {
       reference: debit.reference,
       reason: 'Account reopened',
     })
@@ -215,28 +201,32 @@ describe('a refund that the bank rejects', () => {
     const [exception] = await exceptionsOf(debit)
     expect(exception?.note).toBe(`refund ${refund.uuid}`)
     const again = await service.operate('exception', 'refund', { reference: debit.reference })
-    expect(again).toEqual({ error: 'no open exception of this debit asks for a refund' })
+    expect(again).toEqual({ error: 'no open exception of this debit allows a refund' })
   })
 
-  test('or cannot make, as it has no connector, is an exception too', async () => {
+  test('is an exception too when the bank has no connector', async () => {
     const debit = await completed('HTB')
-    await operate('connector', 'remove', { bank: 'HTB' })
+    await service.call('connector', 'remove', { bank: 'HTB' })
     await reverse(debit)
     const failed = await becomes(debit, 'failed')
-    expect(failed.error_message).toBe('the bank takes no refunds')
+    expect(failed.error_message).toBe('the bank does not support refunds')
     const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-    await operate('connector', 'set', { bank: 'HTB', connector: 'http', ...settings })
-    await operate('exception', 'refund', { reference: debit.reference })
+    await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...settings })
+    await service.call('exception', 'refund', { reference: debit.reference })
     await becomes(debit, 'completed')
   })
 
-  test('is not sent again once a note says that it was settled by hand', async () => {
+  test('is not sent again after a note resolves it', async () => {
     const debit = await completed('HTB')
     bank.conducts.push('reject')
     await reverse(debit)
     await becomes(debit, 'failed')
     const { reference } = debit
-    await operate('exception', 'resolve', { reference, kind: 'refund', note: 'Repaid in cash' })
+    await service.call('exception', 'resolve', {
+      reference,
+      kind: 'refund',
+      note: 'Repaid in cash',
+    })
     expect(await service.operate('exception', 'refund', { reference })).toHaveProperty('error')
     expect((await refundOf(debit)).status).toBe('failed')
   })
@@ -250,10 +240,10 @@ describe('a late completion', () => {
     return debit
   }
 
-  test('is refunded by an operator, and its exceptions are resolved', async () => {
+  test('is refunded by an operator, which resolves its exceptions', async () => {
     const debit = await late()
     await report(debit, { status: 'completed', bank_reference: 'B-1' })
-    const { refund } = await operate('exception', 'refund', { reference: debit.reference })
+    const { refund } = await service.call('exception', 'refund', { reference: debit.reference })
     expect(refund.reason).toBe('The bank debited the customer after the debit had failed')
     await becomes(debit, 'completed')
     const resolved = await exceptionsOf(debit)
@@ -266,7 +256,7 @@ describe('a late completion', () => {
     expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
   })
 
-  test('that two operators refund at the same time is refunded once', async () => {
+  test('that two operators refund concurrently is refunded once', async () => {
     const debit = await late()
     const { reference } = debit
     const replies = await Promise.all(
@@ -281,10 +271,10 @@ describe('a late completion', () => {
   test('reported again after its refund is resolved by the same refund', async () => {
     const debit = await late()
     const { reference } = debit
-    const { refund } = await operate('exception', 'refund', { reference })
+    const { refund } = await service.call('exception', 'refund', { reference })
     await becomes(debit, 'completed')
     await report(debit, { status: 'completed', bank_reference: 'B-1' })
-    expect((await operate('exception', 'refund', { reference })).refund.uuid).toBe(refund.uuid)
+    expect((await service.call('exception', 'refund', { reference })).refund.uuid).toBe(refund.uuid)
     expect(bank.refunds.filter((uuid) => uuid === refund.uuid)).toHaveLength(1)
   })
 })

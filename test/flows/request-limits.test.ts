@@ -12,12 +12,13 @@ import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
-/** Limits of requests: overrides, scopes, rejected requests, and the cost above a limit. */
+/** Rate limits: overrides, scopes, rejected requests, and the cost above a limit. */
 
 const calls = mockClient(table)
 authorizeCallsOf(table)
@@ -30,11 +31,11 @@ const spy = vi
   .spyOn(process.stdout, 'write')
   .mockImplementation((part) => written.push(String(part)) > 0)
 
-/** The requests counted in each window, by its key, and those counted before in a new one. */
+/** Counted requests by the key of their window, and the count at which a new window starts. */
 const windows = new Map<string, number>()
 let usedBefore = 0
 
-// All requests of a test are in one minute.
+// The clock stands: all requests of a test are in one minute.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON }))
 afterAll(() => {
   vi.useRealTimers()
@@ -64,8 +65,8 @@ type Settings = Partial<Pick<Provider, 'requestLimits' | 'requestSigning' | 'all
   status?: string
 }
 
-/** Headers other than those of a good credential, and the address of the peer. */
-type Sent = { headers?: Record<string, string | string[]>; address?: string | undefined }
+/** Headers in place of a valid credential, and the address of the peer. */
+type Request = { headers?: Record<string, string | string[]>; address?: string | undefined }
 
 /** Returns a function that sends the sample of an operation with a new token of its caller. */
 const callerOf = (name: OperationName, settings: Settings = {}) => {
@@ -81,7 +82,7 @@ const callerOf = (name: OperationName, settings: Settings = {}) => {
     .resolves({ Item: { kind: caller, owner: caller === 'bank' ? 'GCB' : 'demo', createdAt: '' } })
   tokens += 1
   const authorization = { Authorization: `Bearer token-${tokens}` }
-  return async (sent: Sent = {}) => {
+  return async (sent: Request = {}) => {
     const { handler } = (await import(`../../functions/${caller}/${name}.ts`)) as {
       handler: (event: APIGatewayProxyEvent, context: Context) => Promise<Reply>
     }
@@ -100,12 +101,12 @@ type Reply = { statusCode: number; headers: Record<string, string>; body: string
 
 const answer = ({ statusCode, body }: Reply) => `${statusCode}/${JSON.parse(body).error?.code}`
 
-const callNames = () => calls.calls().map(({ args }) => args[0].constructor.name)
+const commandNames = () => calls.calls().map(({ args }) => args[0].constructor.name)
 
 describe('a request above its limit', () => {
   const waiting = operationNames.filter((name) => !('readsInParallel' in operations[name]))
 
-  test('waits for its count unless its row says that it is a cheap point read', () => {
+  test('waits for its count unless the operation is a cheap point read', () => {
     const parallel = operationNames.filter((name) => !waiting.includes(name))
     expect(parallel).toEqual([
       'get-debit-request',
@@ -116,7 +117,7 @@ describe('a request above its limit', () => {
     ])
   })
 
-  test.each(waiting)('%s: the count alone, and no read of its own', async (name) => {
+  test.each(waiting)('to %s makes the count alone and no read', async (name) => {
     const send = callerOf(name)
     await send()
     calls.resetHistory()
@@ -124,7 +125,7 @@ describe('a request above its limit', () => {
     expect(answer(await send())).toBe(`429/${operations[name].limit.code}`)
     // A bank report prefetches one item.
     const prefetched = operations[name].path.includes('{uuid}') ? ['GetCommand'] : []
-    expect(callNames()).toEqual([...prefetched, 'UpdateCommand'])
+    expect(commandNames()).toEqual([...prefetched, 'UpdateCommand'])
   })
 })
 
@@ -135,7 +136,7 @@ const account = {
   status: 'active',
 }
 
-/** Limit and remaining requests, by the rate headers. */
+/** Returns the limit and the remaining requests from the headers. */
 const standing = ({ headers }: Reply) =>
   [headers['X-RateLimit-Limit'], headers['X-RateLimit-Remaining']].map(Number)
 
@@ -148,7 +149,7 @@ describe('an override', () => {
     ['list-debit-transactions', 1],
   ] as const
 
-  test.each(rows)('of %s replaces the published limit: %i', async (name, perMinute) => {
+  test.each(rows)('of %s replaces the published limit with %i', async (name, perMinute) => {
     const send = callerOf(name, { requestLimits: { [name]: perMinute } })
     expect(standing(await send())).toEqual([perMinute, perMinute - 1])
     usedBefore = perMinute
@@ -158,15 +159,15 @@ describe('an override', () => {
     expect(standing(refused)).toEqual([perMinute, 0])
   })
 
-  test('of another operation changes nothing', async () => {
+  test('of another operation has no effect', async () => {
     const send = callerOf('charge', { requestLimits: { 'list-banks': 7 } })
     expect(standing(await send())).toEqual([100, 99])
   })
 
-  test('costs no read beyond those of the credential', async () => {
+  test('needs no additional read', async () => {
     const send = callerOf('charge', { requestLimits: { charge: 5_000 } })
     await send()
-    expect(callNames().slice(0, 3)).toEqual(['GetCommand', 'GetCommand', 'UpdateCommand'])
+    expect(commandNames().slice(0, 3)).toEqual(['GetCommand', 'GetCommand', 'UpdateCommand'])
   })
 
   test.each([
@@ -174,7 +175,7 @@ describe('an override', () => {
     [120, 120, 2_000],
     [30, 30, 500],
     [1, 1, 17],
-  ])('of the status read, %i, is %i per reference and %i for all references', async (...row) => {
+  ])('of %i status reads allows %i per reference and %i for all references', async (...row) => {
     const [perMinute, perReference, ofAll] = row
     const send = callerOf('get-debit-request', {
       requestLimits: { 'get-debit-request': perMinute },
@@ -188,21 +189,18 @@ describe('an override', () => {
   })
 })
 
-describe('the scope', () => {
+describe('the scope of a limit', () => {
   const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
 
-  test.each(bankOperations)(
-    'of %s is one token of the bank, with the whole limit',
-    async (name) => {
-      const first = callerOf(name)
-      const [limit, remaining] = standing(await first())
-      const second = callerOf(name)
-      expect(standing(await second())).toEqual([limit, remaining])
-      expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
-    },
-  )
+  test.each(bankOperations)('of %s is one token of the bank with the full limit', async (name) => {
+    const first = callerOf(name)
+    const [limit, remaining] = standing(await first())
+    const second = callerOf(name)
+    expect(standing(await second())).toEqual([limit, remaining])
+    expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
+  })
 
-  test('of a provider is the provider, whatever its credential', async () => {
+  test('is the provider for all its credentials', async () => {
     await callerOf('charge')()
     expect(standing(await callerOf('charge')())).toEqual([100, 98])
   })
@@ -212,7 +210,7 @@ const details = ({ body }: Reply) => JSON.parse(body).details
 
 describe('the Authorization header', () => {
   test.each(['Bearer', 'bearer', 'BEARER', 'Token', 'token', 'tOKEN'])(
-    'has its scheme in any case: %s',
+    'accepts its scheme in any case: %s',
     async (scheme) => {
       const send = callerOf('list-banks')
       const { statusCode } = await send({ headers: { authorization: `${scheme} token-any` } })
@@ -250,23 +248,26 @@ describe('the Authorization header', () => {
     ],
   ]
 
-  test.each(rows)('%s: 401/1401 with the problem in details', async (_name, headers, problem) => {
-    const send = callerOf('list-banks')
-    calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
-    const reply = await send({ headers })
-    expect(answer(reply)).toBe('401/1401')
-    expect(details(reply)).toBe(problem)
-    expect(JSON.parse(reply.body).error).toMatchObject({
-      message: 'Unauthorized',
-      details: problem,
-    })
-  })
+  test.each(rows)(
+    'with %s gets 401/1401 with the problem in details',
+    async (_name, headers, problem) => {
+      const send = callerOf('list-banks')
+      calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
+      const reply = await send({ headers })
+      expect(answer(reply)).toBe('401/1401')
+      expect(details(reply)).toBe(problem)
+      expect(JSON.parse(reply.body).error).toMatchObject({
+        message: 'Unauthorized',
+        details: problem,
+      })
+    },
+  )
 
   test.each([
     ['revoked', { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' }],
     ['expired', { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' }],
     ['of a bank', { kind: 'bank', owner: 'GCB', createdAt: '' }],
-  ])('with a credential that is %s: the bytes of an unknown one', async (_name, Item) => {
+  ])('with a %s credential gets the bytes of an unknown one', async (_name, Item) => {
     const send = callerOf('list-banks')
     const headers = { Authorization: `Bearer known-${tokens}` }
     calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({ Item })
@@ -283,7 +284,7 @@ describe('the Authorization header', () => {
   })
 })
 
-/** Sends several requests, one after the other. */
+/** Sends requests one after another. */
 const times = async (count: number, send: () => Promise<Reply>): Promise<Reply[]> => {
   const replies: Reply[] = []
   while (replies.length < count) replies.push(await send())
@@ -316,7 +317,7 @@ describe('a failed credential', () => {
     expect(answer(await send({ headers: wrong, address: other }))).toBe(expected)
   })
 
-  test('of a missing address counts with those that cannot be parsed', async () => {
+  test('without an address counts with the unparsable addresses', async () => {
     const send = failing()
     await times(30, () => send({ headers: wrong, address: undefined }))
     expect(answer(await send({ headers: wrong, address: 'x' }))).toBe('429/1453')
@@ -326,7 +327,7 @@ describe('a failed credential', () => {
 process.env.SEALING_KEY = 'a text for tests'
 const requestSecret = 'rs_of_twenty_letters'
 const signed = {
-  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret) },
+  requestSigning: { secret: await sealRequestSecret('demo' as ProviderId, requestSecret, real) },
 }
 
 describe('a rejection of a known key', () => {
@@ -346,7 +347,7 @@ describe('a rejection of a known key', () => {
     expect(outcomes.map(answer)).toEqual([...Array(30).fill(code), '429/1453'])
     expect(standing(outcomes[29] as Reply)).toEqual([30, 0])
     expect(details(outcomes[30] as Reply)).toMatchObject({ limit: 30, period: 'minute' })
-    // Neither another address nor another key is affected, nor any window of the provider.
+    // No other address, key or window of the provider is affected.
     expect(answer(await send({ headers, address: '192.0.2.1' }))).toBe(code)
     expect(answer(await callerOf('list-banks', settings)({}))).not.toBe('429/1453')
     expect([...windows.keys()].filter((pk) => pk.startsWith('WINDOW#list-banks'))).toEqual([])
@@ -385,22 +386,25 @@ describe('a request that no operation matches', () => {
     ['/api/v1/unknown', '404/1404', 'sandbox', 30],
     ['/api/v1/unknown', '404/1404', 'production', 60],
     [operations.charge.path, '405/1405', 'sandbox', 30],
-  ])('%s: %s up to the general limit of %s, then 429/1453', async (path, code, stage, limit) => {
-    process.env.STAGE = stage
-    const outcomes = await times(limit + 1, () => send(path))
-    expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
-    expect(outcomes.map(standing).slice(0, 2)).toEqual([
-      [limit, limit - 1],
-      [limit, limit - 2],
-    ])
-    const over = outcomes[limit] as Reply
-    expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
-    expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
-    expect(answer(await send(path, '198.51.100.8'))).toBe(code)
-    process.env.STAGE = 'sandbox'
-  })
+  ])(
+    '%s gets %s up to the general limit of %s, then 429/1453',
+    async (path, code, stage, limit) => {
+      process.env.STAGE = stage
+      const outcomes = await times(limit + 1, () => send(path))
+      expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
+      expect(outcomes.map(standing).slice(0, 2)).toEqual([
+        [limit, limit - 1],
+        [limit, limit - 2],
+      ])
+      const over = outcomes[limit] as Reply
+      expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
+      expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
+      expect(answer(await send(path, '198.51.100.8'))).toBe(code)
+      process.env.STAGE = 'sandbox'
+    },
+  )
 
-  test('is answered 404 or 405 when the table is not there to count it', async () => {
+  test('gets 404 or 405 when the table cannot count it', async () => {
     calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
     const reply = await send('/api/v1/unknown')
     expect(answer(reply)).toBe('404/1404')
@@ -409,29 +413,32 @@ describe('a request that no operation matches', () => {
   })
 })
 
-/** The metrics of each line that was written since the test began, without what every line has. */
-const figures = () =>
+/** Returns the metrics of each line of the test, without common members. */
+const metrics = () =>
   written.map((line) => {
     const { _aws, service, ...rest } = JSON.parse(line)
     expect(service).toBe('debit-collection-sandbox')
     return rest
   })
 
-describe('the metrics of bank operations', () => {
+describe('the metrics of operations', () => {
   const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
 
-  test.each(bankOperations)('%s: each 4xx reply is one line of one metric', async (name) => {
-    const send = callerOf(name)
-    expect((await send()).statusCode).toBeLessThan(500)
-    expect(figures()).toEqual([{ BankRequestsRefused: 1 }])
-    usedBefore = 5_000
-    await send()
-    await send()
-    expect(figures().slice(1)).toEqual([{ BankRequestsLimited: 1 }, { BankRequestsLimited: 1 }])
-  })
+  test.each(bankOperations)(
+    'of %s have one line with one metric for each 4xx reply',
+    async (name) => {
+      const send = callerOf(name)
+      expect((await send()).statusCode).toBeLessThan(500)
+      expect(metrics()).toEqual([{ BankRequestsRefused: 1 }])
+      usedBefore = 5_000
+      await send()
+      await send()
+      expect(metrics().slice(1)).toEqual([{ BankRequestsLimited: 1 }, { BankRequestsLimited: 1 }])
+    },
+  )
 
   test.each(bankOperations)(
-    '%s: a failed credential is one line, above its limit too',
+    'of %s have one line for a failed credential, also above its limit',
     async (name) => {
       const send = callerOf(name)
       await send({ headers: {} })
@@ -441,24 +448,24 @@ describe('the metrics of bank operations', () => {
       usedBefore = 0
       windows.clear()
       expect(answer(await suspended())).toBe('403/1403')
-      expect(figures()).toEqual(Array(3).fill({ BankCredentialsRefused: 1 }))
+      expect(metrics()).toEqual(Array(3).fill({ BankCredentialsRefused: 1 }))
     },
   )
 
-  test('a success and a fault write no line', async () => {
+  test('have no line for a success or a fault', async () => {
     const send = callerOf('list-debit-transactions')
     calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item: account })
     expect((await send()).statusCode).toBe(200)
     calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
     expect((await send()).statusCode).toBe(503)
-    expect(figures()).toEqual([])
+    expect(metrics()).toEqual([])
   })
 
-  test('a provider’s request writes no line', async () => {
+  test('have no line for the request of a provider', async () => {
     const send = callerOf('list-banks')
     await send({ headers: {} })
     usedBefore = 5_000
     await send()
-    expect(figures()).toEqual([])
+    expect(metrics()).toEqual([])
   })
 })

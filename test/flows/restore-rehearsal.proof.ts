@@ -6,25 +6,31 @@ import { handler as manageBank } from '../../functions/operator/manage-bank.ts'
 import { createBucket } from '../../sandbox/bucket.ts'
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
 import { SettlementAccount } from '../../shared/domain/providers/provider.ts'
+import { real } from '../../shared/runtime.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, NOON } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
-import { printed, type Shown } from '../support/provider.ts'
-import { chargeBody, sampleEvent } from '../support/running-service.ts'
-import type { FunctionName } from '../support/world/functions.ts'
-import type { Item } from '../support/world/table.ts'
-import { openWorld, type World } from '../support/world/world.ts'
+import { useReceiver } from '../support/receiver.ts'
+import { chargeBody, printed, type Shown, sampleEvent } from '../support/running-service.ts'
+import {
+  type FunctionName,
+  openSteppedService,
+  type SteppedService,
+} from '../support/stepped-service/stepped-service.ts'
+import type { Item } from '../support/stepped-service/table.ts'
 
 /**
- * A rehearsal of docs/operations.md, Restore: the table goes back to an earlier second, an hour of
- * work is lost here and not at the bank, and an operator runs the commands of the runbook.
+ * A rehearsal of docs/operations.md, Restore: the table returns to an earlier second, the bank keeps the
+ * hour that is lost here, and an operator runs the commands of the runbook.
  */
 
-let world: World
+let service: SteppedService
+const receiver = useReceiver()
 let s3: Fauxqs
-const bank = useHttpBank(() => world.now())
+const bank = useHttpBank(() => service.now())
 
 type Debit = { reference: string; uuid: string }
 
@@ -36,8 +42,8 @@ const send = async (name: FunctionName, more: object, token?: string): Promise<S
     Object.entries(headers).map(([key, value]) => [key, [value]]),
   )
   const event = { ...sample, headers, multiValueHeaders, ...more }
-  const reply = await world.run<APIGatewayProxyResult>(name, event)
-  return { status: reply?.statusCode, body: JSON.parse(reply?.body ?? 'null') }
+  const { statusCode, body } = await service.run<APIGatewayProxyResult>(name, event)
+  return { status: statusCode, body: JSON.parse(body) }
 }
 
 const charge = async (): Promise<Debit> => {
@@ -54,23 +60,22 @@ const report = async ({ uuid }: Debit, members: object): Promise<number> => {
 
 const processing = async (): Promise<Debit> => {
   const debit = await charge()
-  await world.settle()
+  await service.settle()
   return debit
 }
 
 const completed = async (): Promise<Debit> => {
   const debit = await processing()
   expect(await report(debit, { status: 'completed' })).toBe(200)
-  await world.settle()
+  await service.settle()
   return debit
 }
 
-/** Operators have the clock of this machine. */
 const call = async (noun: string, verb: string, options: Record<string, string>) => {
-  vi.useFakeTimers({ now: world.now(), toFake: ['Date'] })
+  vi.useFakeTimers({ now: service.now(), toFake: ['Date'] })
   try {
     const name = `manage-${noun}` as FunctionName
-    return (await world.run(name, { verb, options, actor: 'local:ama' })) as never
+    return (await service.run(name, { verb, options, actor: 'local:ama' })) as never
   } finally {
     vi.useRealTimers()
   }
@@ -81,27 +86,28 @@ const operate = async (noun: string, verb: string, options: Record<string, strin
 const show = ({ reference }: Debit): Promise<Shown> => operate('debit', 'show', { reference })
 
 const statusesOf = (debits: Record<string, Debit>): Promise<Record<string, string>> =>
-  shown(debits, async (debit) => (await show(debit)).status)
+  mapValues(debits, async (debit) => (await show(debit)).status)
 
 const batchesOf = (ids: Record<string, string>): Promise<Record<string, string>> =>
-  shown(ids, async (batch) => (await operate('settlement', 'show', { batch })).status)
+  mapValues(ids, async (batch) => (await operate('settlement', 'show', { batch })).status)
 
-const shown = async <T>(all: Record<string, T>, of: (one: T) => Promise<string>) =>
+const mapValues = async <T>(record: Record<string, T>, map: (value: T) => Promise<string>) =>
   Object.fromEntries(
-    await Promise.all(Object.entries(all).map(async ([name, one]) => [name, await of(one)])),
+    await Promise.all(
+      Object.entries(record).map(async ([name, value]) => [name, await map(value)]),
+    ),
   )
 
-/** Moves the clock to a time of November 2026, and has a run of settlement begin there. */
+/** Moves the clock to a time in November 2026 and starts a settlement run. */
 const runAt = async (time: string): Promise<void> => {
   await passTo(time)
-  world.queues.put('settlement-runs', '{}')
-  await world.settle()
+  service.queues.put('settlement-runs', '{}')
+  await service.settle()
 }
 
 const passTo = (time: string): Promise<void> =>
-  world.pass((Date.parse(`2026-11-${time}Z`) - world.now().getTime()) / 1000)
+  service.pass((Date.parse(`2026-11-${time}Z`) - service.now().getTime()) / 1000)
 
-/** The newest batch. */
 const newestBatch = async (): Promise<string> =>
   (await operate('settlement', 'list', { provider: demoProvider.id, limit: '1' }))[0].id
 
@@ -114,26 +120,26 @@ const events = async (cursor?: string): Promise<{ ids: string[]; cursor: string 
   })
   expect(body.meta.has_more).toBe(false)
   return {
-    ids: body.data.map((one: Shown) => one.event_id),
+    ids: body.data.map(({ event_id }: Shown) => event_id),
     cursor: body.meta.next_cursor,
   }
 }
 
 const writeAll = async (requests: object[]): Promise<void> => {
-  for (let n = 0; n < requests.length; n += 25) {
-    const RequestItems = { [tableName()]: requests.slice(n, n + 25) }
+  for (let start = 0; start < requests.length; start += 25) {
+    const RequestItems = { [tableName()]: requests.slice(start, start + 25) }
     await table.send(new BatchWriteCommand({ RequestItems }))
   }
 }
 
-/** What a restore does, but that the table keeps its name. The stream of the new one is empty. */
-const putBack = async (items: readonly Item[]): Promise<void> => {
+/** Restores the items under the same table name, with an empty stream. */
+const restore = async (items: readonly Item[]): Promise<void> => {
   const keyOf = ({ pk, sk }: Item) => `${pk} ${sk}`
-  const kept = new Set(items.map(keyOf))
-  const gone = (await world.items()).filter((item) => !kept.has(keyOf(item)))
-  await writeAll(gone.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })))
+  const restored = new Set(items.map(keyOf))
+  const deleted = (await service.items()).filter((item) => !restored.has(keyOf(item)))
+  await writeAll(deleted.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })))
   await writeAll(items.map((Item) => ({ PutRequest: { Item } })))
-  await world.forget()
+  await service.dropStream()
 }
 
 const ACCOUNT = v.parse(SettlementAccount, {
@@ -142,37 +148,42 @@ const ACCOUNT = v.parse(SettlementAccount, {
   accountName: 'Demo Ltd',
 })
 
-/** Without an account, a payout waits. */
+/** Sets or removes the settlement account; without one, payouts wait. */
 const payInto = (settlementAccount: SettlementAccount | undefined) =>
-  changeProvider(demoProvider.id, () => ({
-    ...demoProvider,
-    ...(settlementAccount ? { settlementAccount } : {}),
-  }))
+  changeProvider(
+    demoProvider.id,
+    () => ({
+      ...demoProvider,
+      ...(settlementAccount ? { settlementAccount } : {}),
+    }),
+    noWrites,
+    real,
+  )
 
 beforeAll(async () => {
   s3 = await startFauxqs('eu-west-1')
   await createBucket(s3.endpoint, 'eu-west-1', 'reports')
   Object.assign(process.env, { AWS_ENDPOINT_URL_S3: s3.endpoint, REPORTS_BUCKET: 'reports' })
-  world = await openWorld()
-  const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-  const options = { bank: 'HTB', name: 'Test Bank', connector: 'http', ...settings }
-  printed(await manageBank({ verb: 'create', options }))
+  service = await openSteppedService({ url: receiver.url() })
+  printed(await manageBank({ verb: 'create', options: bank.options() }))
   const createdAt = NOON.toISOString()
-  await putCredential('bt_sandbox_htb', { kind: 'bank', owner: 'HTB' as never, createdAt })
+  await putCredential(
+    'bt_sandbox_htb',
+    { kind: 'bank', owner: 'HTB' as never, createdAt },
+    [],
+    real,
+  )
   await payInto(ACCOUNT)
 })
-afterAll(async () => {
-  await world.close()
-  await s3.stop()
-})
+afterAll(() => s3.stop())
 
 const MINUTES = 60_000
 
 describe('a restore of an hour', () => {
-  test('fails, pays and refunds nothing by itself, reuses no id, and ends right by the runbook', {
+  test('fails, pays and refunds nothing automatically, reuses no id and is completed by the runbook', {
     timeout: 5 * MINUTES,
   }, async () => {
-    // A batch whose payout the bank rejects, one whose payout it has in progress, one to be paid.
+    // Three batches: the bank rejects the first payout, has the second in progress, the third is due.
     await completed()
     await runAt('22T00:00:01')
     const rejected = await newestBatch()
@@ -186,25 +197,25 @@ describe('a restore of an hour', () => {
     await payInto(ACCOUNT)
     const due = await newestBatch()
     const batches = { rejected, underway, due }
-    const before = { rejected: 'failed', underway: 'processing', due: 'pending' }
+    const statusesBefore = { rejected: 'failed', underway: 'processing', due: 'pending' }
 
-    // A refund in progress, one that is opened later, and debits in every open state.
+    // A refund in progress, a later refund, and debits in every open state.
     await passTo('24T23:40:00')
     const refunded = await completed()
     const reversedLater = await completed()
     bank.conducts.push('take its time')
     await operate('debit', 'reverse', { reference: refunded.reference, reason: 'Returned' })
-    await world.settle()
+    await service.settle()
     bank.conducts.push('take its time')
     await operate('settlement', 'process', { batch: underway })
     const toComplete = await processing()
     const toFail = await processing()
     const silent = await processing()
-    // Written, and not relayed yet: the bank takes it in the hour that is lost.
+    // Not relayed yet: the bank accepts it in the lost hour.
     const submitted = await charge()
     const open = { toComplete, toFail, silent, submitted }
-    const snapshot = structuredClone(await world.items())
-    expect(await batchesOf(batches)).toEqual(before)
+    const snapshot = structuredClone(await service.items())
+    expect(await batchesOf(batches)).toEqual(statusesBefore)
     const statuses = await statusesOf(open)
     expect(statuses).toEqual({
       toComplete: 'processing',
@@ -213,8 +224,8 @@ describe('a restore of an hour', () => {
       submitted: 'pending',
     })
 
-    // The hour that is lost.
-    await world.settle()
+    // The lost hour.
+    await service.settle()
     expect(await report(toComplete, { status: 'completed' })).toBe(200)
     expect(await report(toFail, { status: 'failed', error_message: 'Insufficient funds' })).toBe(
       200,
@@ -226,7 +237,7 @@ describe('a restore of an hour', () => {
     await runAt('25T00:00:01')
     const lostBatch = await newestBatch()
     await operate('settlement', 'retry', { batch: rejected })
-    await world.pass(300)
+    await service.pass(300)
     expect(await batchesOf(batches)).toEqual({
       rejected: 'completed',
       underway: 'completed',
@@ -241,30 +252,30 @@ describe('a restore of an hour', () => {
     expect([paid.length, refunds.length, new Set(bank.debits).size]).toEqual([3, 2, 10])
     await passTo('25T00:57:00')
 
-    // The table goes back. Messages of the lost hour are still in their queues.
-    await putBack(snapshot)
+    // The restore. Messages of the lost hour are still in their queues.
+    await restore(snapshot)
     expect(await operate('restore', 'begin', { generation: '2' })).toMatchObject({
       generation: 2,
       held: [demoProvider.id],
     })
     for (const { reference } of [submitted, lostDebit]) {
-      world.queues.put('submissions', JSON.stringify({ reference }))
+      service.queues.put('submissions', JSON.stringify({ reference }))
     }
     for (const batch of Object.values(batches)) {
-      world.queues.put('payments', JSON.stringify({ batch }))
+      service.queues.put('payments', JSON.stringify({ batch }))
     }
     for (const { reference } of [refunded, reversedLater]) {
-      world.queues.put('refunds', JSON.stringify({ reference }))
+      service.queues.put('refunds', JSON.stringify({ reference }))
     }
     for (const { reference } of Object.values(open)) {
-      world.queues.put('expiries', JSON.stringify({ reference, phase: 'processing' }))
+      service.queues.put('expiries', JSON.stringify({ reference, phase: 'processing' }))
     }
     await runAt('25T01:00:00')
-    await world.pass(300)
+    await service.pass(300)
 
-    // Nothing is decided without an operator.
+    // The service decides nothing without an operator.
     expect(await statusesOf(open)).toEqual(statuses)
-    expect(await batchesOf(batches)).toEqual(before)
+    expect(await batchesOf(batches)).toEqual(statusesBefore)
     expect((await show(refunded)).refund.status).toBe('processing')
     expect(bank.payments).toEqual(paid)
     expect(bank.refunds).toEqual(refunds)
@@ -274,23 +285,23 @@ describe('a restore of an hour', () => {
     expect(await call('settlement', 'retry', { batch: rejected })).toEqual({
       error: expect.stringContaining('payouts are held since restore 2'),
     })
-    const [newBatch] = [await newestBatch()]
+    const newBatch = await newestBatch()
     expect(newBatch).not.toBe(lostBatch)
     expect(newBatch.slice(0, 12)).toBe(lostBatch.slice(0, 12))
 
-    // An operator compares with the bank, records what it says, and releases the provider.
+    // An operator records the outcomes at the bank and releases the provider.
     const reason = 'Bank statement of 25 November'
-    const asked = { 'bank-reference': 'HTB-0002', reason }
-    await operate('debit', 'complete', { reference: toComplete.reference, ...asked })
-    await operate('debit', 'fail', { reference: toFail.reference, ...asked })
-    await operate('settlement', 'complete', { batch: due, ...asked })
+    const evidence = { 'bank-reference': 'HTB-0002', reason }
+    await operate('debit', 'complete', { reference: toComplete.reference, ...evidence })
+    await operate('debit', 'fail', { reference: toFail.reference, ...evidence })
+    await operate('settlement', 'complete', { batch: due, ...evidence })
     await operate('debit', 'reverse', { reference: reversedLater.reference, reason: 'Returned' })
-    await world.pass(120)
+    await service.pass(120)
     expect(bank.refunds).toEqual(refunds)
     await operate('restore', 'release', { provider: demoProvider.id })
-    await world.pass(120)
+    await service.pass(120)
 
-    // The bank was asked for the rest, and the silent debit timed out.
+    // The bank was queried for the other debits, and the silent one timed out.
     expect(await statusesOf(open)).toEqual({
       toComplete: 'completed',
       toFail: 'failed',
@@ -309,23 +320,23 @@ describe('a restore of an hour', () => {
     expect(bank.refunds).toEqual(refunds)
     expect(new Set(bank.debits).size).toBe(bank.debits.length)
 
-    // Life goes on: what was completed after the restore is settled and paid, once.
+    // Debits that completed after the restore are settled and paid once.
     await runAt('26T00:00:01')
     await runAt('27T00:00:01')
     expect(new Set(bank.payments).size).toBe(bank.payments.length)
     expect(bank.payments.length).toBeGreaterThan(paid.length)
 
-    // One id never names two things.
-    const told = new Map<string, string>()
-    for (const { headers, raw } of world.receiver.posts) {
+    // Ids are unique.
+    const bodies = new Map<string, string>()
+    for (const { headers, raw } of receiver.received) {
       const id = String(headers['x-svc-event-id'])
-      expect(told.get(id) ?? raw, id).toBe(raw)
-      told.set(id, raw)
+      expect(bodies.get(id) ?? raw, id).toBe(raw)
+      bodies.set(id, raw)
     }
-    const attempts = world.receiver.posts.map(({ headers }) => headers['x-svc-delivery-id'])
+    const attempts = receiver.received.map(({ headers }) => headers['x-svc-delivery-id'])
     expect(new Set(attempts).size).toBe(attempts.length)
 
-    // A reader with a cursor of the lost hour misses no event of the time since.
+    // A reader with a cursor of the lost hour misses no later event.
     const since = (await events(cursor)).ids
     const written = (await events()).ids.filter((id) => /(?:1\d|98)$/.test(id))
     expect(written.length).toBeGreaterThan(6)

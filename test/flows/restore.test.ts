@@ -3,33 +3,20 @@ import { readGeneration, writeGeneration } from '../../shared/settlement/report/
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import {
-  createProvider,
-  deliveriesPath,
-  type Provider,
-  printed,
-  type Shown,
-} from '../support/provider.ts'
+import { createProvider, deliveriesPath, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
-/** The record of restores: generations, and what they hold. A whole restore: restore-rehearsal. */
+/** The restore record: generations and held payouts (restore-rehearsal runs a whole restore). */
 
 const service = useService()
 const receiver = useReceiver()
 
-const operate = async (noun: string, verb: string, options: Record<string, string> = {}) =>
-  printed(await service.operate(noun, verb, options))
+const begin = (generation: string): Promise<Shown> =>
+  service.call('restore', 'begin', { generation })
 
-const refused = async (verb: string, options: Record<string, string> = {}) => {
-  const reply = await service.operate('restore', verb, options)
-  return 'error' in reply ? reply.error : undefined
-}
-
-const begin = (generation: string): Promise<Shown> => operate('restore', 'begin', { generation })
-
-/** What a second restore does, to a second before the first one. */
-const loseTheRecord = () => remove(keys.restore)
+/** Deletes the record, as a restore to an earlier second does. */
+const deleteRecord = () => remove(keys.restore)
 
 let provider: Provider
 let payee: Payee
@@ -46,8 +33,8 @@ beforeAll(async () => {
 })
 
 describe('before any restore', () => {
-  test('the generation is 1, and nothing is held', async () => {
-    expect(await operate('restore', 'show')).toEqual({
+  test('the generation is 1 and no provider is held', async () => {
+    expect(await service.call('restore', 'show')).toEqual({
       generation: 1,
       highest_generation: 1,
       begun_at: null,
@@ -56,13 +43,13 @@ describe('before any restore', () => {
       released: [],
       held: [],
     })
-    expect(await refused('release')).toBe('no restore has begun')
+    expect(await service.refusal('restore', 'release')).toBe('no restore has begun')
   })
 
   test.each(['1', '10', '-2', '2.5', 'next'])(
     'no restore has the generation %s',
     async (generation) => {
-      expect(await refused('begin', { generation })).toBe(
+      expect(await service.refusal('restore', 'begin', { generation })).toBe(
         '--generation: must be a whole number from 2 to 9',
       )
     },
@@ -70,11 +57,11 @@ describe('before any restore', () => {
 })
 
 describe('restore begin', () => {
-  test('holds every provider, and is recorded as a change', async () => {
+  test('holds every provider and is recorded as a change', async () => {
     const begun = await begin('2')
     expect(begun).toMatchObject({ generation: 2, released_at: null, released: [] })
     expect(begun.held).toEqual(expect.arrayContaining(['demo', 'restored', 'held']))
-    const [change] = await operate('change', 'list', { limit: '1' })
+    const [change] = await service.call('change', 'list', { limit: '1' })
     expect(change).toMatchObject({
       noun: 'restore',
       verb: 'begin',
@@ -83,13 +70,13 @@ describe('restore begin', () => {
     })
   })
 
-  test('takes no generation twice', async () => {
-    expect(await refused('begin', { generation: '2' })).toBe(
+  test('rejects a used generation', async () => {
+    expect(await service.refusal('restore', 'begin', { generation: '2' })).toBe(
       '--generation: must be above 2, the highest so far',
     )
   })
 
-  test('an event has the id of its generation, and is found by no other', async () => {
+  test('gives events ids of their generation, which no other generation finds', async () => {
     const reference = await provider.charge()
     const record = await provider.delivery(reference, 'failed', 'delivered')
     const [post] = (await receiver.events(reference, 3)).slice(-1)
@@ -112,7 +99,7 @@ describe('restore begin', () => {
     expect(body.data.map(({ id }: Shown) => String(id).slice(-2))).toEqual(['10', '11', '12'])
   })
 
-  test('no payout is sent, and the batch waits', async () => {
+  test('stops payouts, and the batch waits', async () => {
     const held = 'payouts are held since restore 2'
     await expect(payee.batch('process', batch.id)).rejects.toThrow(held)
     const { unpaid, paid } = await payee.run(nightAfter(1))
@@ -121,42 +108,46 @@ describe('restore begin', () => {
     expect((await payee.batch('show', batch.id)).status).toBe('pending')
   })
 
-  test('a later generation is needed when the table has lost the record of this one', async () => {
-    await loseTheRecord()
-    expect(await refused('begin', { generation: '2' })).toBe(
+  test('needs a later generation when the table has lost the record of this one', async () => {
+    await deleteRecord()
+    expect(await service.refusal('restore', 'begin', { generation: '2' })).toBe(
       '--generation: must be above 2, the highest so far',
     )
-    expect(await operate('restore', 'show')).toMatchObject({
+    expect(await service.call('restore', 'show')).toMatchObject({
       generation: 1,
       highest_generation: 2,
     })
     expect(await begin('3')).toMatchObject({ generation: 3 })
   })
 
-  test('that was cut off before it wrote the table is repeated with the same generation', async () => {
+  test('can be retried with the same generation when it failed before the write to the table', async () => {
     await writeGeneration({ generation: 4, isInTable: false })
     expect(await begin('4')).toMatchObject({ generation: 4 })
     expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
     await writeGeneration({ generation: 4, isInTable: false })
-    // The table has it: its last step alone was missing.
+    // The table has the generation: only the last step was missing.
     expect(await begin('4')).toMatchObject({ generation: 4 })
-    expect(await refused('begin', { generation: '4' })).toContain('must be above 4')
+    expect(await service.refusal('restore', 'begin', { generation: '4' })).toContain(
+      'must be above 4',
+    )
   })
 
-  test('leaves the bucket as the table says when the table has a higher generation', async () => {
+  test('writes the generation of the table to the bucket when it is higher', async () => {
     await writeGeneration({ generation: 1, isInTable: true })
-    expect(await refused('begin', { generation: '3' })).toContain('must be above 4')
+    expect(await service.refusal('restore', 'begin', { generation: '3' })).toContain(
+      'must be above 4',
+    )
     expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
   })
 })
 
 describe('restore release', () => {
-  test('ends the hold of one provider, whose batch is then paid', async () => {
-    const released = await operate('restore', 'release', { provider: payee.id })
+  test('releases one provider, whose batch is then paid', async () => {
+    const released = await service.call('restore', 'release', { provider: payee.id })
     expect(released.released).toEqual([payee.id])
     expect(released.held).not.toContain(payee.id)
     expect(released.held).toContain(provider.id)
-    expect(await operate('restore', 'release', { provider: payee.id })).toEqual(released)
+    expect(await service.call('restore', 'release', { provider: payee.id })).toEqual(released)
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
     const settled = await vi.waitFor(async () => {
       const { body } = await payee.send('GET', '/api/v1/payment-providers/events?per_page=100')
@@ -168,23 +159,25 @@ describe('restore release', () => {
     expect(settled.event_id).toMatch(/96$/)
   })
 
-  test('needs a provider that there is', async () => {
-    expect(await refused('release', { provider: 'nobody' })).toBe('no such provider')
+  test('rejects an unknown provider', async () => {
+    expect(await service.refusal('restore', 'release', { provider: 'nobody' })).toBe(
+      'no such provider',
+    )
   })
 
-  test('ends the hold of all, and is recorded', async () => {
-    const all = await operate('restore', 'release')
+  test('releases all providers and is recorded', async () => {
+    const all = await service.call('restore', 'release')
     expect(all).toMatchObject({ held: [], released_at: expect.stringMatching(/Z$/) })
-    expect(await operate('restore', 'release')).toEqual(all)
-    const [change] = await operate('change', 'list', { limit: '1' })
+    expect(await service.call('restore', 'release')).toEqual(all)
+    const [change] = await service.call('change', 'list', { limit: '1' })
     expect(change).toMatchObject({ verb: 'release', changed: { released_at: { from: null } } })
   })
 })
 
 test('the ninth generation is the last one', async () => {
   expect(await begin('9')).toMatchObject({ generation: 9 })
-  await loseTheRecord()
-  expect(await refused('begin', { generation: '9' })).toBe(
-    '--generation: 9 was the last one: event ids have no digit for another',
+  await deleteRecord()
+  expect(await service.refusal('restore', 'begin', { generation: '9' })).toBe(
+    '--generation: all generations up to 9 are used',
   )
 })

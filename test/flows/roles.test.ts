@@ -15,14 +15,14 @@ import { takeRefused } from '../support/permissions/record.ts'
 import { everyPermission, unusedOf } from '../support/permissions/unused.ts'
 import { useService } from '../support/running-service.ts'
 
-/** Functions in their own roles, and what they do so seldom that no other flow comes to it. */
+/** Functions in their own roles, and rare calls that no other flow makes. */
 
 const service = useService()
 
 describe('a function', () => {
   const demo = providerId('demo')
 
-  test('that calls what its row does not allow is refused, and its file of tests fails', async () => {
+  test('is denied a call that its row does not allow, which fails the test file', async () => {
     const calls = [
       () => put({ pk: 'DEBIT#DCS-20261121-ABC123', sk: 'DEBIT' }, 'debit', { amount: pesewas(1) }),
       () => put(keys.provider(demo), 'provider', {}),
@@ -42,14 +42,14 @@ describe('a function', () => {
     )
   })
 
-  test('may do the same where its row allows it, and so may a test, that has no role', async () => {
+  test('can make a call that its row allows, as can a test, which has no role', async () => {
     const key = keys.provider(providerId('planted'))
     await actingAs('manage-provider', () => put(key, 'provider', {}))
     await put(key, 'provider', {})
     expect(await actingAs('charge', () => findProvider(demo))).toMatchObject({ id: demo })
   })
 
-  test('is told of by what it never does, once all flows have run', () => {
+  test('is reported with its unused permissions once all flows have run', () => {
     const granted = everyPermission()
     const [kept, planted] = granted
     expect(unusedOf(granted.slice(0, 2), kept ? [kept] : [])).toEqual([
@@ -63,7 +63,7 @@ describe('every operation', () => {
   const path = (template: string) => template.replaceAll(/\{\w+\}/g, 'x')
 
   test.each(operationNames)(
-    '%s: a credential of the other kind of caller is 401/1401',
+    '%s replies 401/1401 to a credential of the other kind',
     async (name) => {
       const { method, caller, path: template } = operations[name]
       const credential = caller === 'bank' ? 'sk_sandbox_demo' : 'bt_sandbox_gcb'
@@ -74,7 +74,7 @@ describe('every operation', () => {
   )
 })
 
-test.each(statuses)('a list of debits that are %s', async (status) => {
+test.each(statuses)('list-debit-requests accepts the status %s', async (status) => {
   const path = `/api/v1/payment-providers/debit-requests?status=${status}`
   const reply = await service.send('GET', path, { credential: 'sk_sandbox_demo' })
   expect([reply.status, reply.body.data]).toEqual([200, []])
@@ -86,7 +86,7 @@ describe('every job', () => {
     return 'queues' in from ? from.queues.map((queue) => ({ job, queue })) : []
   })
 
-  test.each(fed)('$job: a message of $queue that it cannot read is left in it', async (row) => {
+  test.each(fed)('$job leaves an unreadable message in $queue', async (row) => {
     const event = {
       Records: [
         {
@@ -105,7 +105,7 @@ describe('every job', () => {
   })
 })
 
-describe('a report that breaks off', () => {
+describe('a failed upload of a report', () => {
   const MEGABYTE = 1024 * 1024
 
   async function* breakingOff() {
@@ -117,7 +117,7 @@ describe('a report that breaks off', () => {
     ['build-batch', batch()],
     ['manage-settlement', batch()],
     ['manage-ledger', { journal: batch().date }],
-  ] as const)('%s takes back the parts that it has written', async (name, report) => {
+  ] as const)('of %s aborts the parts that were written', async (name, report) => {
     const writing = actingAs(name, () => writeReport(report, 'csv', breakingOff()))
     await expect(writing).rejects.toThrow('do not come to the batch')
   })

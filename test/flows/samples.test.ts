@@ -6,7 +6,7 @@ import { operationNames } from '../../shared/api/operations.ts'
 import { sampleEvent, useService } from '../support/running-service.ts'
 import { sampleReplies } from '../support/sample-replies.ts'
 
-/** Every sample event in events/, through the Lambda Invoke API, as `npm run invoke` sends it. */
+/** Sample events from events/, sent through the Lambda Invoke API as by `npm run invoke`. */
 
 const service = useService()
 
@@ -22,7 +22,7 @@ const invoke = async (name: string, event: unknown) => {
 const bodyOf = (reply: unknown) => JSON.parse((reply as { body: string }).body)
 
 describe('sample events', () => {
-  test.each(functionRows.map(({ name }) => name))('%s', async (name) => {
+  test.each(functionRows.map(({ name }) => name))('of %s gets its reply', async (name) => {
     const { status, headers, reply } = await invoke(name, await sampleEvent(name))
     expect(status).toBe(200)
     expect(headers.get('x-amz-function-error')).toBeNull()
@@ -30,7 +30,7 @@ describe('sample events', () => {
     expect(sampleReplies).toHaveProperty(name)
   })
 
-  test('those of the API are as operations.ts has them: else npm run events', () => {
+  test('of the API match operations.ts (npm run events writes them)', () => {
     const files = Object.entries(sampleFiles())
     for (const [name, text] of files) {
       expect(readFileSync(`events/${name}.json`, 'utf8'), name).toBe(text)
@@ -40,7 +40,7 @@ describe('sample events', () => {
     )
   })
 
-  test('a sample follows a debit through its life when it is given its reference', async () => {
+  test('of several operations work on one debit with its reference', async () => {
     const charged = await invoke('charge', await sampleEvent('charge'))
     const { reference } = bodyOf(charged.reply).data
     const event = JSON.stringify(await sampleEvent('get-debit-request'))
@@ -53,7 +53,7 @@ describe('sample events', () => {
 })
 
 describe('the Invoke API', () => {
-  test('a function that does not exist: 404; an event that is no JSON: 400', async () => {
+  test('replies 404 for an unknown function and 400 for an event that is not JSON', async () => {
     const unknown = await invoke('nobody', {})
     expect(unknown.status).toBe(404)
     expect(unknown.headers.get('x-amzn-errortype')).toBe('ResourceNotFoundException')
@@ -64,7 +64,7 @@ describe('the Invoke API', () => {
     expect(response.status).toBe(400)
   })
 
-  test('a function that throws: 200 with the header that marks it', async () => {
+  test('replies 200 with the error header for a function that throws', async () => {
     const { status, headers, reply } = await invoke('relay', null)
     expect(status).toBe(200)
     expect(headers.get('x-amz-function-error')).toBe('Unhandled')
@@ -72,7 +72,7 @@ describe('the Invoke API', () => {
   })
 })
 
-// The resolver refuses a label of 64 letters itself: no network is asked.
+// The resolver rejects a label of 64 letters without a network request.
 const NOWHERE = `https://${'x'.repeat(64)}.test/`
 
 describe('operator verbs', () => {
@@ -81,10 +81,10 @@ describe('operator verbs', () => {
     ['provider', 'show', {}, '--provider: is required'],
     ['provider', 'show', { provider: 'nobody' }, 'no such provider'],
     ['provider', 'show', { provider: 'demo', colour: 'red' }, '--colour: is not an option'],
-    ['provider', 'create', { provider: 'demo', name: 'Again' }, 'exists already'],
+    ['provider', 'create', { provider: 'demo', name: 'Again' }, 'already exists'],
     ['provider', 'update', { provider: 'demo', 'daily-limit': '5' }, '--daily-limit: '],
     ['provider', 'update', { provider: 'demo', 'allow-list': '10.0.0.0/33' }, '--allow-list: '],
-    ['credential', 'issue', {}, 'name either --provider or --bank'],
+    ['credential', 'issue', {}, 'either --provider or --bank is required'],
     ['credential', 'issue', { bank: 'XXX' }, 'no such bank'],
     ['webhook', 'set', { provider: 'demo', url: 'http://example.com/' }, '--url: must use https'],
     ['webhook', 'set', { provider: 'demo', url: 'https://u:p@example.com/' }, '--url: must not'],
@@ -100,13 +100,13 @@ describe('operator verbs', () => {
     ['debit', 'show', { reference: 'x' }, '--reference: '],
   ]
 
-  test.each(errors)('%s %s %o is refused in one line', async (noun, verb, options, line) => {
+  test.each(errors)('refuse %s %s %o in one line', async (noun, verb, options, line) => {
     const reply = await service.operate(noun, verb, options)
     expect((reply as { error: string }).error).toContain(line)
     expect((reply as { error: string }).error).not.toContain('\n')
   })
 
-  test('a webhook keeps its secret and its settings until they are changed', async () => {
+  test('keep the secret and the settings of a webhook until they are changed', async () => {
     const set = async (options: Record<string, string>) =>
       (
         (await service.operate('webhook', 'set', { provider: 'other', ...options })) as {

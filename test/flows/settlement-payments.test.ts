@@ -2,11 +2,10 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { printed, type Shown } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
-/** A batch from its bank to its provider: the payment, and the event that tells of it. */
+/** The payout of a batch by its bank and the settlement.completed event (docs/api.md#payouts). */
 
 const service = useService()
 const receiver = useReceiver()
@@ -14,14 +13,10 @@ const bank = useHttpBank()
 
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
 
-beforeAll(async () => {
-  const settings = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-  const options = { bank: 'HTB', name: 'Test Bank', connector: 'http', ...settings }
-  printed(await service.operate('bank', 'create', options))
-})
+beforeAll(() => service.call('bank', 'create', bank.options()))
 
-/** A provider that is paid at the bank with an endpoint of its own, and its first batch. */
-const paidThere = async (id: string): Promise<{ payee: Payee; batch: Shown }> => {
+/** Creates a provider with an account at the HTTP bank, and its first batch. */
+const createBatch = async (id: string): Promise<{ payee: Payee; batch: Shown }> => {
   const account = { 'settlement-bank': 'HTB', 'settlement-account': '7001007001' }
   const payee = await createPayee(service, id, account)
   await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
@@ -29,16 +24,13 @@ const paidThere = async (id: string): Promise<{ payee: Payee; batch: Shown }> =>
   return { payee, batch: (await payee.run(first)).built[0] }
 }
 
-const requestsFor = ({ uuid }: Shown) =>
-  bank.requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid))
-
 const feedOf = async (payee: Payee, event: string): Promise<Shown[]> => {
   const { body } = await payee.send('GET', '/api/v1/payment-providers/events?per_page=100')
-  return body.data.filter((one: Shown) => one.event === event)
+  return body.data.filter((item: Shown) => item.event === event)
 }
 
-/** The one event of a batch, once the feed has it. */
-const told = (payee: Payee, { id }: Shown): Promise<Shown> =>
+/** Waits until the feed has the event of a batch. */
+const eventOf = (payee: Payee, { id }: Shown): Promise<Shown> =>
   vi.waitFor(
     async () => {
       const events = await feedOf(payee, 'settlement.completed')
@@ -49,10 +41,10 @@ const told = (payee: Payee, { id }: Shown): Promise<Shown> =>
     { timeout: 15_000, interval: 100 },
   )
 
-describe('a bank with an endpoint of its own', () => {
-  test('is told of a batch on the day after, and pays it once', async () => {
-    const { payee, batch } = await paidThere('paid-there')
-    expect(requestsFor(batch)).toEqual([])
+describe('a payout at an HTTP bank', () => {
+  test('is sent on the next day and paid once', async () => {
+    const { payee, batch } = await createBatch('paid-there')
+    expect(bank.requestsFor(batch.uuid)).toEqual([])
     const { paid } = await payee.run(second)
     expect(paid).toMatchObject([
       {
@@ -64,7 +56,7 @@ describe('a bank with an endpoint of its own', () => {
     ])
     await expect(payee.run(second)).rejects.toThrow('5002')
     await expect(payee.batch('process', batch.id)).rejects.toThrow('5005')
-    expect(requestsFor(batch)).toMatchObject([
+    expect(bank.requestsFor(batch.uuid)).toMatchObject([
       {
         method: 'POST',
         body: {
@@ -82,27 +74,27 @@ describe('a bank with an endpoint of its own', () => {
     expect(event?.body.data.settlement).toMatchObject({ status: 'completed', paid: 118.69 })
   })
 
-  test('that takes its time is asked again, and pays once', async () => {
-    const { payee, batch } = await paidThere('takes-its-time')
+  test('in progress is queried and paid once', async () => {
+    const { payee, batch } = await createBatch('in-progress')
     bank.conducts.push('take its time')
     expect((await payee.run(second)).paid).toMatchObject([{ id: batch.id, status: 'processing' }])
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
-    expect(requestsFor(batch).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(bank.requestsFor(batch.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
     expect(bank.payments.filter((uuid) => uuid === batch.uuid)).toHaveLength(1)
   })
 
-  test('whose answer is lost is asked before it is told again, and pays once', async () => {
-    const { payee, batch } = await paidThere('answer-lost')
+  test('whose reply is lost is queried before it is sent again, and is paid once', async () => {
+    const { payee, batch } = await createBatch('answer-lost')
     bank.conducts.push('accept, then break off')
-    // The run leaves it to the job, which asks.
+    // The run leaves the query to the job.
     expect(await payee.run(second)).toMatchObject({ paid: [], unpaid: [], in_work: [batch.id] })
-    await told(payee, batch)
-    expect(requestsFor(batch).map(({ method }) => method)).toEqual(['POST', 'GET'])
+    await eventOf(payee, batch)
+    expect(bank.requestsFor(batch.uuid).map(({ method }) => method)).toEqual(['POST', 'GET'])
     expect(bank.payments.filter((uuid) => uuid === batch.uuid)).toHaveLength(1)
   })
 
-  test('that will not pay: failed with its reason, and no event; a retry is another payment', async () => {
-    const { payee, batch } = await paidThere('rejected-there')
+  test('that the bank rejects fails with a reason and no event, and its retry has a new uuid', async () => {
+    const { payee, batch } = await createBatch('rejected-there')
     bank.conducts.push('reject')
     const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
     expect((await payee.run(second)).paid).toMatchObject([failed])
@@ -120,8 +112,8 @@ describe('a bank with an endpoint of its own', () => {
     const retried = await payee.batch('retry', batch.id)
     expect(retried).toMatchObject({ status: 'completed', failure: null })
     expect(bank.payments.filter((uuid) => uuid === retried.uuid)).toHaveLength(1)
-    // The feed has what happened in its order: nothing was told before this.
-    const { data } = await told(payee, batch)
+    // The feed is in order: no earlier event was published.
+    const { data } = await eventOf(payee, batch)
     expect(data.settlement.uuid).toBe(retried.uuid)
     const sent = await receiver.events(batch.id, 1)
     expect(sent.map(({ body: { data: told } }) => told.settlement.status)).toEqual(['completed'])
@@ -129,7 +121,7 @@ describe('a bank with an endpoint of its own', () => {
 })
 
 describe('settlement.completed', () => {
-  test('is signed, and has the batch with its amounts as numbers; its name is no variant', async () => {
+  test('is signed, has the batch with amounts as numbers, and has no name variant', async () => {
     const payee = await createPayee(service, 'subscribed')
     const { secret } = await payee.webhook('set', {
       url: receiver.url(),
@@ -169,10 +161,10 @@ describe('settlement.completed', () => {
     })
     const headers = sent.headers as Record<string, string>
     expect(() => new Webhook(secret).verify(sent.raw, headers)).not.toThrow()
-    expect(await told(payee, batch)).toEqual(sent.body)
+    expect(await eventOf(payee, batch)).toEqual(sent.body)
   })
 
-  test('is delivered again on the word of its provider, under the same event id', async () => {
+  test('is redelivered on request with the same event id', async () => {
     const payee = await createPayee(service, 'redelivers')
     await payee.webhook('set', { url: receiver.url(), events: 'settlement.completed' })
     await payee.complete('100.00')
@@ -182,7 +174,7 @@ describe('settlement.completed', () => {
     const id = sent?.body.event_id.replace('evt_', '')
     await vi.waitFor(async () => {
       const options = { reference: batch.id }
-      expect(printed(await service.operate('delivery', 'list', options))).toMatchObject([
+      expect(await service.call('delivery', 'list', options)).toMatchObject([
         { id: Number(id), event: 'settlement.completed', status: 'delivered', attempt_count: 1 },
       ])
     }, 5_000)
@@ -199,17 +191,17 @@ describe('settlement.completed', () => {
     expect((await other.send('POST', path)).status).toBe(404)
   })
 
-  test('is not sent to who has not asked for it, but stands in the feed', async () => {
+  test('is not sent without a subscription, but is in the feed', async () => {
     const payee = await createPayee(service, 'not-subscribed')
     await payee.webhook('set', { url: receiver.url() })
     const [reference = ''] = await payee.complete('100.00')
     const [batch] = (await payee.run(first)).built
     await payee.run(second)
-    const { event_id } = await told(payee, batch)
+    const { event_id } = await eventOf(payee, batch)
     const path = `/api/v1/payment-providers/deliveries/${event_id.slice(4)}/redeliver`
     const { status, body } = await payee.send('POST', path)
     expect([status, body.error.code]).toEqual([403, 4403])
-    // Of the same priority, and later.
+    // A later event of the same priority.
     await payee.reverse(reference)
     await receiver.events(reference, 5)
     const sent = receiver.received.map(({ body: { data } }) => data.settlement?.id)

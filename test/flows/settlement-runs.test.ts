@@ -1,11 +1,19 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { createProvider, FAILS_AT_ONCE, printed, type Shown } from '../support/provider.ts'
+import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, updatePath, useService } from '../support/running-service.ts'
+import {
+  CHARGE,
+  chargeBody,
+  FAILS_AT_ONCE,
+  printed,
+  type Shown,
+  updatePath,
+  useService,
+} from '../support/running-service.ts'
 
-/** Settlement and reversal as an operator has them done. */
+/** Settlement runs and reversals by an operator. */
 
 const service = useService()
 const receiver = useReceiver()
@@ -14,14 +22,11 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 const [first, second, third] = [nightAfter(0), nightAfter(1), nightAfter(2)]
 
-const error = async (verb: string, options: Record<string, string>): Promise<string> =>
-  ((await service.operate('settlement', verb, options)) as { error: string }).error
-
 const list = async ({ id }: Payee): Promise<Shown[]> =>
-  printed(await service.operate('settlement', 'list', { provider: id }))
+  await service.call('settlement', 'list', { provider: id })
 
 describe('settlement run', () => {
-  test('settles what was completed before its day, and asked again nothing twice', async () => {
+  test('settles the debits completed before its day, and nothing twice', async () => {
     const payee = await createPayee(service, 'run-twice')
     const references = await payee.complete('100.00', '50.00', '1.50')
     const ran = await payee.run(first)
@@ -33,7 +38,7 @@ describe('settlement run', () => {
     expect(lines.map(({ reference }: Shown) => reference).sort()).toEqual(references.sort())
   })
 
-  test('two at once settle each debit once', async () => {
+  test('settles each debit once when two runs are concurrent', async () => {
     const payee = await createPayee(service, 'run-at-once')
     const references = await payee.complete('1.00', '2.00', '3.00', '4.00')
     await Promise.allSettled([payee.run(first), payee.run(first), payee.run(second)])
@@ -44,7 +49,7 @@ describe('settlement run', () => {
     expect(settled.sort()).toEqual(references.sort())
   })
 
-  test('of the next day pays; what it builds itself waits a day longer', async () => {
+  test('of the next day pays the batch, and its own batch waits another day', async () => {
     const payee = await createPayee(service, 'paid')
     await payee.complete('100.00')
     const { built: earlier } = await payee.run(first)
@@ -64,7 +69,7 @@ describe('settlement run', () => {
     expect((await payee.run(third)).paid).toMatchObject([{ id: built[0].id, paid: '9.85' }])
   })
 
-  test('for one provider pays nobody else', async () => {
+  test('for one provider pays no other provider', async () => {
     const [one, other] = await Promise.all([
       createPayee(service, 'pays-one'),
       createPayee(service, 'pays-other'),
@@ -76,16 +81,18 @@ describe('settlement run', () => {
     expect(await list(other)).toEqual([theirs])
   })
 
-  test('of a day before anything was completed has nothing to do', async () => {
+  test('of a day without completed debits builds nothing', async () => {
     const options = { date: '2020-01-01' }
-    expect(printed(await service.operate('settlement', 'run', options))).toEqual({
+    expect(await service.call('settlement', 'run', options)).toEqual({
       ...options,
       built: [],
       paid: [],
       unpaid: [],
       in_work: [],
     })
-    expect(await error('run', { ...options, provider: 'demo' })).toContain('5002')
+    expect(await service.refusal('settlement', 'run', { ...options, provider: 'demo' })).toContain(
+      '5002',
+    )
   })
 
   test.each([
@@ -105,25 +112,27 @@ describe('settlement run', () => {
     ['process', { batch: 'DCS-20200101-ZZZZZZ' }, '--batch: must be a batch like'],
     ['retry', { batch: 'STL-20200101-ZZZZZZ' }, 'Settlement batch not found (5404)'],
   ] as const)('settlement %s %o is refused in one line', async (verb, options, line) => {
-    expect(await error(verb, options)).toContain(line)
+    expect(await service.refusal('settlement', verb, options)).toContain(line)
   })
 
   describe('in production', () => {
     beforeAll(() => vi.stubEnv('STAGE', 'production'))
     afterEach(() => vi.unstubAllEnvs())
 
-    test('no day to come is settled before it is there; today is', async () => {
+    test('accepts the current day and rejects future days', async () => {
       const today = dayOf(new Date())
-      expect(await error('run', { date: dayAfter(today), provider: 'demo' })).toContain(
-        '--date: must not be a day to come',
-      )
-      expect(await error('run', { date: today, provider: 'demo' })).toContain('5002')
+      expect(
+        await service.refusal('settlement', 'run', { date: dayAfter(today), provider: 'demo' }),
+      ).toContain('--date: must not be in the future')
+      expect(
+        await service.refusal('settlement', 'run', { date: today, provider: 'demo' }),
+      ).toContain('5002')
     })
   })
 })
 
 describe('settlement process', () => {
-  test('pays a batch once: asked again, 5005', async () => {
+  test('pays a batch once and then gets 5005', async () => {
     const payee = await createPayee(service, 'processed')
     await payee.complete('20.00')
     const [{ id }] = (await payee.run(first)).built
@@ -133,10 +142,10 @@ describe('settlement process', () => {
     expect(await payee.batch('show', id)).toEqual((await list(payee))[0])
   })
 
-  test('without an account it waits, and tells why, until there is one', async () => {
+  test('waits for an account and returns the reason', async () => {
     const none = { 'settlement-account': 'none' }
     const payee = await createPayee(service, 'no-account')
-    printed(await service.operate('provider', 'update', { provider: payee.id, ...none }))
+    await service.call('provider', 'update', { provider: payee.id, ...none })
     await payee.complete('20.00')
     const [{ id }] = (await payee.run(first)).built
     const { paid, unpaid } = await payee.run(second)
@@ -146,7 +155,7 @@ describe('settlement process', () => {
     await expect(payee.batch('process', id)).rejects.toThrow(details)
     const account = { 'settlement-bank': 'ECO', 'settlement-account': '2441007001' }
     const settings = { ...account, 'settlement-name': 'Payee Ltd' }
-    printed(await service.operate('provider', 'update', { provider: payee.id, ...settings }))
+    await service.call('provider', 'update', { provider: payee.id, ...settings })
     expect((await payee.run(third)).paid).toMatchObject([
       { id, bank_reference: expect.stringMatching(/^ECO-/) },
     ])
@@ -154,11 +163,11 @@ describe('settlement process', () => {
 })
 
 describe('settlement retry', () => {
-  test('pays what the bank would not, under another uuid', async () => {
+  test('pays a rejected batch under a new uuid', async () => {
     const payee = await createPayee(service, 'retried', { 'settlement-account': '1041000000' })
     await payee.complete('20.00')
     const [{ id, uuid }] = (await payee.run(first)).built
-    await expect(payee.batch('retry', id)).rejects.toThrow('only a batch that failed')
+    await expect(payee.batch('retry', id)).rejects.toThrow('only a failed batch')
     expect((await payee.run(second)).paid).toMatchObject([
       { id, status: 'failed', failure: 'The account cannot be paid', failed_at: TIME, uuid },
     ])
@@ -166,7 +175,7 @@ describe('settlement retry', () => {
     await expect(payee.run(third)).rejects.toThrow('5002')
     const account = { 'settlement-bank': 'GCB', 'settlement-account': '1041007002' }
     const settings = { ...account, 'settlement-name': 'Payee Ltd' }
-    printed(await service.operate('provider', 'update', { provider: payee.id, ...settings }))
+    await service.call('provider', 'update', { provider: payee.id, ...settings })
     const retried = await payee.batch('retry', id)
     expect(retried).toMatchObject({ status: 'completed', failure: null, failed_at: null })
     expect(retried.uuid).not.toBe(uuid)
@@ -174,7 +183,7 @@ describe('settlement retry', () => {
 })
 
 describe('settlement report', () => {
-  test('is a document, or a file that is printed as it stands', async () => {
+  test('prints a document or an unchanged file', async () => {
     const payee = await createPayee(service, 'reported')
     const [reference = ''] = await payee.complete('20.00')
     const [batch] = (await payee.run(first)).built
@@ -200,7 +209,7 @@ describe('settlement report', () => {
 })
 
 describe('debit reverse', () => {
-  test('of a completed one: the event with its reason; again, the same and no other', async () => {
+  test('sends the event with the reason, and a repeat returns the same reversal', async () => {
     const payee = await createPayee(service, 'reverses')
     await payee.webhook('set', { url: receiver.url() })
     const [reference = ''] = await payee.complete('20.00')
@@ -223,12 +232,12 @@ describe('debit reverse', () => {
         metadata: { reversal_reason: 'Customer disputes it' },
       },
     })
-    // Reversed before its settlement, it leaves it.
+    // A debit that is reversed before its settlement is not settled.
     await expect(payee.run(first)).rejects.toThrow('5002')
     expect(reversed.history).toHaveLength(5)
   })
 
-  test('of a settled one: taken back once, by the next batch', async () => {
+  test('of a settled debit is deducted once by the next batch', async () => {
     const payee = await createPayee(service, 'takes-back')
     const [reference = ''] = await payee.complete('20.00', '1.00')
     const [{ id }] = (await payee.run(first)).built
@@ -239,11 +248,11 @@ describe('debit reverse', () => {
       batch_id: id,
       adjusted_in: built[0].id,
     })
-    await expect(payee.batch('process', built[0].id)).rejects.toThrow('below zero')
+    await expect(payee.batch('process', built[0].id)).rejects.toThrow('the net is negative')
     await payee.complete('100.00')
     const [later] = (await payee.run(third)).built
     expect(later).toMatchObject({ net: '98.50', adjustments: '0.00' })
-    // What was paid too much is kept back from the next payment.
+    // The next payout is reduced by the overpaid amount.
     expect((await payee.run(nightAfter(3))).paid).toMatchObject([{ id: later.id, paid: '78.80' }])
     expect(await payee.batch('show', built[0].id)).toMatchObject({
       status: 'completed',
@@ -252,7 +261,7 @@ describe('debit reverse', () => {
     })
   })
 
-  test('of one that was not completed is refused, and a reversed one stays so', async () => {
+  test('of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
     const provider = await createProvider(service, 'refused')
     const reverse = (reference: string) =>
       service.operate('debit', 'reverse', { reference, reason: 'Dispute' })
@@ -284,7 +293,7 @@ describe('debit reverse', () => {
     [{}, '--reason: is required'],
     [{ reason: '' }, '--reason: '],
     [{ reason: 'x'.repeat(201) }, '--reason: '],
-  ])('%o is refused in one line', async (options, line) => {
+  ])('with %o is refused in one line', async (options, line) => {
     const reference = 'DCS-20200101-ZZZZZZ'
     const reply = await service.operate('debit', 'reverse', { reference, ...options })
     expect((reply as { error: string }).error).toContain(line)

@@ -8,10 +8,9 @@ import { findOpenBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
 import { providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import type { Shown } from '../support/provider.ts'
-import { type Reply, statusPath, useService } from '../support/running-service.ts'
+import { type Reply, type Shown, statusPath, useService } from '../support/running-service.ts'
 
-/** What a provider sees of its settlement. */
+/** Settlement reads of a provider (docs/api.md#settlement-reads). */
 
 const service = useService()
 
@@ -22,12 +21,12 @@ const reportPath = (id: string, format = '') =>
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** Everything of a reply but ids and times. */
+/** Returns a reply without its request id and time. */
 const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, meta: undefined })
 
 let payee: Payee
 let stranger: Payee
-/** A payee's batches of three nights: two debits; one; one, and one of the first taken back. */
+/** The batches of three nights: two debits; one; one with an adjustment of a debit of the first. */
 let first: Shown
 let second: Shown
 let third: Shown
@@ -60,7 +59,7 @@ beforeAll(async () => {
 })
 
 describe('list-settlements', () => {
-  test('the provider’s batches, the newest first, as they stand now', async () => {
+  test('returns the batches of the provider in their current state, newest first', async () => {
     const { status, body } = await get(LIST)
     expect(status).toBe(200)
     expect(body.data.map(({ id }: Shown) => id)).toEqual([third.id, second.id, first.id])
@@ -73,7 +72,7 @@ describe('list-settlements', () => {
     expect(body.data[0]).toEqual(third)
   })
 
-  test('by cursor as far as they go, in pages of any size', async () => {
+  test('returns pages of any size by cursor', async () => {
     for (const perPage of [1, 2, 3]) {
       const seen: string[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
@@ -86,7 +85,7 @@ describe('list-settlements', () => {
     }
   })
 
-  test('another provider sees its own batches, and cannot use the cursor', async () => {
+  test('returns to another provider its own batches and rejects the cursor', async () => {
     const { next_cursor: cursor, has_more } = (await get(`${LIST}?per_page=1`)).body.meta
     expect(has_more).toBe(true)
     const theirs = await get(LIST, stranger)
@@ -98,7 +97,7 @@ describe('list-settlements', () => {
   test.each([
     ['cursor', ['', 'x', 'MjAyNi0xMS0yMQ', 'MjAyNi0xMS0yMiMwMDAxIzE', '%27']],
     ['per_page', ['', '0', '101', '-1', '1.5', 'all', '2&per_page=2']],
-  ])('a malformed %s: 422/1007', async (name, values) => {
+  ])('rejects a malformed %s with 422/1007', async (name, values) => {
     for (const value of values) {
       const { status, body } = await get(`${LIST}?${name}=${value}`)
       expect([status, body.error?.code, Object.keys(body.details ?? {})], value).toEqual([
@@ -111,7 +110,7 @@ describe('list-settlements', () => {
 })
 
 describe('get-settlement', () => {
-  test('a batch that was paid, with its sums in text', async () => {
+  test('returns a paid batch with sums as text', async () => {
     const { status, body } = await get(pathOf(first.id))
     expect(status).toBe(200)
     expect(body.data).toEqual({
@@ -124,7 +123,7 @@ describe('get-settlement', () => {
       count: 2,
       debits: 2,
       gross: '133.33',
-      // 1.50, and 0.49995 to the even neighbour.
+      // 1.50 plus 0.49995, which is rounded half to even.
       fee: '2.00',
       adjustments: '0.00',
       net: '131.33',
@@ -141,7 +140,7 @@ describe('get-settlement', () => {
     })
   })
 
-  test('one that takes a debit back: net = gross - fee + adjustments', async () => {
+  test('returns net = gross - fee + adjustments for a batch with an adjustment', async () => {
     expect((await get(pathOf(third.id))).body.data).toMatchObject({
       status: 'pending',
       count: 2,
@@ -154,7 +153,7 @@ describe('get-settlement', () => {
     })
   })
 
-  test('a debit says where it was settled, and where it was taken back', async () => {
+  test('is named by its debits, also for adjustments', async () => {
     const settlementOf = async (reference: string) =>
       (await get(statusPath(reference))).body.data.settlement
     expect(await settlementOf(kept)).toEqual({ batch_id: first.id, adjusted_in: null })
@@ -164,8 +163,8 @@ describe('get-settlement', () => {
   })
 })
 
-/** A batch of which a run has written one line, and then no more. */
-const brokenOff = async (provider: Payee): Promise<BatchId> => {
+/** Writes a batch whose run stopped after one line. */
+const abandonedBatch = async (provider: Payee): Promise<BatchId> => {
   const [reference = ''] = await provider.complete('10.00')
   const debit = await findDebit(reference as Parameters<typeof findDebit>[0])
   if (!debit) throw new Error(`${reference} is gone`)
@@ -185,7 +184,7 @@ describe('get-settlement-report', () => {
     ...fields,
   })
 
-  test('as JSON: the batch, its lines and their sums, in the envelope', async () => {
+  test('returns the batch, its lines and their sums as JSON in the envelope', async () => {
     const { status, body } = await get(reportPath(third.id))
     expect(status).toBe(200)
     const { count, debits, gross, fee, adjustments, net } = third
@@ -206,7 +205,7 @@ describe('get-settlement-report', () => {
     })
   })
 
-  test('as a CSV file, under the headers of every reply', async () => {
+  test('returns a CSV file with the headers of every reply', async () => {
     const { status, headers, body } = await get(reportPath(third.id, 'csv'))
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -226,7 +225,7 @@ describe('get-settlement-report', () => {
     expect(rest).toEqual([''])
   })
 
-  test('a report is what it was when the batch was sealed: payment does not change it', async () => {
+  test('returns the report of the sealed batch, which the payout does not change', async () => {
     const { body } = await get(reportPath(first.id))
     expect(body.data.batch).toMatchObject({ id: first.id, status: 'pending', paid: null })
   })
@@ -240,9 +239,9 @@ describe('get-settlement-report', () => {
     ])
   })
 
-  test('of a batch that is being built: 400/5001, its sums null; the next run goes on', async () => {
+  test('gets 400/5001 for an unsealed batch, which the next run completes', async () => {
     const builder = await createPayee(service, 'broken-off')
-    const id = await brokenOff(builder)
+    const id = await abandonedBatch(builder)
     const { status, body } = await get(reportPath(id), builder)
     expect([status, body.error.code, body.details]).toEqual([400, 5001, 'the batch is being built'])
     expect((await get(pathOf(id), builder)).body.data).toMatchObject({
@@ -258,7 +257,7 @@ describe('get-settlement-report', () => {
     expect((await get(reportPath(id), builder)).status).toBe(200)
   })
 
-  test('one too large for a reply: 303, and an address where it is', async () => {
+  test('redirects with 303 to a report that is too large for a reply', async () => {
     const megabyte = 'x'.repeat(1024 * 1024)
     async function* large() {
       for (let n = 0; n < 5; n += 1) yield megabyte
@@ -273,13 +272,13 @@ describe('get-settlement-report', () => {
   })
 })
 
-describe('what is not there', () => {
+describe('settlement reads', () => {
   const ids = () => [foreign.id, 'STL-20261122-ZZZZZZ', 'STL-20261122', kept, 'x', '%27%20OR%201']
 
   test.each([
     ['get-settlement', pathOf],
     ['get-settlement-report', reportPath],
-  ])('%s: foreign, unknown and malformed get the same 404/5404', async (_name, path) => {
+  ])('of foreign, unknown and malformed ids get the same 404/5404: %s', async (_name, path) => {
     const replies = await Promise.all(ids().map((id) => get(path(id))))
     expect(replies[0]).toMatchObject({
       status: 404,
@@ -288,7 +287,7 @@ describe('what is not there', () => {
     expect(new Set(replies.map(shown)).size).toBe(1)
   })
 
-  test('for a bank there is no settlement: 401/1401', async () => {
+  test('reject the token of a bank with 401/1401', async () => {
     for (const path of [LIST, pathOf(first.id), reportPath(first.id)]) {
       const { status, body } = await service.send('GET', path, { credential: 'bt_sandbox_gcb' })
       expect([status, body.error.code], path).toEqual([401, 1401])

@@ -4,16 +4,16 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../shared/api/operations.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { printed } from '../support/provider.ts'
 import {
   CHARGE,
   chargeBody,
+  printed,
   type Reply,
   sampleEvent,
   useService,
 } from '../support/running-service.ts'
 
-/** A provider that signs its requests (specification, Authentication, 6), over HTTP. */
+/** Signed requests of a provider (docs/api.md#request-signing). */
 
 const service = useService()
 const SECRET = 'rs_sandbox_signed'
@@ -35,11 +35,8 @@ const sign = ({ method = 'POST', path = CHARGE, body = '', secret = SECRET, at }
 const charge = (body: string, headers: Record<string, string>): Promise<Reply> =>
   service.send('POST', CHARGE, { credential: 'sk_sandbox_signed', body, headers })
 
-/** GET of a target exactly as it is spelled; fetch would spell some of them in its own way. */
-const overTheWire = (
-  target: string,
-  headers: Record<string, string>,
-): Promise<number | undefined> =>
+/** Sends GET with the exact target; fetch would normalize it. */
+const getRaw = (target: string, headers: Record<string, string>): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const { hostname: host, port } = new URL(service.sandbox().address)
     const Authorization = 'Bearer sk_sandbox_signed'
@@ -59,7 +56,7 @@ const answer = ({ status, body }: Reply): string =>
 
 const fresh = (): string => JSON.stringify(chargeBody())
 
-test('a signed charge is accepted, and repeated it is the same debit', async () => {
+test('a signed charge is accepted, and a repeat returns the same debit', async () => {
   const body = fresh()
   const headers = sign({ body })
   const first = await charge(body, headers)
@@ -69,7 +66,7 @@ test('a signed charge is accepted, and repeated it is the same debit', async () 
   expect(replayed.headers.get('idempotent-replayed')).toBe('true')
 })
 
-describe('what is refused', () => {
+describe('a rejected signature', () => {
   const body = fresh()
   const good = () => sign({ body })
   const { 'X-Signature': _s, ...unsigned } = good()
@@ -95,7 +92,7 @@ describe('what is refused', () => {
     ],
   ]
 
-  test.each(rows)('%s', async (_name, headers, expected) => {
+  test.each(rows)('with %s gets the published error', async (_name, headers, expected) => {
     expect(answer(await charge(body, headers()))).toBe(expected)
   })
 
@@ -107,13 +104,13 @@ describe('what is refused', () => {
     '0x6afd8f80',
     '-1795000000',
     '179500000x',
-  ])('timestamp %s: 400/1400', async (timestamp) => {
+  ])('with the timestamp %s gets 400/1400', async (timestamp) => {
     const headers = { ...good(), 'X-Timestamp': timestamp }
     expect(answer(await charge(body, headers))).toBe('400/1400 Invalid timestamp format')
   })
 })
 
-describe('a query', () => {
+describe('the query string', () => {
   const list = (query: string, signed = query) =>
     service.send('GET', `${LIST}?${query}`, {
       credential: 'sk_sandbox_signed',
@@ -135,15 +132,15 @@ describe('a query', () => {
     '?a',
     '?',
     '?a=1&',
-  ])('%s is signed as it is sent, and as nothing else', async (query) => {
+  ])('%s is signed as it is sent and in no other form', async (query) => {
     const banks = '/api/v1/payment-providers/banks'
     const read = (signed: string) =>
-      overTheWire(`${banks}${query}`, sign({ method: 'GET', path: `${banks}${signed}` }))
+      getRaw(`${banks}${query}`, sign({ method: 'GET', path: `${banks}${signed}` }))
     expect(await read(query)).toBe(200)
     expect(await read(`${query}1`)).toBe(401)
   })
 
-  test('that was changed after signing: 401/1401', async () => {
+  test('that changes after signing gets 401/1401', async () => {
     for (const [sent, signed] of [
       ['status=failed', 'status=completed'],
       ['status=completed&page=2', 'status=completed'],
@@ -155,16 +152,16 @@ describe('a query', () => {
   })
 })
 
-test('the path is signed as it is sent, encoded', async () => {
+test('the path is signed in its encoded form', async () => {
   const path = (phone: string) => `/api/v1/payment-providers/banks/lookup/${phone}`
   const read = (sent: string, signed: string) =>
-    overTheWire(path(sent), sign({ method: 'GET', path: path(signed) }))
+    getRaw(path(sent), sign({ method: 'GET', path: path(signed) }))
   expect(await read('%2B233241234567', '%2B233241234567')).toBe(200)
   expect(await read('+233241234567', '+233241234567')).toBe(200)
   expect(await read('%2B233241234567', '+233241234567')).toBe(401)
 })
 
-test('every operation of a provider verifies, also one that answers 404', async () => {
+test('every operation of a provider verifies signatures, also when it replies 404', async () => {
   const reference = 'DCS-20261121-ABC123'
   const parameters = {
     reference,
@@ -172,7 +169,7 @@ test('every operation of a provider verifies, also one that answers 404', async 
     identifier: 'GCB',
     phone_number: '%2B1',
   }
-  // A key has 30 rejections a minute, and other tests of this file use some of the common one's.
+  // Each key has 30 rejections a minute; other tests use some of the common key.
   const issued = await service.operate('credential', 'issue', { provider: 'signed' })
   const credential = printed(issued).token
   for (const { caller, method, path: template } of Object.values(operations)) {
@@ -190,7 +187,7 @@ test('every operation of a provider verifies, also one that answers 404', async 
 
 describe('the secret of a provider', () => {
   const operate = async (verb: string, options: Record<string, string>) =>
-    printed(await service.operate('provider', verb, { provider: 'rotating', ...options }))
+    await service.call('provider', verb, { provider: 'rotating', ...options })
   const isAccepted = async (secret?: string): Promise<boolean> => {
     const headers = secret === undefined ? {} : sign({ method: 'GET', path: LIST, secret })
     const reply = await service.send('GET', LIST, { credential: 'sk_sandbox_rotating', headers })
@@ -200,10 +197,10 @@ describe('the secret of a provider', () => {
   beforeAll(async () => {
     await operate('create', { name: 'Rotating', 'request-secret': given })
     const token = 'sk_sandbox_rotating'
-    printed(await service.operate('credential', 'issue', { provider: 'rotating', token }))
+    await service.call('credential', 'issue', { provider: 'rotating', token })
   })
 
-  test('is nowhere in the table, nor in what the operator reads', async () => {
+  test('is neither stored in plain text nor shown to the operator', async () => {
     const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
     const items = JSON.stringify(Items)
     expect(items).toContain('"requestSigning"')
@@ -211,7 +208,7 @@ describe('the secret of a provider', () => {
     expect(JSON.stringify(await operate('show', {}))).not.toContain('rs_')
   })
 
-  test('is rotated with an overlap, and ended at once with none', async () => {
+  test('is rotated with an overlap, and immediately without one', async () => {
     const first = await operate('rotate-request-secret', {})
     expect(first).toEqual({
       provider: 'rotating',
@@ -234,7 +231,7 @@ describe('the secret of a provider', () => {
     })
   })
 
-  test('is kept when the same is set again, replaced by another, and removed', async () => {
+  test('is kept when it is set again, replaced by another and removed', async () => {
     await operate('update', { 'request-secret': given })
     const { previous_request_secret_until: until } = await operate('show', {})
     expect(until).not.toBeNull()
@@ -251,7 +248,7 @@ describe('the secret of a provider', () => {
   })
 })
 
-test('a body that the gateway flags as base64 is verified by its bytes', async () => {
+test('a base64 body is verified by its bytes', async () => {
   const event = await sampleEvent('charge')
   const body = fresh()
   const credential = {

@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   CHARGE,
+  callbackPath,
   chargeBody,
   type Reply,
+  SILENT,
   statusPath,
   updatePath,
   useService,
 } from '../support/running-service.ts'
 
-/** Whose is what: every object with every credential that is not its owner's. */
+/** Access to every object with credentials of other owners (docs/api.md#not-found). */
 
 const service = useService({ timeScale: 60 })
 
@@ -23,20 +25,12 @@ const send = (method: string, path: string, credential: string, body?: object): 
   service.send(method, path, { credential, body })
 
 beforeAll(async () => {
-  const { body } = await send(
-    'POST',
-    CHARGE,
-    'sk_sandbox_demo',
-    chargeBody({ phone_number: '+233244444444' }),
-  )
-  reference = body.data.reference
-  uuid = body.data.response.uuid
+  ;({ reference, uuid } = await service.charge({ phone_number: SILENT }))
 })
 
 const report = { status: 'failed', bank_reference: 'B-1', error_message: 'Declined' }
-const callback = (of: string) => `${BANK_LIST}/${of}/callback`
 
-/** All nine operations on demo's debit at GCB: method, path, body, who may. */
+/** Operations on a debit of demo at GCB: method, path, body and kind of caller. */
 const operations = (): [string, string, object | undefined, 'provider' | 'bank'][] => [
   ['POST', CHARGE, chargeBody(), 'provider'],
   ['GET', statusPath(reference), undefined, 'provider'],
@@ -46,10 +40,10 @@ const operations = (): [string, string, object | undefined, 'provider' | 'bank']
   ['GET', `${BANKS}/lookup/%2B233241234567`, undefined, 'provider'],
   ['GET', `${BANK_LIST}?phone_number=%2B233244444444&status=all`, undefined, 'bank'],
   ['POST', updatePath(uuid), report, 'bank'],
-  ['POST', callback(uuid), { ...report, status: 'approved' }, 'bank'],
+  ['POST', callbackPath(uuid), { ...report, status: 'approved' }, 'bank'],
 ]
 
-test('a credential of the other kind: 401/1401 on all nine operations, never 403 or 404', async () => {
+test('a credential of the other kind gets 401/1401 on every operation, never 403 or 404', async () => {
   for (const [method, path, body, kind] of operations()) {
     const credential = kind === 'provider' ? 'bt_sandbox_gcb' : 'sk_sandbox_demo'
     const reply = await send(method, path, credential, body)
@@ -57,7 +51,7 @@ test('a credential of the other kind: 401/1401 on all nine operations, never 403
   }
 })
 
-describe('another owner’s object and one that does not exist get the same bytes', () => {
+describe('an object of another owner', () => {
   const shown = ({ status, body }: Reply) => JSON.stringify({ status, ...body, meta: undefined })
 
   const pairs = (): [string, Promise<Reply>, Promise<Reply>][] => {
@@ -77,26 +71,26 @@ describe('another owner’s object and one that does not exist get the same byte
       ],
       [
         'callback',
-        send('POST', callback(uuid), eco, report),
-        send('POST', callback(nobody), eco, report),
+        send('POST', callbackPath(uuid), eco, report),
+        send('POST', callbackPath(nobody), eco, report),
       ],
     ]
   }
 
-  test('on each operation that names one', async () => {
+  test('gets the same bytes as an unknown one on every operation', async () => {
     for (const [name, foreign, missing] of pairs()) {
       expect(shown(await foreign), name).toBe(shown(await missing))
       expect((await foreign).status).toBe(404)
     }
   })
 
-  test('and nothing has happened to it', async () => {
+  test('is unchanged after these requests', async () => {
     const { body } = await send('GET', statusPath(reference), 'sk_sandbox_demo')
     expect(['pending', 'processing']).toContain(body.data.status)
   })
 })
 
-test('two providers may use one partner_reference, and neither learns of the other', async () => {
+test('two providers can use one partner_reference without seeing each other', async () => {
   const body = chargeBody()
   const replies = await Promise.all(
     ['sk_sandbox_demo', 'sk_sandbox_other'].map((credential) =>
@@ -108,7 +102,7 @@ test('two providers may use one partner_reference, and neither learns of the oth
   expect(replies.some(({ headers }) => headers.has('idempotent-replayed'))).toBe(false)
 })
 
-test('a repeated charge returns the existing debit after it failed: 202, replayed, failed', async () => {
+test('a repeated charge returns the existing debit with 202 after it failed', async () => {
   const body = chargeBody({ phone_number: '+233240000001' })
   const first = await send('POST', CHARGE, 'sk_sandbox_demo', body)
   const { reference } = first.body.data
@@ -135,7 +129,7 @@ test('a repeated charge returns the existing debit after it failed: 202, replaye
   })
 })
 
-test('headers and parameters that ask for more have no effect', async () => {
+test('headers and parameters cannot extend access', async () => {
   const headers = {
     'X-HTTP-Method-Override': 'DELETE',
     'X-Debug': '1',

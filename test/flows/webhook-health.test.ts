@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { providerId } from '../support/examples.ts'
-import { createProvider, type Provider, type Shown } from '../support/provider.ts'
+import { createProvider, type Provider } from '../support/provider.ts'
 import { type Answer, useReceiver } from '../support/receiver.ts'
-import { useService } from '../support/running-service.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
-/** How a webhook fares, as the operator is shown it, and what follows from it. */
+/** The health of a webhook and its effects (docs/api.md#webhook-health). */
 
 const service = useService()
 const receiver = useReceiver()
@@ -22,12 +22,12 @@ const healthy = {
   is_sidelined: false,
 }
 
-/** A provider whose receiver answers as it is told, created events alone. */
+/** Creates a provider with a scripted receiver of created events. */
 const setUp = async (id: string, answer: Answer = 204) => {
-  let conduct = answer
+  let current = answer
   const path = `/${id}`
-  const before = receiver.otherwise
-  receiver.otherwise = (received) => (received.path === path ? conduct : before(received))
+  const others = receiver.otherwise
+  receiver.otherwise = (received) => (received.path === path ? current : others(received))
   const provider = await createProvider(service, id)
   const options = { url: receiver.url(path), events: 'transaction.created' }
   await provider.webhook('set', options)
@@ -35,9 +35,9 @@ const setUp = async (id: string, answer: Answer = 204) => {
     provider,
     options,
     answers: (answer: Answer) => {
-      conduct = answer
+      current = answer
     },
-    arrived: () => receiver.received.filter((one) => one.path === path).length,
+    arrived: () => receiver.received.filter((request) => request.path === path).length,
   }
 }
 
@@ -47,30 +47,30 @@ const shows = (provider: Provider, expected: Shown) =>
     interval: 50,
   })
 
-/** A debit whose first event comes to this status. */
+/** Creates a debit and waits for the status of its first event. */
 const debit = async (provider: Provider, status: string): Promise<string> => {
   const reference = await provider.charge()
   await provider.delivery(reference, 'created', status)
   return reference
 }
 
-/** As if every attempt had failed since then, and something been abandoned. */
+/** Sets the health of a webhook that has failed for some days with abandoned events. */
 const failingFor = (provider: Provider, days: number) => {
   const since = new Date(Date.now() - days * DAY_MS)
   const health = { failingSince: since, exhaustedSince: since }
   return changeHealth(providerId(provider.id), () => health)
 }
 
-/** One whose next attempt was the last failure that was still looked at. */
+/** Creates a provider whose webhook was disabled by a failure. */
 const disabled = async (id: string) => {
-  const made = await setUp(id, 400)
-  await failingFor(made.provider, 5.01)
-  await debit(made.provider, 'abandoned')
-  await shows(made.provider, { health: 'disabled', disabled_at: TIME })
-  return made
+  const created = await setUp(id, 400)
+  await failingFor(created.provider, 5.01)
+  await debit(created.provider, 'abandoned')
+  await shows(created.provider, { health: 'disabled', disabled_at: TIME })
+  return created
 }
 
-test('failing from the first failure on, healthy again with the next success', async () => {
+test('a webhook is failing from the first failure until the next success', async () => {
   const { provider, answers } = await setUp('fails', 503)
   expect(await provider.webhook('show')).toMatchObject(healthy)
   const reference = await debit(provider, 'failed')
@@ -80,7 +80,7 @@ test('failing from the first failure on, healthy again with the next success', a
   await shows(provider, { ...healthy, recovered_at: TIME })
 })
 
-test('exhausted from the first abandonment on, and recovered with the next success', async () => {
+test('a webhook is exhausted from the first abandoned event until the next success', async () => {
   const { provider, answers } = await setUp('exhausts', 400)
   const abandoned = await debit(provider, 'abandoned')
   await shows(provider, { health: 'exhausted', failing_since: TIME, exhausted_since: TIME })
@@ -93,14 +93,14 @@ test('exhausted from the first abandonment on, and recovered with the next succe
 test.each([
   [4.99, 'exhausted'],
   [5.01, 'disabled'],
-])('after %s days of failures alone it is %s', async (days, health) => {
+])('after %s days of failures a webhook is %s', async (days, health) => {
   const { provider } = await setUp(`fails-${health}`, 400)
   await failingFor(provider, days)
   await debit(provider, 'abandoned')
   await shows(provider, { health, failing_since: TIME })
 })
 
-test('disabled: nothing is sent, and what would have been is abandoned with 4001', async () => {
+test('a disabled webhook gets no events: they are abandoned with 4001', async () => {
   const { provider, answers, arrived } = await disabled('disabled')
   answers(204)
   const sent = arrived()
@@ -116,7 +116,7 @@ test('disabled: nothing is sent, and what would have been is abandoned with 4001
   expect(arrived()).toBe(sent)
 })
 
-test('an attempt that was due when it was disabled is not made any more', async () => {
+test('an attempt that is due when the webhook is disabled is not made', async () => {
   const { provider, answers, arrived } = await setUp('disabled-meanwhile', 503)
   const reference = await debit(provider, 'failed')
   answers(204)
@@ -127,7 +127,7 @@ test('an attempt that was due when it was disabled is not made any more', async 
 })
 
 test.each(['enable', 'set'])(
-  'webhook %s: what is owed comes after the next success',
+  'webhook %s delivers abandoned events after the next success',
   async (verb) => {
     const { provider, options, answers } = await disabled(`renewed-by-${verb}`)
     const missed = await debit(provider, 'abandoned')
@@ -140,7 +140,7 @@ test.each(['enable', 'set'])(
   },
 )
 
-test('only a provider with a webhook has one to enable', async () => {
+test('webhook enable requires a webhook', async () => {
   const { provider } = await setUp('removed')
   expect(await provider.webhook('enable')).toMatchObject(healthy)
   await provider.webhook('remove')

@@ -1,35 +1,25 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Received, useReceiver } from '../support/receiver.ts'
-import { CHARGE, chargeBody, useService } from '../support/running-service.ts'
+import { FAILS_AT_ONCE, type Shown, useService } from '../support/running-service.ts'
 
-/** What an operator settles about a provider's webhook, as its receiver and the operator see it. */
+/** Webhook settings, as the receiver and the operator see them. */
 
 const service = useService({ timeScale: 60 })
 const receiver = useReceiver()
 
-const operate = async (verb: string, options: Record<string, string> = {}) => {
-  const reply: OperatorReply = await service.operate('webhook', verb, {
-    provider: 'demo',
-    ...options,
-  })
-  return reply as { result: Record<string, string>; error: string }
-}
+const operate = (verb: string, options: Record<string, string> = {}): Promise<Shown> =>
+  service.call('webhook', verb, { provider: 'demo', ...options })
 
-const set = async (options: Record<string, string> = {}) =>
-  (await operate('set', { url: receiver.url(), ...options })).result
+const set = (options: Record<string, string> = {}) =>
+  operate('set', { url: receiver.url(), ...options })
 
-afterEach(() => operate('remove'))
+afterEach(() => service.operate('webhook', 'remove', { provider: 'demo' }))
 
-/** The last event of a debit that fails at once. */
+/** Returns the last event of a debit that fails at once. */
 const lastEvent = async (): Promise<Received> => {
-  const { body } = await service.send('POST', CHARGE, {
-    credential: 'sk_sandbox_demo',
-    body: chargeBody({ phone_number: '+233240000001' }),
-  })
-  const events = await receiver.events(body.data.reference, 3)
-  return events.at(-1) as Received
+  const { reference } = await service.charge({ phone_number: FAILS_AT_ONCE })
+  return (await receiver.events(reference, 3)).at(-1) as Received
 }
 
 const verifies = ({ raw, headers }: Received, secret: string): boolean => {
@@ -42,20 +32,19 @@ const verifies = ({ raw, headers }: Received, secret: string): boolean => {
 }
 
 describe('rotation', () => {
-  test('both secrets verify while it overlaps; the older previous one does not any more', async () => {
-    const printed = await set()
-    const { secret: first = '' } = printed
+  test('signs with the current and the previous secret during the overlap, and with no older one', async () => {
+    const settings = await set()
+    const { secret: first = '' } = settings
     const before = Date.now()
-    const { result } = await operate('rotate-secret')
-    const { secret: second = '', previous_until = '' } = result
-    expect(result).toEqual({ ...printed, secret: second, previous_until })
+    const rotated = await operate('rotate-secret')
+    const { secret: second = '', previous_until = '' } = rotated
+    expect(rotated).toEqual({ ...settings, secret: second, previous_until })
     const graceMilliseconds = new Date(previous_until).getTime() - before
     expect(Math.round(graceMilliseconds / 60_000)).toBe(24 * 60)
     const event = await lastEvent()
     expect([first, second].map((secret) => verifies(event, secret))).toEqual([true, true])
     expect(event.headers['x-svc-signature-previous']).toMatch(/^[0-9a-f]{64}$/)
-    const { secret: third = '' } = (await operate('rotate-secret', { 'grace-seconds': '60' }))
-      .result
+    const { secret: third = '' } = await operate('rotate-secret', { 'grace-seconds': '60' })
     const later = await lastEvent()
     expect([first, second, third].map((secret) => verifies(later, secret))).toEqual([
       false,
@@ -64,18 +53,20 @@ describe('rotation', () => {
     ])
   })
 
-  test('with no grace the old secret is gone at once', async () => {
+  test('replaces the secret immediately without a grace period', async () => {
     const { secret: first = '' } = await set()
-    const { result } = await operate('rotate-secret', { 'grace-seconds': '0' })
-    expect(result.previous_until).toBeNull()
+    const { secret: second, previous_until } = await operate('rotate-secret', {
+      'grace-seconds': '0',
+    })
+    expect(previous_until).toBeNull()
     const event = await lastEvent()
     expect(verifies(event, first)).toBe(false)
-    expect(verifies(event, result.secret ?? '')).toBe(true)
+    expect(verifies(event, second)).toBe(true)
     expect(event.headers).not.toHaveProperty('x-svc-signature-previous')
   })
 })
 
-test('reduced payload, other names and a prefix: only how an event is written changes', async () => {
+test('payload variants change the format of an event and nothing else', async () => {
   await set({
     payload: 'reduced',
     'event-names': 'debit_request',
@@ -114,10 +105,10 @@ test('reduced payload, other names and a prefix: only how an event is written ch
   })
 })
 
-test('show tells everything but the secret, and how it fares', async () => {
+test('show prints the settings and the health without the secret', async () => {
   const { secret = '', ...settings } = await set({ payload: 'reduced' })
-  const { result } = await operate('show')
-  expect(result).toEqual({
+  const shown = await operate('show')
+  expect(shown).toEqual({
     ...settings,
     has_secret: true,
     health: 'healthy',
@@ -127,19 +118,21 @@ test('show tells everything but the secret, and how it fares', async () => {
     recovered_at: null,
     is_sidelined: false,
   })
-  expect(JSON.stringify(result)).not.toContain(secret)
+  expect(JSON.stringify(shown)).not.toContain(secret)
 })
 
-test('a webhook that was removed is gone, and gets another secret when it is set again', async () => {
+test('a removed webhook gets a new secret when it is set again', async () => {
   const { secret } = await set()
-  expect((await operate('remove')).result).toEqual({ removed: true })
-  expect((await operate('remove')).error).toBe('this provider has no webhook')
-  expect((await operate('show')).error).toBe('this provider has no webhook')
+  expect(await operate('remove')).toEqual({ removed: true })
+  for (const verb of ['remove', 'show']) {
+    const error = await service.refusal('webhook', verb, { provider: 'demo' })
+    expect(error).toBe('this provider has no webhook')
+  }
   expect((await set()).secret).not.toBe(secret)
 })
 
-test('callers who set the first webhook at once print the same secret', async () => {
-  const printed = await Promise.all(Array.from({ length: 6 }, () => set()))
-  expect(new Set(printed.map(({ secret }) => secret)).size).toBe(1)
-  expect((await set()).secret).toBe(printed[0]?.secret)
+test('concurrent callers of the first webhook set print the same secret', async () => {
+  const settings = await Promise.all(Array.from({ length: 6 }, () => set()))
+  expect(new Set(settings.map(({ secret }) => secret)).size).toBe(1)
+  expect((await set()).secret).toBe(settings[0]?.secret)
 })

@@ -4,13 +4,12 @@ import { deadLetters } from '../../infra/definitions/queues.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
+import { rowsOf } from '../support/rows.ts'
 import { templatesOf } from '../support/templates.ts'
-
-/** Who is told of what, and what there is to see. */
 
 const stage = stageNamed('production')
 const { service } = templatesOf(stage)
-const mailed = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).service
+const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).service
 
 type Alarm = Record<string, unknown> & {
   AlarmName: string
@@ -24,75 +23,68 @@ const alarms = Object.values(service.findResources('AWS::CloudWatch::Alarm')).ma
 const alarm = (name: string): Alarm | undefined =>
   alarms.find(({ AlarmName }) => AlarmName === `debit-collection-production-${name}`)
 
-const dead = [...queuesOf(stage).map(({ name }) => deadLetters(name)), 'relay-lost-records']
+const deadLetterQueues = [
+  ...queuesOf(stage).map(({ name }) => deadLetters(name)),
+  'relay-lost-records',
+]
 
-/** name, where its figure is from, when it rings, how often in a row, what silence means */
+/** Name, metric, threshold, consecutive periods, treatment of missing data. */
 const rows = [
-  ['server-errors', 'AWS/ApiGateway 5XXError', 'Sum of 300 s >= 5', 1, 'good'],
-  ['charge-slow', 'AWS/ApiGateway Latency', 'p99 of 300 s >= 200', 3, 'good'],
-  ['charge-throttled', 'AWS/Lambda Throttles', 'Sum of 300 s >= 1', 1, 'good'],
-  ['stream-late', 'AWS/Lambda IteratorAge', 'Maximum of 300 s >= 60000', 1, 'good'],
-  ['sweep-missing', 'own SweepRuns', 'Sum of 60 s < 1', 5, 'bad'],
-  ['webhook-failing', 'own WebhookFailingDays', 'Maximum of 300 s >= 3', 1, 'good'],
-  ['late-completion', 'own LateCompletion', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['contradiction', 'own Contradiction', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['refused-report', 'own RefusedReport', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['refund-failed', 'own RefundFailed', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['bank-requests-limited', 'own BankRequestsLimited', 'Sum of 300 s >= 1', 1, 'good'],
-  ['bank-credentials-refused', 'own BankCredentialsRefused', 'Sum of 300 s >= 5', 1, 'good'],
-  ['bank-requests-refused', 'own BankRequestsRefused', 'Sum of 300 s >= 20', 1, 'good'],
-  ['settlement-unfinished', 'own SettlementUnfinished', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['settlement-not-paid', 'own SettlementNotPaid', 'Maximum of 300 s >= 1', 1, 'good'],
-  ['settlement-failed', 'own SettlementFailed', 'Maximum of 300 s >= 1', 1, 'good'],
-  [
-    'reconciliation-differences',
-    'own ReconciliationDifferences',
-    'Maximum of 300 s >= 1',
-    1,
-    'good',
-  ],
-  [
-    'reconciliation-missing',
-    'own ReconciliationDifferences',
-    'SampleCount of 3600 s < 1',
-    25,
-    'bad',
-  ],
-  ...dead.flatMap((name) => [
-    [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', 1, 'good'],
+  ...rowsOf(`
+    server-errors               AWS/ApiGateway 5XXError            Sum of 300 s >= 5          1   ok
+    charge-slow                 AWS/ApiGateway Latency             p99 of 300 s >= 200        3   ok
+    charge-throttled            AWS/Lambda Throttles               Sum of 300 s >= 1          1   ok
+    stream-late                 AWS/Lambda IteratorAge             Maximum of 300 s >= 60000  1   ok
+    sweep-missing               service SweepRuns                  Sum of 60 s < 1            5   bad
+    webhook-failing             service WebhookFailingDays         Maximum of 300 s >= 3      1   ok
+    late-completion             service LateCompletion             Maximum of 300 s >= 1      1   ok
+    contradiction               service Contradiction              Maximum of 300 s >= 1      1   ok
+    refused-report              service RefusedReport              Maximum of 300 s >= 1      1   ok
+    refund-failed               service RefundFailed               Maximum of 300 s >= 1      1   ok
+    bank-requests-limited       service BankRequestsLimited        Sum of 300 s >= 1          1   ok
+    bank-credentials-refused    service BankCredentialsRefused     Sum of 300 s >= 5          1   ok
+    bank-requests-refused       service BankRequestsRefused        Sum of 300 s >= 20         1   ok
+    settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
+    settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
+    settlement-failed           service SettlementFailed           Maximum of 300 s >= 1      1   ok
+    reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
+    reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
+  `),
+  ...deadLetterQueues.flatMap((name) => [
+    [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
     [
       `${name}-old`,
       'AWS/SQS ApproximateAgeOfOldestMessage',
       'Maximum of 300 s >= 604800',
-      1,
-      'good',
+      '1',
+      'ok',
     ],
   ]),
-] as [string, string, string, number, string][]
+] as [string, string, string, string, string][]
 
-const SIGNS: Record<string, string> = {
+const OPERATORS: Record<string, string> = {
   GreaterThanOrEqualToThreshold: '>=',
   LessThanThreshold: '<',
 }
 
-describe('somebody is told', () => {
-  test.each(rows)('of %s: %s, %s, %i times; silence is %s', (name, ...wanted) => {
-    const found = alarm(name)
-    const namespace = found?.Namespace === METRICS_NAMESPACE ? 'own' : found?.Namespace
+describe('alarms', () => {
+  test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, ...expected) => {
+    const row = alarm(name)
+    const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
+    const operator = OPERATORS[String(row?.ComparisonOperator)]
+    const statistic = row?.Statistic ?? row?.ExtendedStatistic
     expect([
-      `${namespace} ${found?.MetricName}`,
-      `${found?.Statistic ?? found?.ExtendedStatistic} of ${found?.Period} s ${
-        SIGNS[String(found?.ComparisonOperator)]
-      } ${found?.Threshold}`,
-      found?.EvaluationPeriods,
-      found?.TreatMissingData === 'breaching' ? 'bad' : 'good',
-    ]).toEqual(wanted)
+      `${namespace} ${row?.MetricName}`,
+      `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
+      String(row?.EvaluationPeriods),
+      row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
+    ]).toEqual(expected)
   })
 
-  test('of chains of invocations that AWS broke off, wherever none may be long', () => {
-    const found = alarm('invocations-dropped')
-    const counted = found?.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? []
-    expect(found?.Metrics?.find(({ Expression }) => Expression)?.Expression).toBe(
+  test('invocations-dropped covers all jobs with loop detection', () => {
+    const row = alarm('invocations-dropped')
+    const counted = row?.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? []
+    expect(row?.Metrics?.find(({ Expression }) => Expression)?.Expression).toBe(
       'SUM(FILL(METRICS(), 0))',
     )
     expect(new Set(counted.map(({ MetricName }) => MetricName))).toEqual(
@@ -102,15 +94,15 @@ describe('somebody is told', () => {
       service.findResources('AWS::Lambda::Function', { Properties: { RecursiveLoop: 'Allow' } }),
     )
     expect(counted).toHaveLength(jobsOf(stage).length - allowed.length)
-    // An alarm over an expression takes no more.
+    // The maximum for an alarm on a metric expression.
     expect(counted.length).toBeLessThanOrEqual(10)
   })
 
-  test('of nothing else', () => {
+  test('no other alarms exist', () => {
     expect(alarms).toHaveLength(rows.length + 1)
   })
 
-  test('of charges, from their arrival to their reply, unless there are but a few', () => {
+  test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
     expect(alarm('charge-slow')).toMatchObject({
       EvaluateLowSampleCountPercentile: 'ignore',
       Dimensions: expect.arrayContaining([
@@ -120,32 +112,32 @@ describe('somebody is told', () => {
     })
   })
 
-  test('of figures of this stage alone', () => {
+  test('service metrics have the dimension of the stage', () => {
     for (const { Namespace, Dimensions } of alarms) {
       if (Namespace !== METRICS_NAMESPACE) continue
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'debit-collection-production' }])
     }
   })
 
-  test('what has happened, and what to do about it, in one line', () => {
+  test('descriptions contain event and action in one line', () => {
     for (const { AlarmName, AlarmDescription } of alarms) {
       expect(AlarmDescription, AlarmName).toMatch(/^[A-Z][^:\n]+: [^\n]+$/)
     }
   })
 
-  test('by one topic, when it rings and when it is over, by mail if the stage says where to', () => {
+  test('one topic receives alarm and recovery, and mails them if the stage has an address', () => {
     const [topic] = Object.keys(service.findResources('AWS::SNS::Topic'))
-    for (const one of alarms) {
-      expect(one).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
+    for (const row of alarms) {
+      expect(row).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
     }
     service.resourceCountIs('AWS::SNS::Subscription', 0)
-    mailed.hasResourceProperties('AWS::SNS::Subscription', {
+    withMail.hasResourceProperties('AWS::SNS::Subscription', {
       Protocol: 'email',
       Endpoint: 'ops@example.com',
     })
   })
 
-  test('over TLS: and the alarms of this account may still publish', () => {
+  test('the topic requires TLS and accepts alarms of this account', () => {
     service.hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
@@ -165,7 +157,7 @@ describe('somebody is told', () => {
   })
 })
 
-test('one page shows debits, latency, queues, webhooks and settlement', () => {
+test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {
   service.resourceCountIs('AWS::CloudWatch::Dashboard', 1)
   const page = JSON.stringify(service.findResources('AWS::CloudWatch::Dashboard'))
   const shown = [
@@ -178,11 +170,11 @@ test('one page shows debits, latency, queues, webhooks and settlement', () => {
   expect(page.match(/ApproximateAgeOfOldestMessage/g)).toHaveLength(queuesOf(stage).length)
 })
 
-test('the gateway keeps a line of each request, without anybody in it', () => {
+test('the access log contains no personal data', () => {
   const [api] = Object.values(service.findResources('AWS::ApiGateway::Stage'))
   const line = JSON.parse(api?.Properties.AccessLogSetting.Format)
   expect(line).toMatchObject({ request_id: '$context.requestId', status: '$context.status' })
-  // A path may hold a phone number; the resource it belongs to does not.
+  // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')
   expect(Object.values(line)).not.toContain('$context.path')
 })

@@ -31,7 +31,7 @@ const receiver = useReceiver()
 
 /** Rooms that speak to others, beside the functions: a sample does not take them everywhere. */
 const rooms = {
-  exchange: 'shared/banks/request.ts',
+  request: 'shared/banks/request.ts',
   bucket: 'shared/settlement/report/bucket.ts',
   schedule: 'shared/queues/schedule.ts',
 }
@@ -98,9 +98,13 @@ describe('what reaches others', () => {
   })
 
   test('a bank is asked, by the agent', async () => {
-    const { exchange } = await load('exchange')
+    const { sendBankRequest } = await load('request')
     const question = { method: 'POST', body: '{"a":1}', secret: 'x', timeoutSeconds: 5 }
-    const answer = await exchange({ ...question, url: receiver.url('/bank?a=1'), at: new Date() })
+    const answer = await sendBankRequest({
+      ...question,
+      url: receiver.url('/bank?a=1'),
+      at: new Date(),
+    })
     expect(answer.status).toBe(204)
     expect(receiver.received.at(-1)).toMatchObject({ path: '/bank?a=1', raw: '{"a":1}' })
   })

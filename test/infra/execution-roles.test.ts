@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  calledBy,
-  calledFor,
+  codeStatements,
   formatPermission,
   permissionsIn,
-  wildcards,
+  platformStatements,
+  wildcardReasons,
 } from '../../infra/definitions/iam-statements.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import { functionsOf } from '../../infra/definitions/stage-resources.ts'
@@ -13,36 +13,38 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import { templatesOf } from '../support/templates.ts'
 
-/** The roles as CloudFormation is told of them, read without the code that wrote them. */
+/** Reads roles and policies from the templates, without the code that defines them. */
 
-// The stage that has every function.
+// This stage has all functions.
 const stage = stageNamed('sandbox')
 const { service } = templatesOf(stage)
 
-// biome-ignore lint/suspicious/noExplicitAny: a template is looked into, member by member
-type Found = Record<string, any>
+// biome-ignore lint/suspicious/noExplicitAny: templates have no types
+type TemplateNode = Record<string, any>
 
-const functions = Object.values(service.findResources('AWS::Lambda::Function')) as Found[]
-const roles: Found = service.findResources('AWS::IAM::Role')
-const policies = Object.values(service.findResources('AWS::IAM::Policy')) as Found[]
+const functions = Object.values(service.findResources('AWS::Lambda::Function')) as TemplateNode[]
+const roles: TemplateNode = service.findResources('AWS::IAM::Role')
+const policies = Object.values(service.findResources('AWS::IAM::Policy')) as TemplateNode[]
 
 const roleOf = (name: string): string =>
   functions.find(({ Properties }) => Properties.FunctionName.endsWith(`-sandbox-${name}`))
     ?.Properties.Role['Fn::GetAtt'][0]
 
-const statementsOf = (name: string): Found[] =>
+const statementsOf = (name: string): TemplateNode[] =>
   policies
-    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: Found) => Ref === roleOf(name)))
+    .filter(({ Properties }) =>
+      Properties.Roles.some(({ Ref }: TemplateNode) => Ref === roleOf(name)),
+    )
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
 
-/** Logical ids are names without their dashes, and eight digits. */
+/** Removes the eight digits from a logical id; the rest is the name without dashes. */
 const logicalName = (id: string): string => id.slice(0, -8)
 
 const queueNames = new Map(
   Object.keys(messages).map((queue) => [queue.replaceAll('-', ''), `queue/${queue}`]),
 )
 
-const byOutput: [RegExp, string][] = [
+const exportPatterns: [RegExp, string][] = [
   [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"$/, 'stream'],
   [/-data:ExportsOutputFnGetAttTable\w+Arn\w+"$/, 'table'],
   [/-data:ExportsOutputRefSealingKey\w+"$/, 'sealing-key'],
@@ -57,15 +59,15 @@ const namedResource = (name: string): string => {
   return queueNames.get(name) ?? name
 }
 
-/** A resource of a statement in the words of the rows, by nothing but the template. */
-const resourceIn = (resource: Found): string => {
+/** Translates a resource of the template to the notation of the statements. */
+const resourceIn = (resource: TemplateNode): string => {
   const [owner, attribute] = resource['Fn::GetAtt'] ?? []
   if (attribute === 'Arn') return namedResource(logicalName(owner))
   if (resource['Fn::ImportValue']) {
     const text = JSON.stringify(resource['Fn::ImportValue'])
-    return byOutput.find(([shape]) => shape.test(text))?.[1] ?? text
+    return exportPatterns.find(([pattern]) => pattern.test(text))?.[1] ?? text
   }
-  const parts: (string | Found)[] = resource['Fn::Join']?.[1] ?? []
+  const parts: (string | TemplateNode)[] = resource['Fn::Join']?.[1] ?? []
   const end = String(parts.at(-1))
   if (end.startsWith('/index/')) return end.slice(1)
   const [, invoked] = /:function:debit-collection-sandbox-(.+)$/.exec(end) ?? []
@@ -75,15 +77,15 @@ const resourceIn = (resource: Found): string => {
   return JSON.stringify(resource)
 }
 
-const list = <T>(one: T | T[]): T[] => (Array.isArray(one) ? one : [one])
+const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value])
 
 const permissionsOfTemplate = (name: string): string[] =>
   statementsOf(name).flatMap(({ Action, Resource, Condition, ...rest }) => {
     expect(rest, name).toEqual({ Effect: 'Allow' })
     const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
     return list<string>(Action).flatMap((action) =>
-      list<Found>(Resource).flatMap((one) => {
-        const resource = resourceIn(one)
+      list<TemplateNode>(Resource).flatMap((node) => {
+        const resource = resourceIn(node)
         return keys
           ? list<string>(keys).map((key) => formatPermission({ action, resource, key }))
           : [formatPermission({ action, resource })]
@@ -94,17 +96,17 @@ const permissionsOfTemplate = (name: string): string[] =>
 const names = functionsOf(stage).map(({ name }) => name)
 
 describe('the role of a function', () => {
-  test.each(names)('%s holds what its row says, and nothing else', (name) => {
-    const said = permissionsIn([...calledBy(name), ...calledFor(name)]).map(formatPermission)
-    expect(permissionsOfTemplate(name).sort()).toEqual(said.sort())
+  test.each(names)('contains exactly the permissions of %s', (name) => {
+    const expected = permissionsIn([...codeStatements(name), ...platformStatements(name)])
+    expect(permissionsOfTemplate(name).sort()).toEqual(expected.map(formatPermission).sort())
   })
 
-  test('is its own, for Lambda alone, with no policy of others', () => {
-    const owners = names.map(roleOf)
-    expect(new Set(owners).size).toBe(names.length)
-    for (const owner of owners) {
-      const { AssumeRolePolicyDocument, ...others } = roles[owner].Properties
-      expect(others).toEqual({})
+  test('belongs to one function, trusts only Lambda, and has no managed policy', () => {
+    const ids = names.map(roleOf)
+    expect(new Set(ids).size).toBe(names.length)
+    for (const id of ids) {
+      const { AssumeRolePolicyDocument, ...otherProperties } = roles[id].Properties
+      expect(otherProperties).toEqual({})
       expect(AssumeRolePolicyDocument.Statement).toEqual([
         {
           Action: 'sts:AssumeRole',
@@ -115,69 +117,71 @@ describe('the role of a function', () => {
     }
   })
 
-  test('names each action, and leaves open of a resource only what has a reason', () => {
-    const reasons = Object.keys(wildcards)
+  test('has no wildcard actions, and wildcard resources only with a reason', () => {
+    const reasons = Object.keys(wildcardReasons)
     for (const { Action, Resource } of names.flatMap(statementsOf)) {
       expect(JSON.stringify(Action)).not.toContain('*')
-      for (const one of list<Found>(Resource)) {
-        if (JSON.stringify(one).includes('*')) expect(reasons).toContain(resourceIn(one))
+      for (const node of list<TemplateNode>(Resource)) {
+        if (JSON.stringify(node).includes('*')) expect(reasons).toContain(resourceIn(node))
       }
     }
   })
 
-  test('reaches items by their keys alone', () => {
+  test('limits item actions to partition keys', () => {
     for (const { Resource, Condition } of names.flatMap(statementsOf)) {
-      const isOfItems = /^(?:table$|index\/)/.test(resourceIn(Resource))
+      const hasItems = /^(?:table$|index\/)/.test(resourceIn(Resource))
       const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
-      expect(list<string>(keys).length > 0).toBe(isOfItems)
+      expect(list<string>(keys).length > 0).toBe(hasItems)
       expect(keys).not.toContain('*')
     }
   })
 
-  test('reaches the key only through the services that keep things under it', () => {
+  test('uses the encryption key only through AWS services', () => {
     for (const { Resource, Condition } of names.flatMap(statementsOf)) {
       const via: unknown[] = list(Condition?.StringEquals?.['kms:ViaService'] ?? [])
       expect(via.length > 0).toBe(resourceIn(Resource) === 'key')
     }
   })
 
-  test('is passed on to Scheduler alone, where schedules are set', () => {
-    const passing = names.flatMap((name) =>
+  test('may pass a role only in schedule-timeout and only to Scheduler', () => {
+    const passRole = names.flatMap((name) =>
       statementsOf(name)
         .filter(({ Action }) => Action === 'iam:PassRole')
         .map(({ Condition }) => [name, Condition]),
     )
-    expect(passing).toEqual([
+    expect(passRole).toEqual([
       ['schedule-timeout', { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } }],
     ])
   })
 
-  test('is within what IAM takes: 10,240 characters', () => {
+  test("stays below IAM's limit of 10,240 characters", () => {
     for (const name of names) {
-      // With room for ARNs in place of references.
+      // Leaves room for ARNs, which replace references.
       expect(JSON.stringify(statementsOf(name)).length, name).toBeLessThan(8_000)
     }
   })
 })
 
-test('indexes that are asked for are indexes that there are', () => {
-  const asked = names.flatMap((name) =>
-    calledBy(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
+test('functions query all indexes of the table and no others', () => {
+  const queried = names.flatMap((name) =>
+    codeStatements(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
   )
-  expect([...new Set(asked)].sort()).toEqual(tableDefinition.indexes.map(({ name }) => name).sort())
+  expect([...new Set(queried)].sort()).toEqual(
+    tableDefinition.indexes.map(({ name }) => name).sort(),
+  )
 })
 
-test('the schedules may fill the queues that they are for, and do nothing else', () => {
+test('the role of schedules may only send to their target queues', () => {
   const [role = ''] = Object.keys(roles).filter((id) => logicalName(id) === 'ScheduleRole')
-  const filled = policies
-    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: Found) => Ref === role))
+  const statements = policies
+    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: TemplateNode) => Ref === role))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .map(({ Action, Resource }: Found) => `${Action} ${resourceIn(Resource)}`)
-  const recurring = jobNames.flatMap((name) => {
+    .map(({ Action, Resource }: TemplateNode) => `${Action} ${resourceIn(Resource)}`)
+  const targets = jobNames.flatMap((name) => {
     const { from, every } = jobRow(name)
     return every && 'queues' in from ? from.queues.slice(0, 1) : []
   })
-  expect(filled.sort()).toEqual(
-    ['expiries', ...recurring].map((queue) => `sqs:SendMessage queue/${queue}`).sort(),
+  expect(statements.sort()).toEqual(
+    ['expiries', ...targets].map((queue) => `sqs:SendMessage queue/${queue}`).sort(),
   )
 })

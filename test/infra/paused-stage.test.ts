@@ -4,8 +4,6 @@ import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { templatesOf } from '../support/templates.ts'
 
-/** A stage where nothing happens of its own accord, while its table is restored. */
-
 const running = templatesOf(stageNamed('production'))
 const paused = templatesOf(stageNamed('production', 'true'))
 
@@ -16,7 +14,7 @@ const deployments = ({ service }: { service: Template }): string[] =>
   Object.keys(service.findResources('AWS::ApiGateway::Deployment'))
 
 describe('a paused stage', () => {
-  test('feeds no function from a queue or from the stream', () => {
+  test('disables all event sources', () => {
     const mappings = properties(paused, 'AWS::Lambda::EventSourceMapping')
     expect(mappings.length).toBe(properties(running, 'AWS::Lambda::EventSourceMapping').length)
     expect(mappings.map(({ Enabled }) => Enabled)).toEqual(mappings.map(() => false))
@@ -24,14 +22,14 @@ describe('a paused stage', () => {
     expect(others.map(({ Enabled }) => Enabled)).toEqual(others.map(() => true))
   })
 
-  test('has no recurring schedule that is enabled', () => {
-    const states = (one: typeof paused) =>
-      new Set(properties(one, 'AWS::Scheduler::Schedule').map(({ State }) => State))
+  test('disables all recurring schedules', () => {
+    const states = (templates: typeof paused) =>
+      new Set(properties(templates, 'AWS::Scheduler::Schedule').map(({ State }) => State))
     expect(states(paused)).toEqual(new Set(['DISABLED']))
     expect(states(running)).toEqual(new Set(['ENABLED']))
   })
 
-  test('denies every request before any function, whoever sends it', () => {
+  test('denies every request at the gateway', () => {
     paused.service.hasResourceProperties('AWS::ApiGateway::RestApi', {
       Policy: {
         Statement: [
@@ -48,7 +46,7 @@ describe('a paused stage', () => {
     expect(api).not.toHaveProperty('Policy')
   })
 
-  test('answers what it denies with 503/1503 in the envelope, and all else as before', () => {
+  test('answers denied requests with 503/1503, and keeps all other responses', () => {
     for (const [type, row] of Object.entries(gatewayResponses)) {
       const { status, code } = type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : row
       paused.service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
@@ -65,12 +63,12 @@ describe('a paused stage', () => {
     }
   })
 
-  test('deploys its API anew, as a policy has no effect without', () => {
+  test('has a new API deployment, which activates the policy', () => {
     expect(deployments(paused)).toHaveLength(1)
     expect(deployments(paused)).not.toEqual(deployments(running))
   })
 
-  test('keeps its functions, queues and data as they are', () => {
+  test('keeps functions, queues and data unchanged', () => {
     for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
       expect(Object.keys(paused.service.findResources(type)), type).toEqual(
         Object.keys(running.service.findResources(type)),
@@ -79,12 +77,12 @@ describe('a paused stage', () => {
     expect(paused.data.toJSON()).toEqual(running.data.toJSON())
   })
 
-  test('breaks no rule of AWS Solutions', () => {
+  test('has no finding of the AWS Solutions rules', () => {
     expect(paused.findings()).toEqual([])
   })
 })
 
-test('a stage is paused by the command alone, and by no other word than true', () => {
+test('only the value true pauses a stage', () => {
   expect(stageNamed('sandbox', 'true').paused).toBe(true)
   expect(stageNamed('sandbox', 'false').paused).toBeUndefined()
   expect(stageNamed('sandbox').paused).toBeUndefined()

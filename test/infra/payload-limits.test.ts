@@ -4,11 +4,9 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
 
-/** The sandbox refuses the payloads that Lambda refuses, in both directions. */
-
 const REQUEST_MAX = 6_291_456
 const RESPONSE_MAX = 6_291_556
-/** Bytes of a reply around its body. */
+/** Bytes of a reply without its body. */
 const FRAME = JSON.stringify({ statusCode: 200, headers: {}, body: '' }).length
 
 let gateway: Gateway
@@ -26,13 +24,13 @@ const port = (): number => Number(new URL(gateway.address).port)
 const invoke = (event: unknown) => invokeFunction({ port: port() }, 'answer-unmatched', event)
 
 describe('a response', () => {
-  test('of 6,291,556 bytes passes', async () => {
+  test('passes with 6,291,556 bytes', async () => {
     const reply = await invoke({ size: RESPONSE_MAX - FRAME })
     expect(JSON.stringify(reply)).toHaveLength(RESPONSE_MAX)
     expect((await fetch(`${gateway.address}/${RESPONSE_MAX - FRAME}`)).status).toBe(200)
   })
 
-  test('of one byte more is a function error, and 503/1503 over HTTP', async () => {
+  test('becomes a function error, and 503/1503 over HTTP, with one byte more', async () => {
     await expect(invoke({ size: RESPONSE_MAX - FRAME + 1 })).rejects.toThrow(
       'answer-unmatched: Function.ResponseSizeTooLarge: Response payload size exceeded maximum ' +
         'allowed payload size (6291556 bytes).',
@@ -46,22 +44,22 @@ describe('a response', () => {
 describe('a request', () => {
   const event = (bytes: number) => ({ size: 0, pad: 'x'.repeat(bytes - 19) })
 
-  test('of 6,291,456 bytes passes', async () => {
+  test('passes with 6,291,456 bytes', async () => {
     expect(JSON.stringify(event(REQUEST_MAX))).toHaveLength(REQUEST_MAX)
     expect(await invoke(event(REQUEST_MAX))).toMatchObject({ statusCode: 200 })
   })
 
-  test.each([1, 5 * 1024 * 1024])('of %i bytes more is refused with 413', async (more) => {
-    await expect(invoke(event(REQUEST_MAX + more))).rejects.toThrow(
+  test.each([1, 5 * 1024 * 1024])('receives 413 with %i bytes more', async (excess) => {
+    await expect(invoke(event(REQUEST_MAX + excess))).rejects.toThrow(
       /^RequestEntityTooLargeException: Request must be smaller than 6291456 bytes/,
     )
   })
 
   test.each([
     [4_000_000, 200],
-    // Base64 makes it larger than an event may be.
+    // Base64 increases it above the limit of an event.
     [5_000_000, 413],
-  ])('with a body of %i bytes is answered with %i over HTTP', async (bytes, status) => {
+  ])('with a body of %i bytes receives %i over HTTP', async (bytes, status) => {
     const response = await fetch(`${gateway.address}/0`, {
       method: 'POST',
       body: 'x'.repeat(bytes),

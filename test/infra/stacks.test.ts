@@ -12,27 +12,24 @@ import { messages } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import { templatesOf } from '../support/templates.ts'
 
-/** What the templates must say, whatever else they say. */
-
 const production = stageNamed('production')
 const { data, service } = templatesOf(production)
 const rows = functionsOf(production)
 const queues = queuesOf(production)
 
-type Resource = { Properties: Record<string, unknown> } & Record<string, unknown>
-const named = (names: readonly string[]): string[] =>
+type TemplateResource = { Properties: Record<string, unknown> } & Record<string, unknown>
+const deployedNames = (names: readonly string[]): string[] =>
   names.map((name) => `debit-collection-production-${name}`)
 
-const resources = (type: string): Resource[] =>
-  Object.values(service.findResources(type)) as Resource[]
+const resources = (type: string): TemplateResource[] =>
+  Object.values(service.findResources(type)) as TemplateResource[]
 
-/** The one key, as what it encrypts names it. */
-const theKey = {
+const keyArn = {
   'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'],
 }
 
 describe('the data stack', () => {
-  test('has one key, which changes each year and outlives the stack', () => {
+  test('has one encryption key with rotation, which outlives the stack', () => {
     data.resourceCountIs('AWS::KMS::Key', 1)
     data.hasResource('AWS::KMS::Key', {
       DeletionPolicy: 'Retain',
@@ -41,7 +38,7 @@ describe('the data stack', () => {
     })
   })
 
-  test('keeps the table: on demand, recoverable, protected, retained, with both images', () => {
+  test('has an on-demand table with recovery, protection, retention and both images', () => {
     data.hasResource('AWS::DynamoDB::GlobalTable', {
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
@@ -53,7 +50,7 @@ describe('the data stack', () => {
         Replicas: [
           Match.objectLike({
             DeletionProtectionEnabled: true,
-            SSESpecification: { KMSMasterKeyId: theKey },
+            SSESpecification: { KMSMasterKeyId: keyArn },
             PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
           }),
         ],
@@ -61,7 +58,7 @@ describe('the data stack', () => {
     })
   })
 
-  test('keeps its lists as indexes of keys and of the few attributes that select their items', () => {
+  test('has indexes that project only keys and filter attributes', () => {
     const index = (IndexName: string, hash: string, range: string, projected?: string[]) => ({
       IndexName,
       KeySchema: [
@@ -82,8 +79,8 @@ describe('the data stack', () => {
   })
 })
 
-test('payouts wait for funding where the stage says so, in the functions that change the cash', () => {
-  const waiting = ({ payoutsWaitForFunding }: { payoutsWaitForFunding: boolean }) =>
+test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
+  const functionsWithFlag = ({ payoutsWaitForFunding }: { payoutsWaitForFunding: boolean }) =>
     Object.values(
       templatesOf({ ...production, payoutsWaitForFunding }).service.findResources(
         'AWS::Lambda::Function',
@@ -94,19 +91,17 @@ test('payouts wait for funding where the stage says so, in the functions that ch
       )
       .map(({ Properties }) => Properties.FunctionName)
       .sort()
-  expect(waiting({ payoutsWaitForFunding: true })).toEqual(
-    ['manage-funding', 'manage-settlement', 'process-batch'].map(
-      (name) => `debit-collection-production-${name}`,
-    ),
+  expect(functionsWithFlag({ payoutsWaitForFunding: true })).toEqual(
+    deployedNames(['manage-funding', 'manage-settlement', 'process-batch']),
   )
-  expect(waiting({ payoutsWaitForFunding: false })).toEqual([])
+  expect(functionsWithFlag({ payoutsWaitForFunding: false })).toEqual([])
 })
 
-describe('a stage whose table was restored from a backup', () => {
+describe('a stage with a restored table', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })
 
-  test('keeps its own table as it was', () => {
+  test('keeps its own table unchanged', () => {
     expect(restored.data.findResources('AWS::DynamoDB::GlobalTable')).toEqual(
       data.findResources('AWS::DynamoDB::GlobalTable'),
     )
@@ -114,20 +109,20 @@ describe('a stage whose table was restored from a backup', () => {
     expect(names(restored.data)).toEqual(expect.arrayContaining(names(data)))
   })
 
-  test('works on the other one alone: its items, its indexes and its stream', () => {
+  test('uses items, indexes and stream of the restored table only', () => {
     const functions = Object.values(restored.service.findResources('AWS::Lambda::Function'))
     const tables = functions.flatMap(
       ({ Properties }) => Properties.Environment?.Variables?.TABLE_NAME ?? [],
     )
     expect(new Set(tables.map((name) => JSON.stringify(name)))).toHaveLength(1)
-    const whole = JSON.stringify(restored.service.toJSON())
-    expect(whole).not.toContain('GetAttTable')
-    expect(whole).toContain('/stream/2026-11-21T10:05:00.000')
+    const template = JSON.stringify(restored.service.toJSON())
+    expect(template).not.toContain('GetAttTable')
+    expect(template).toContain('/stream/2026-11-21T10:05:00.000')
   })
 })
 
 describe('the bucket of reports', () => {
-  test('is closed to the public, encrypted, versioned, retained, and asked over TLS alone', () => {
+  test('is private, encrypted, versioned and retained, and requires TLS', () => {
     data.hasResource('AWS::S3::Bucket', {
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
@@ -142,7 +137,7 @@ describe('the bucket of reports', () => {
           ServerSideEncryptionConfiguration: [
             {
               BucketKeyEnabled: true,
-              ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: theKey },
+              ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
             },
           ],
         },
@@ -169,19 +164,19 @@ describe('the bucket of reports', () => {
   })
 })
 
-describe('the key that seals the secrets of providers and banks', () => {
-  test('is retained, and only those who need it may read it', () => {
+describe('the sealing key', () => {
+  test('is retained, and only functions with the permission know its ARN', () => {
     data.hasResource('AWS::SecretsManager::Secret', {
       DeletionPolicy: 'Retain',
-      Properties: { KmsKeyId: theKey },
+      Properties: { KmsKeyId: keyArn },
     })
-    const holders = resources('AWS::Lambda::Function')
+    const readers = resources('AWS::Lambda::Function')
       .filter(({ Properties }) =>
         JSON.stringify(Properties.Environment).includes('SEALING_KEY_ARN'),
       )
       .map(({ Properties }) => Properties.FunctionName)
-    expect(holders.sort()).toEqual(
-      named([
+    expect(readers.sort()).toEqual(
+      deployedNames([
         // Providers may sign their requests.
         ...operationNames.filter((name) => operations[name].caller === 'provider'),
         'deliver-sidelined-webhook',
@@ -202,7 +197,7 @@ describe('the key that seals the secrets of providers and banks', () => {
 })
 
 describe('functions', () => {
-  test('each on Node 24 and arm64, under its own name, with its own timeout', () => {
+  test('run on Node 24 and arm64 with their names and timeouts', () => {
     for (const { name, timeoutSeconds } of rows) {
       service.hasResourceProperties('AWS::Lambda::Function', {
         FunctionName: `debit-collection-production-${name}`,
@@ -215,12 +210,12 @@ describe('functions', () => {
     service.resourceCountIs('AWS::Lambda::Function', rows.length)
   })
 
-  test('long chains of invocations are allowed where they are meant, and nowhere else', () => {
+  test('have loop detection except those with long chains of invocations', () => {
     const allowed = resources('AWS::Lambda::Function')
       .filter(({ Properties }) => Properties.RecursiveLoop === 'Allow')
       .map(({ Properties }) => Properties.FunctionName)
     expect(allowed.sort()).toEqual(
-      named([
+      deployedNames([
         'deliver-sidelined-webhook',
         'deliver-webhook',
         'recover-deliveries',
@@ -230,45 +225,45 @@ describe('functions', () => {
     )
   })
 
-  test('no function sends to a queue that feeds it', () => {
+  test('never send to a queue that they consume', () => {
     for (const name of jobNames) {
       const { from } = jobRow(name)
       const { sends = [] } = permissionsOf(name)
-      const fed: readonly string[] = 'queues' in from ? from.queues : []
+      const consumed: readonly string[] = 'queues' in from ? from.queues : []
       expect(
-        sends.filter((queue) => fed.includes(queue)),
+        sends.filter((queue) => consumed.includes(queue)),
         name,
       ).toEqual([])
     }
   })
 })
 
-describe('the trail of invocations', () => {
-  test('records each call of an operator’s function, and no other, where the stage says so', () => {
-    const [trail] = resources('AWS::CloudTrail::Trail') as [Resource]
+describe('the invocation trail', () => {
+  test('records calls of operator functions only, if the stage enables it', () => {
+    const [trail] = resources('AWS::CloudTrail::Trail') as [TemplateResource]
     const [selector] = trail.Properties.EventSelectors as [Record<string, unknown>]
     const [{ Values }] = selector.DataResources as [{ Values: { 'Fn::GetAtt': [string] }[] }]
     const recorded = Values.map(
       ({ 'Fn::GetAtt': [id] }) => service.toJSON().Resources[id].Properties.FunctionName,
     )
     const operators = rows.map(({ name }) => name).filter((name) => name.startsWith('manage-'))
-    expect(recorded.sort()).toEqual(named(operators).sort())
+    expect(recorded.sort()).toEqual(deployedNames(operators).sort())
     expect(selector).toMatchObject({ IncludeManagementEvents: false, ReadWriteType: 'All' })
     templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
   })
 })
 
 describe('queues', () => {
-  test('are those that have a shape of messages, each with one consumer', () => {
-    const fed = jobNames.flatMap((name) => {
+  test('have a message schema and one consumer each', () => {
+    const consumed = jobNames.flatMap((name) => {
       const { from } = jobRow(name)
       return 'queues' in from ? [...from.queues] : []
     })
-    expect(fed.sort()).toEqual(Object.keys(messages).sort())
-    expect(queueRows.map(({ name }) => name).sort()).toEqual(fed)
+    expect(consumed.sort()).toEqual(Object.keys(messages).sort())
+    expect(queueRows.map(({ name }) => name).sort()).toEqual(consumed)
   })
 
-  test('every queue that something is sent to is known to the sender', () => {
+  test('have their URLs in the environment of exactly their senders', () => {
     const variables = new Map(
       resources('AWS::Lambda::Function').map(({ Properties }) => [
         Properties.FunctionName,
@@ -276,14 +271,14 @@ describe('queues', () => {
       ]),
     )
     for (const { name, permissions } of rows) {
-      const [lambda = ''] = named([name])
+      const [lambda = ''] = deployedNames([name])
       const { sends = [] } = permissions
       const known = variables.get(lambda)?.filter((variable) => variable.startsWith('QUEUE_URL_'))
       expect(known?.sort(), name).toEqual(sends.map(queueUrlVariable).sort())
     }
   })
 
-  test('each has a dead-letter queue that outlives it; all are encrypted, and asked over TLS alone', () => {
+  test('have dead-letter queues with longer retention; all are encrypted and require TLS', () => {
     for (const row of queues) {
       service.hasResourceProperties('AWS::SQS::Queue', {
         VisibilityTimeout: row.visibilitySeconds,
@@ -292,23 +287,23 @@ describe('queues', () => {
       })
       expect(row.deadLetterRetentionSeconds).toBeGreaterThan(row.retentionSeconds)
     }
-    // And one for the records that the stream's reader put aside.
+    // One more is the relay's on-failure queue.
     const all = 2 * queues.length + 1
     service.resourceCountIs('AWS::SQS::Queue', all)
     service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
-    const overTls = {
+    const denyWithoutTls = {
       Effect: 'Deny',
       Principal: { AWS: '*' },
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     }
     service.resourcePropertiesCountIs(
       'AWS::SQS::QueuePolicy',
-      { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(overTls)]) } },
+      { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(denyWithoutTls)]) } },
       all,
     )
   })
 
-  test('no message is seen by a second worker before the first must have ended', () => {
+  test('have visibility timeouts of at least six function timeouts', () => {
     const timeouts = new Map(
       jobNames.flatMap((name) => {
         const { from, timeoutSeconds } = jobRow(name)
@@ -320,8 +315,10 @@ describe('queues', () => {
     }
   })
 
-  test('every mapping reports single failures; queues bound their workers', () => {
-    const mappings = resources('AWS::Lambda::EventSourceMapping').map((one) => one.Properties)
+  test('have event sources that report single failures and limit concurrency', () => {
+    const mappings = resources('AWS::Lambda::EventSourceMapping').map(
+      ({ Properties }) => Properties,
+    )
     expect(mappings).toHaveLength(queues.length + 1)
     for (const mapping of mappings) {
       expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures'])
@@ -329,8 +326,10 @@ describe('queues', () => {
     const fromQueues = mappings.filter((mapping) => mapping.ScalingConfig !== undefined)
     expect(fromQueues).toHaveLength(queues.length)
   })
+})
 
-  test('the stream has one reader, from its beginning, that puts aside what fails', () => {
+describe('the stream', () => {
+  test('has one consumer, from its beginning, with an on-failure queue', () => {
     const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
     service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
@@ -347,11 +346,11 @@ describe('queues', () => {
   })
 })
 
-describe('what a schedule of its own sets off', () => {
+describe('recurring schedules', () => {
   const logicalId = (type: string, name: string): string =>
     Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
 
-  test.each(recurring)('$name: $expression into $queue, which it may fill', (row) => {
+  test.each(recurring)('$name sends at $expression to $queue', (row) => {
     const name = row.queue.replaceAll('-', '')
     const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', name), 'Arn'] }
     const role = logicalId('AWS::IAM::Role', 'ScheduleRole')
@@ -371,11 +370,11 @@ describe('what a schedule of its own sets off', () => {
     })
   })
 
-  test('nothing else', () => {
+  test('have no other members', () => {
     service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
   })
 
-  test('settlement at midnight and twice after it: a run that waited for days is still made', () => {
+  test('start settlement three times a night, and messages wait up to four days', () => {
     const ofSettlement = recurring.filter(({ queue }) => queue === 'settlement-runs')
     expect(ofSettlement.map(({ expression }) => expression)).toEqual([
       'cron(0 0 * * ? *)',
@@ -388,7 +387,7 @@ describe('what a schedule of its own sets off', () => {
     }
   })
 
-  test('the sweep each minute: it ends within its own, and none begins two minutes late', () => {
+  test('start the sweep every minute; it ends within a minute, and a late message expires', () => {
     const ofSweep = recurring.filter(({ queue }) => queue === 'sweeps')
     expect(ofSweep.map(({ expression }) => expression)).toEqual(['rate(1 minute)'])
     expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
@@ -397,7 +396,7 @@ describe('what a schedule of its own sets off', () => {
 })
 
 describe('the API', () => {
-  test('has a method for each operation, and any other method of a path is answered too', () => {
+  test('has a method per operation, and ANY for all other methods and paths', () => {
     const methods = resources('AWS::ApiGateway::Method').map(
       ({ Properties }) => Properties.HttpMethod,
     )
@@ -407,15 +406,15 @@ describe('the API', () => {
     expect(methods.filter((method) => method === 'GET' || method === 'POST')).toHaveLength(
       operationNames.length,
     )
-    // Every path, the root, and whatever is no path.
+    // Every path, the root, and the greedy proxy.
     expect(methods.filter((method) => method === 'ANY')).toHaveLength(paths.size + 2)
   })
 
-  test('takes bodies as bytes', () => {
+  test('passes bodies as binary', () => {
     service.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['*/*'] })
   })
 
-  test('speaks for itself in the envelope, whatever type of response it gives', () => {
+  test('sends all gateway responses in the envelope', () => {
     const types = Object.values(ResponseType as unknown as Record<string, ResponseType>)
       .filter((type) => type instanceof ResponseType)
       .map(({ responseType }) => responseType)

@@ -10,12 +10,10 @@ import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { templatesOf } from '../support/templates.ts'
 
-/** In what stages differ, and what is alike in all of them. */
-
-/** One with everything that a stage may say and neither of ours does. */
-const odd: Stage = {
+/** A stage with the settings that the defined stages leave out. */
+const customStage: Stage = {
   ...stageNamed('sandbox'),
-  name: 'odd',
+  name: 'custom',
   hasFirewall: false,
   domain: {
     name: 'api.example.com',
@@ -27,15 +25,15 @@ const odd: Stage = {
 const stages: Record<string, Stage> = {
   sandbox: stageNamed('sandbox'),
   production: stageNamed('production'),
-  odd,
+  custom: customStage,
 }
 const templates = Object.fromEntries(
   Object.entries(stages).map(([name, stage]) => [name, templatesOf(stage)]),
 )
-const of = (name: string) => {
-  const found = templates[name]
-  if (!found) throw new Error(`No stage ${name}`)
-  return found
+const templatesNamed = (name: string) => {
+  const stage = templates[name]
+  if (!stage) throw new Error(`No stage ${name}`)
+  return stage
 }
 
 type Properties = Record<string, never> & {
@@ -45,76 +43,83 @@ type Properties = Record<string, never> & {
 }
 
 const lambda = (stage: string, name: string): Properties => {
-  const functions = Object.values(of(stage).service.findResources('AWS::Lambda::Function'))
-  const found = functions.find(({ Properties }) => Properties.FunctionName.endsWith(`-${name}`))
-  if (!found) throw new Error(`No function ${name}`)
-  return found.Properties
+  const functions = Object.values(
+    templatesNamed(stage).service.findResources('AWS::Lambda::Function'),
+  )
+  const resource = functions.find(({ Properties }) => Properties.FunctionName.endsWith(`-${name}`))
+  if (!resource) throw new Error(`No function ${name}`)
+  return resource.Properties
 }
 
-const each = Object.keys(stages)
+const names = Object.keys(stages)
 
-test.each(each)('%s: nothing is found by the rules of AWS Solutions', (name) => {
-  expect(of(name).findings()).toEqual([])
+test.each(names)('%s has no finding of the AWS Solutions rules', (name) => {
+  expect(templatesNamed(name).findings()).toEqual([])
 })
 
-test.each(each)('%s: each stack stays well below the 500 resources that it may have', (name) => {
-  for (const [stack, template] of Object.entries(of(name)).slice(0, 2)) {
+test.each(names)('%s stays well below the limit of 500 resources per stack', (name) => {
+  for (const [stack, template] of Object.entries(templatesNamed(name)).slice(0, 2)) {
     const count = Object.keys(
-      (template as ReturnType<typeof of>['service']).toJSON().Resources,
+      (template as ReturnType<typeof templatesNamed>['service']).toJSON().Resources,
     ).length
     expect(count, `${count} resources in ${stack}`).toBeLessThan(475)
   }
 })
 
 test.each([
-  // stage, rate, burst, days of logs, policy, protected
+  // stage, rate, burst, days of logs, removal policy, deletion protection
   ['sandbox', 100, 200, 30, 'Delete', false],
   ['production', 1_000, 2_000, 365, 'Retain', true],
-])('%s: %i requests a second, bursts of %i, logs for %i days, data: %s', (name, ...wanted) => {
-  const [perSecond, burst, days, policy, isProtected] = wanted
-  const { data, service } = of(name)
-  const settings = { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: burst }
-  service.hasResourceProperties('AWS::ApiGateway::Stage', {
-    MethodSettings: [
-      Match.objectLike({
-        HttpMethod: '*',
-        ResourcePath: '/*',
-        DataTraceEnabled: false,
-        ...settings,
-      }),
-      // The figures of charges are paid for; what holds for all holds for them too.
-      Match.objectLike({ HttpMethod: 'POST', MetricsEnabled: true, ...settings }),
-    ],
-  })
-  service.allResources('AWS::Logs::LogGroup', {
-    DeletionPolicy: policy,
-    Properties: { RetentionInDays: days },
-  })
-  for (const type of ['AWS::KMS::Key', 'AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
-    data.allResources(type, { DeletionPolicy: policy })
-  }
-  data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-    Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })],
-  })
-})
+])(
+  '%s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
+  (name, ...row) => {
+    const [perSecond, burst, days, policy, isProtected] = row
+    const { data, service } = templatesNamed(name)
+    const settings = { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: burst }
+    service.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: [
+        Match.objectLike({
+          HttpMethod: '*',
+          ResourcePath: '/*',
+          DataTraceEnabled: false,
+          ...settings,
+        }),
+        // The method settings of charge repeat the general ones.
+        Match.objectLike({ HttpMethod: 'POST', MetricsEnabled: true, ...settings }),
+      ],
+    })
+    service.allResources('AWS::Logs::LogGroup', {
+      DeletionPolicy: policy,
+      Properties: { RetentionInDays: days },
+    })
+    for (const type of ['AWS::KMS::Key', 'AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
+      data.allResources(type, { DeletionPolicy: policy })
+    }
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })],
+    })
+  },
+)
 
-describe('the bank of the sandbox', () => {
+describe('the sandbox bank', () => {
   test.each([
     ['sandbox', true],
     ['production', false],
-  ])('%s: has one: %s', (name, hasOne) => {
+  ])('exists in %s: %s', (name, exists) => {
     const names = functionsOf(stageNamed(name)).map((row) => row.name)
-    expect(names.includes('report-sandbox-outcome')).toBe(hasOne)
-    const known = lambda(name, 'submit-to-bank').Environment.Variables
-    expect('QUEUE_URL_SANDBOX_OUTCOMES' in known).toBe(hasOne)
+    expect(names.includes('report-sandbox-outcome')).toBe(exists)
+    const { Variables } = lambda(name, 'submit-to-bank').Environment
+    expect('QUEUE_URL_SANDBOX_OUTCOMES' in Variables).toBe(exists)
     for (const row of functionsOf(stageNamed(name))) {
       const variables = lambda(name, row.name).Environment.Variables
-      expect(variables.SANDBOX_BANK, row.name).toBe(hasOne ? 'true' : undefined)
+      expect(variables.SANDBOX_BANK, row.name).toBe(exists ? 'true' : undefined)
     }
-    expect(JSON.stringify(of(name).service.toJSON()).includes('sandbox-outcomes')).toBe(hasOne)
+    expect(JSON.stringify(templatesNamed(name).service.toJSON()).includes('sandbox-outcomes')).toBe(
+      exists,
+    )
   })
 
-  test('is all that production lacks', () => {
+  test('is the only part that production lacks', () => {
     const names = functionsOf(stageNamed('production')).map(({ name }) => name)
     expect(functionRows.map(({ name }) => name).filter((name) => !names.includes(name))).toEqual([
       'report-sandbox-outcome',
@@ -126,13 +131,13 @@ describe('approvals', () => {
   test.each([
     ['sandbox', undefined],
     ['production', 'true'],
-  ])('%s: every function has APPROVALS=%s', (name, value) => {
+  ])('set APPROVALS in every function of %s to %s', (name, value) => {
     for (const row of functionsOf(stageNamed(name))) {
       expect(lambda(name, row.name).Environment.Variables.APPROVALS, row.name).toBe(value)
     }
   })
 
-  test('invoke the functions of their own stage', () => {
+  test('invoke functions of the same stage', () => {
     const { FUNCTION_PREFIX } = lambda('production', 'manage-approval').Environment.Variables
     expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
     expect(lambda('production', 'manage-debit').Environment.Variables).not.toHaveProperty(
@@ -141,7 +146,7 @@ describe('approvals', () => {
   })
 })
 
-describe('workers', () => {
+describe('concurrency', () => {
   const behindGateway = [...operationNames, 'answer-unmatched']
   const reserved = (stage: string) =>
     functionsOf(stageNamed(stage)).map(({ name }) => ({
@@ -149,59 +154,59 @@ describe('workers', () => {
       workers: lambda(stage, name).ReservedConcurrentExecutions,
     }))
   const consumers = (stage: string): number[] =>
-    Object.values(of(stage).service.findResources('AWS::Lambda::EventSourceMapping')).flatMap(
-      ({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [],
-    )
+    Object.values(
+      templatesNamed(stage).service.findResources('AWS::Lambda::EventSourceMapping'),
+    ).flatMap(({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [])
   const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-  test('in production some are kept for each function behind the gateway, and for no other', () => {
-    const kept = reserved('production').filter(({ workers }) => workers !== undefined)
-    expect(kept.map(({ name }) => name).sort()).toEqual([...behindGateway].sort())
-    const byName = Object.fromEntries(kept.map(({ name, workers }) => [name, workers]))
+  test('is reserved in production for exactly the functions behind the gateway', () => {
+    const rows = reserved('production').filter(({ workers }) => workers !== undefined)
+    expect(rows.map(({ name }) => name).sort()).toEqual([...behindGateway].sort())
+    const byName = Object.fromEntries(rows.map(({ name, workers }) => [name, workers]))
     expect(byName).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
   })
 
-  test('with what the jobs may take they fit into the thousand of an account, and leave some', () => {
-    const kept = sum(reserved('production').map(({ workers }) => workers ?? 0))
-    // AWS keeps a hundred for functions that have none of their own; the relay has one a shard.
-    expect(1_000 - kept - sum(consumers('production'))).toBeGreaterThan(150)
+  test("stays below the account's quota of 1,000, including jobs", () => {
+    const total = sum(reserved('production').map(({ workers }) => workers ?? 0))
+    // AWS keeps 100 unreserved; the relay uses one per shard.
+    expect(1_000 - total - sum(consumers('production'))).toBeGreaterThan(150)
   })
 
-  test('a sandbox reserves none, and gives a queue no more than five', () => {
+  test('is not reserved in a sandbox, and at most five per queue', () => {
     expect(reserved('sandbox').filter(({ workers }) => workers !== undefined)).toEqual([])
     expect(Math.max(...consumers('sandbox'))).toBe(5)
     expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
   })
 
-  test('in production each queue has those that its job says', () => {
-    const said = jobsOf(stageNamed('production')).flatMap((name) => {
+  test("equals the job's setting for each queue in production", () => {
+    const expected = jobsOf(stageNamed('production')).flatMap((name) => {
       const { from } = jobRow(name)
       return 'queues' in from ? from.queues.map(() => from.maxConcurrency) : []
     })
-    expect(consumers('production').sort()).toEqual(said.sort())
+    expect(consumers('production').sort()).toEqual(expected.sort())
   })
 })
 
-describe('where the API answers', () => {
-  test('without a domain: under the name that the gateway gives it', () => {
-    const { service } = of('production')
+describe('the host of the API', () => {
+  test("is the gateway's own without a domain", () => {
+    const { service } = templatesNamed('production')
     const [api] = Object.keys(service.findResources('AWS::ApiGateway::RestApi'))
     service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: false })
     service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
-    const ends = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+    const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
     for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
       expect(lambda('production', name).Environment.Variables.OWN_HOSTS).toEqual({
-        'Fn::Join': ['', [{ Ref: api }, ...ends]],
+        'Fn::Join': ['', [{ Ref: api }, ...suffix]],
       })
     }
   })
 
-  test('with a domain: under that alone, over TLS 1.2, entered in its zone', () => {
-    const { service } = of('odd')
+  test('is only the domain if there is one, with TLS 1.2 and DNS records', () => {
+    const { service } = templatesNamed('custom')
     service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
     service.hasResourceProperties('AWS::ApiGateway::DomainName', {
       DomainName: 'api.example.com',
-      RegionalCertificateArn: odd.domain?.certificateArn,
+      RegionalCertificateArn: customStage.domain?.certificateArn,
       SecurityPolicy: 'TLS_1_2',
       EndpointConfiguration: { Types: ['REGIONAL'] },
     })
@@ -212,31 +217,33 @@ describe('where the API answers', () => {
         HostedZoneId: 'Z1',
       })
     }
-    expect(lambda('odd', 'deliver-webhook').Environment.Variables.OWN_HOSTS).toBe('api.example.com')
+    expect(lambda('custom', 'deliver-webhook').Environment.Variables.OWN_HOSTS).toBe(
+      'api.example.com',
+    )
   })
 })
 
 describe('the firewall', () => {
   const rulesOf = (stage: string) => {
-    const [acl] = Object.values(of(stage).service.findResources('AWS::WAFv2::WebACL'))
+    const [acl] = Object.values(templatesNamed(stage).service.findResources('AWS::WAFv2::WebACL'))
     return { ...acl?.Properties, rules: acl?.Properties.Rules as Record<string, never>[] }
   }
 
-  test('stands before the API unless a stage has none', () => {
+  test('protects the API unless the stage disables it', () => {
     for (const name of stageNames) {
-      of(name).service.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
+      templatesNamed(name).service.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
         ResourceArn: {
           'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])],
         },
       })
     }
-    of('odd').service.resourceCountIs('AWS::WAFv2::WebACL', 0)
+    templatesNamed('custom').service.resourceCountIs('AWS::WAFv2::WebACL', 0)
   })
 
   test.each([
     ['production', 8_020],
     ['sandbox', 3_420],
-  ])('%s: %i requests a minute of one address, then 429/1453 in the envelope', (name, limit) => {
+  ])('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
     const { rules, CustomResponseBodies } = rulesOf(name) as ReturnType<typeof rulesOf> & {
       CustomResponseBodies: Record<string, { Content: string; ContentType: string }>
     }
@@ -269,7 +276,7 @@ describe('the firewall', () => {
     })
   })
 
-  test('no provider who keeps to the published limits meets it', () => {
+  test('never limits a provider within the published limits', () => {
     const most = operationNames
       .map((name) => operations[name])
       .filter(({ caller }) => caller === 'provider')
@@ -280,7 +287,7 @@ describe('the firewall', () => {
     expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
   })
 
-  test('no bank that uses every published limit of a token reaches it', () => {
+  test('never limits a bank token within the published limits', () => {
     const most = operationNames
       .map((name) => operations[name])
       .filter(({ caller }) => caller === 'bank')
@@ -288,11 +295,11 @@ describe('the firewall', () => {
     expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
   })
 
-  test('a stage with raised limits has an address limit of its own', () => {
+  test('uses the address limit of the stage if there is one', () => {
     expect(addressLimit({ name: 'production', addressLimit: 50_000 })).toBe(50_000)
   })
 
-  test('counts what the service itself answers of paths and bodies, and blocks the rest', () => {
+  test('only counts matches in paths and bodies, and blocks all others', () => {
     const groups = rulesOf('production').rules.slice(1) as unknown as {
       Name: string
       OverrideAction: object
@@ -318,11 +325,11 @@ describe('the firewall', () => {
     expect(JSON.stringify(groups)).toContain('SizeRestrictions_BODY')
   })
 
-  test('what it blocks is 403/1403 in the envelope', () => {
+  test('answers blocked requests with 403/1403', () => {
     expect(gatewayResponses.WAF_FILTERED).toEqual({ status: 403, code: 1403 })
   })
 
-  test('shows no sample of a request, as they carry credentials', () => {
+  test('takes no samples of requests, which contain credentials', () => {
     expect(JSON.stringify(rulesOf('production'))).not.toContain('"SampledRequestsEnabled":true')
   })
 })

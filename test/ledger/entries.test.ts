@@ -21,8 +21,6 @@ import {
 import { batch, line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
-/** What each fact does to the accounts. */
-
 const debit = pendingDebit({ amount: pesewas(80_00) })
 const { provider, bank } = debit.facts
 const owed: Account = `provider_payable:${provider}`
@@ -30,7 +28,7 @@ const collected: Account = `bank_receivable:${bank.identifier}`
 
 const at = (minutes: number): Date => new Date(NOON.getTime() + minutes * 60_000)
 
-const exception = (given: Partial<ReportException>): ReportException => ({
+const exception = (fields: Partial<ReportException>): ReportException => ({
   reference: debit.facts.reference,
   kind: 'late_completion',
   at: at(0),
@@ -40,22 +38,22 @@ const exception = (given: Partial<ReportException>): ReportException => ({
   by: 'bank:GCB',
   requestId: 'report-1',
   report: '{}',
-  ...given,
+  ...fields,
 })
 
 const refund = (origin: Refund['origin'], minutes = 10): Refund =>
   newRefund(debit, { origin, reason: 'Dispute', at: at(minutes) })
 
-const failed = (one: Refund, minutes = 20) =>
-  failRefund(one, { failure: 'No account', at: at(minutes) })
+const failed = (open: Refund, minutes = 20) =>
+  failRefund(open, { failure: 'No account', at: at(minutes) })
 
-const completed = (one: Refund, minutes = 30) =>
-  completeRefund(one, { bankReference: 'B-1', at: at(minutes) })
+const completed = (open: Refund, minutes = 30) =>
+  completeRefund(open, { bankReference: 'B-1', at: at(minutes) })
 
-const failure = (one: Refund, given: Partial<ReportException> = {}) =>
-  exception({ kind: 'refund', requestId: one.uuid, at: at(20), ...given })
+const failure = ({ uuid }: Refund, fields: Partial<ReportException> = {}) =>
+  exception({ kind: 'refund', requestId: uuid, at: at(20), ...fields })
 
-const shown = (entries: readonly LedgerEntry[]) =>
+const summaryOf = (entries: readonly LedgerEntry[]) =>
   entries.map((entry) => [
     (entry.at.getTime() - NOON.getTime()) / 60_000,
     entry.type,
@@ -65,7 +63,7 @@ const shown = (entries: readonly LedgerEntry[]) =>
 
 const resolvedAt = (minutes: number) => ({ resolvedAt: at(minutes).toISOString(), note: 'By hand' })
 
-const cases: [what: string, one: Case, entries: unknown[]][] = [
+const cases: [name: string, item: Case, entries: unknown[]][] = [
   [
     'a reversal whose refund is completed',
     { refund: completed(refund('reversal')), exceptions: [] },
@@ -86,12 +84,12 @@ const cases: [what: string, one: Case, entries: unknown[]][] = [
     ],
   ],
   [
-    'a rejected refund that nobody has decided about',
+    'an undecided rejected refund',
     { refund: failed(refund('reversal')), exceptions: [failure(refund('reversal'))] },
     [[10, 'reversal', owed, 'refunds_payable']],
   ],
   [
-    'a rejected refund whose customer was repaid by hand',
+    'a rejected refund that an operator repaid by hand',
     {
       refund: failed(refund('reversal')),
       exceptions: [failure(refund('reversal'), resolvedAt(25))],
@@ -124,7 +122,7 @@ const cases: [what: string, one: Case, entries: unknown[]][] = [
     ],
   ],
   [
-    'a late completion that is refunded after a note, when it is reported again',
+    'a late completion that is refunded after a note and a second report',
     {
       refund: refund('late_completion'),
       exceptions: [exception(resolvedAt(7)), exception({ at: at(8), ...resolvedAt(11) })],
@@ -142,18 +140,18 @@ const cases: [what: string, one: Case, entries: unknown[]][] = [
   ],
 ]
 
-describe('late completions and refunds', () => {
-  test.each(cases)('%s', (_what, one, entries) => {
-    expect(shown(caseEntries(one))).toEqual(entries)
+describe('the entries of late completions and refunds', () => {
+  test.each(cases)('%s', (_, item, entries) => {
+    expect(summaryOf(caseEntries(item))).toEqual(entries)
   })
 
-  test('the entry of a retried refund keeps the id of its first instruction', () => {
-    const one = refund('reversal')
-    const [entry] = caseEntries({ refund: retryRefund(failed(one)), exceptions: [] })
-    expect(entry?.source).toMatchObject({ id: one.uuid, reference: debit.facts.reference })
+  test('a retried refund keeps the uuid of its first request as id', () => {
+    const first = refund('reversal')
+    const [entry] = caseEntries({ refund: retryRefund(failed(first)), exceptions: [] })
+    expect(entry?.source).toMatchObject({ id: first.uuid, reference: debit.facts.reference })
   })
 
-  test('whatever happens in whatever order, the books balance and owe what is open', () => {
+  test('always balance, and open refunds and late completions are owed', () => {
     const minutes = fc.nat(100)
     const aReport = fc.record({ from: minutes, resolved: fc.option(minutes, { nil: undefined }) })
     const aCase = fc.record({
@@ -180,41 +178,41 @@ describe('late completions and refunds', () => {
         expect(trialBalance(balances)).toBe(0)
         const isOwed = opened && (end === 'open' || end === 'failed')
         expect(balanceOf(balances, 'refunds_payable') || 0).toBe(isOwed ? -80_00 : 0)
-        const isUndecided = !opened && late.every((one) => !one.resolvedAt)
+        const isUndecided = !opened && late.every(({ resolvedAt }) => !resolvedAt)
         expect(balanceOf(balances, 'exceptions') || 0).toBe(isUndecided ? -80_00 : 0)
       }),
     )
   })
 })
 
-describe('batches', () => {
-  const takenBack = adjustmentLine(line())
+describe('the entries of batches', () => {
+  const adjustment = adjustmentLine(line())
 
-  test('a sealed batch earns the fees of its debits, less those of its adjustments', () => {
-    const given = line({ fee: pesewas(2_00), net: pesewas(98_00) })
-    expect(feeEntries(sealed([given]), [])).toMatchObject([
+  test('a sealed batch earns the fees of its debits less those of its adjustments', () => {
+    const settled = line({ fee: pesewas(2_00), net: pesewas(98_00) })
+    expect(feeEntries(sealed([settled]), [])).toMatchObject([
       { debit: owed, credit: 'fee_income', amount: 2_00 },
     ])
-    expect(feeEntries(sealed([given, takenBack]), [takenBack])).toMatchObject([
+    expect(feeEntries(sealed([settled, adjustment]), [adjustment])).toMatchObject([
       { debit: owed, credit: 'fee_income', amount: 50 },
     ])
-    expect(feeEntries(sealed([takenBack]), [takenBack])).toMatchObject([
+    expect(feeEntries(sealed([adjustment]), [adjustment])).toMatchObject([
       { debit: 'fee_income', credit: owed, amount: 1_50 },
     ])
-    expect(feeEntries(sealed([line(), takenBack]), [takenBack])).toEqual([])
+    expect(feeEntries(sealed([line(), adjustment]), [adjustment])).toEqual([])
   })
 
-  test('a batch that is being built earns nothing', () => {
+  test('an open batch earns nothing', () => {
     expect(feeEntries(batch({ sealedAt: null }), [])).toEqual([])
   })
 
-  test('a payout takes from the cash what was paid, when it is completed', () => {
+  test('a payout takes its amount from the cash at its completion', () => {
     const paid = batch({ paid: pesewas(98_00), processedAt: at(1) })
     expect(payoutEntries(paid)).toEqual([])
     expect(payoutEntries({ ...paid, completedAt: at(2) })).toMatchObject([
       { at: at(2), debit: owed, credit: 'cash', amount: 98_00 },
     ])
-    // Others of the provider were made good with its net.
+    // Offsets took all of its net.
     expect(payoutEntries({ ...paid, completedAt: at(2), paid: pesewas(0) })).toEqual([])
   })
 })

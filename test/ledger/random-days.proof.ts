@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { type Day, dayAfter, dayOf } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
 import { entryView } from '../../shared/ledger/render.ts'
@@ -11,9 +11,7 @@ import { remove } from '../../shared/store/table.ts'
 import { at, DAY_MS, dayAt } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { LAST_DAY, live, type Moment, type Plan } from './some-days.ts'
-
-/** Whatever the days are like, the books balance and agree with the state of the table. */
+import { LAST_DAY, type Moment, type Plan, runDays } from './some-days.ts'
 
 const { RANDOM_DAYS, RANDOM_SEED } = process.env
 const numRuns = Number(RANDOM_DAYS ?? 4)
@@ -50,30 +48,30 @@ const aPlan: fc.Arbitrary<Plan> = fc.record({
     }),
     { maxLength: 3 },
   ),
-  conducts: fc.array(
-    fc.constantFrom('pay', 'reject', 'take its time', 'take its time to reject', 'pay unheard'),
+  behaviours: fc.array(
+    fc.constantFrom('pay', 'reject', 'pay later', 'reject later', 'pay without reply'),
     { maxLength: 4 },
   ),
 })
 
-type Told = { opening: Balances; closing: Balances; entries: string[] }
+type Ledger = { opening: Balances; closing: Balances; entries: string[] }
 
-const told = async (day: Day, now: Date): Promise<Told> => {
+const readLedger = async (day: Day, now: Date): Promise<Ledger> => {
   const { opening, entries } = await openDay(day, now)
   const closing = new Map(opening)
-  const all: string[] = []
+  const lines: string[] = []
   for await (const entry of entries) {
     post(closing, entry)
-    all.push(JSON.stringify(entryView(entry)))
+    lines.push(JSON.stringify(entryView(entry)))
   }
-  return { opening, closing, entries: all.sort() }
+  return { opening, closing, entries: lines.sort() }
 }
 
-/** Accounts without a balance may be named or not. */
-const sums = (balances: Balances) =>
+/** Leaves out accounts without a balance. */
+const nonZero = (balances: Balances) =>
   Object.fromEntries([...balances].filter(([, balance]) => balance !== 0).sort())
 
-const differing = async (date: Day, now: Date) => {
+const differencesOn = async (date: Day, now: Date) => {
   const { invariants } = await reconcile(date, { now: () => now })
   return invariants.find(({ number }) => number === 40)?.examples
 }
@@ -89,38 +87,41 @@ const dropClosings = async (now: Date): Promise<void> => {
 beforeEach(useFreshTable)
 
 test(
-  'every entry balances, days follow one another, and the table agrees, with and without stored balances',
+  'the ledger of random days balances and agrees with the table, with and without stored balances',
   { timeout: numRuns * 120_000 },
   () =>
     fc.assert(
       fc.asyncProperty(aPlan, async (plan) => {
         await useFreshTable()
         const nightly = new Map<Day, string[]>()
-        await live(plan, async (now) => {
+        await runDays(plan, async (now) => {
           const yesterday = dayAfter(dayOf(now), -1)
-          expect(await differing(yesterday, now)).toEqual([])
+          expect(await differencesOn(yesterday, now)).toEqual([])
           expect(await findClosing(yesterday)).toMatchObject({ day: yesterday })
-          nightly.set(yesterday, (await told(yesterday, now)).entries)
+          nightly.set(yesterday, (await readLedger(yesterday, now)).entries)
         })
         const end = at('12:00:00', LAST_DAY + 2)
-        const days = Array.from({ length: LAST_DAY + 1 }, (_, n) => dayAt(n))
-        const stored: Told[] = []
-        for (const day of days) stored.push(await told(day, end))
+        const days = Array.from({ length: LAST_DAY + 1 }, (_, day) => dayAt(day))
+        const stored: Ledger[] = []
+        for (const day of days) stored.push(await readLedger(day, end))
         await dropClosings(end)
-        for (const [n, day] of days.entries()) {
-          const { opening, closing, entries } = stored[n] as Told
+        for (const [index, day] of days.entries()) {
+          const { opening, closing, entries } = stored[index] as Ledger
           expect(trialBalance(opening)).toBe(0)
           expect(trialBalance(closing)).toBe(0)
-          expect(sums(opening)).toEqual(sums(stored[n - 1]?.closing ?? new Map()))
-          // From the beginning, without what was stored; the order of reading is no part of it.
+          expect(nonZero(opening)).toEqual(nonZero(stored[index - 1]?.closing ?? new Map()))
+          // Computed from the start, without stored balances.
           await dropClosings(end)
-          const again = await told(day, end)
-          expect([sums(again.opening), sums(again.closing)]).toEqual([sums(opening), sums(closing)])
-          expect(again.entries).toEqual(entries)
-          // A day that was over has changed by fundings alone.
-          const before = nightly.get(day)?.filter(isDerived)
-          if (before) expect(entries.filter(isDerived)).toEqual(before)
-          expect(await differing(day, end)).toEqual([])
+          const computed = await readLedger(day, end)
+          expect([nonZero(computed.opening), nonZero(computed.closing)]).toEqual([
+            nonZero(opening),
+            nonZero(closing),
+          ])
+          expect(computed.entries).toEqual(entries)
+          // Only fundings change a past day.
+          const previous = nightly.get(day)?.filter(isDerived)
+          if (previous) expect(entries.filter(isDerived)).toEqual(previous)
+          expect(await differencesOn(day, end)).toEqual([])
         }
       }),
       { numRuns, seed, endOnFailure: true },

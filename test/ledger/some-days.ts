@@ -13,7 +13,8 @@ import {
 import type { Reference } from '../../shared/domain/ids.ts'
 import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { dayOf, startOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf, startOf } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import {
@@ -27,7 +28,7 @@ import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { transact } from '../../shared/store/transactions.ts'
-import { type BankBooks, bankBooks, type Conduct } from '../settlement/bank-books.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
   complete,
@@ -38,9 +39,7 @@ import {
 } from '../settlement/one-provider.ts'
 import { gcb, still } from '../support/examples.ts'
 
-/** Days of two providers with everything that the ledger derives entries from, one step at a time. */
-
-/** Days after the step before, and the time of the day. */
+/** A delay in days and milliseconds. */
 export type Moment = { days: number; time: number }
 
 export type RefundEnd = 'open' | 'completed' | 'retried' | 'repaid by hand' | 'rejected'
@@ -63,111 +62,118 @@ export type PlannedDebit = {
 
 export type Plan = {
   debits: PlannedDebit[]
-  /** Of the first days; each is recorded on a later one. */
   fundings: { amount: number; day: number; recordedAfter: number }[]
-  conducts: Conduct[]
+  behaviours: PayoutBehaviour[]
 }
 
 export const LAST_DAY = 8
 
-type Days = {
+type State = {
   now: Date
   providers: ProviderId[]
-  bank: BankBooks
-  world: PaymentDeps
+  bank: FakeBank
+  deps: PaymentDeps
 }
 
-export type Step = { when: number; what: () => Promise<unknown> }
+type Step = { when: number; action: () => Promise<unknown> }
 
 const midnight = (days: number): number => at('00:00:00', days).getTime()
 
 const timeOf = ({ days, time }: Moment): number => midnight(days) + time
 
 const after = (when: number, { days, time }: Moment): number =>
-  // Never at the same time, so that the order of the steps is that of their times.
+  // Two steps never have the same time, which orders them.
   when + days * DAY_MS + time + 1
 
-/** Does it all, and after each night what the test wants to see. */
-export const live = async (plan: Plan, eachNight: (now: Date) => Promise<void>): Promise<void> => {
-  const bank = bankBooks()
-  bank.conducts.push(...plan.conducts)
+/** Runs a plan of two providers step by step, and calls `eachNight` after each night's run. */
+export const runDays = async (
+  plan: Plan,
+  eachNight: (now: Date) => Promise<void>,
+): Promise<void> => {
+  const bank = fakeBank()
+  bank.behaviours.push(...plan.behaviours)
   const feeSchedule = { basisPoints: 150, fixed: pesewas(10) }
-  const days: Days = {
+  const state: State = {
     now: at('00:00:00'),
     providers: [
       await newProvider({ feeSchedule, account: '1041001001' }),
       await newProvider({ account: '1041001002' }),
     ],
     bank,
-    world: {
-      runtime: still({ now: () => days.now }),
-      connectors: { sandbox: bank.connector, http: bank.connector },
-    },
+    deps: { runtime: still({ now: () => state.now }), connectors: bank.connectors },
   }
   const steps = [
-    ...plan.debits.flatMap((debit) => debitSteps(debit, days)),
-    ...plan.fundings.map((one) => fundingStep(one, days)),
-    ...Array.from({ length: LAST_DAY }, (_, n) => n + 1).flatMap((n) => [
-      { when: midnight(n) + 600_000, what: () => runNight(days) },
-      { when: midnight(n) + 2 * 3_600_000, what: () => eachNight(days.now) },
+    ...plan.debits.flatMap((debit) => debitSteps(debit, state)),
+    ...plan.fundings.map((funding) => fundingStep(funding, state)),
+    ...Array.from({ length: LAST_DAY }, (_, index) => index + 1).flatMap((day) => [
+      { when: midnight(day) + 600_000, action: () => runNight(state) },
+      { when: midnight(day) + 2 * 3_600_000, action: () => eachNight(state.now) },
     ]),
   ]
   const until = midnight(LAST_DAY + 1)
-  for (const { when, what } of steps.filter((step) => step.when < until).sort(byTime)) {
-    days.now = new Date(when)
-    await what()
+  for (const { when, action } of steps.filter((step) => step.when < until).sort(byTime)) {
+    state.now = new Date(when)
+    await action()
   }
 }
 
 const byTime = (one: Step, other: Step): number => one.when - other.when
 
-const debitSteps = (planned: PlannedDebit, days: Days): Step[] => {
+const debitSteps = (planned: PlannedDebit, state: State): Step[] => {
   const first = timeOf(planned.at)
   const second = after(first, planned.next)
-  const provider = days.providers[planned.provider] as ProviderId
+  const provider = state.providers[planned.provider] as ProviderId
   let debit: Debit | undefined
-  const known = (): Debit => {
+  const opened = (): Debit => {
     if (!debit) throw new Error('The steps are out of order')
     return debit
   }
-  const reference = () => known().facts.reference
-  const opened = async () => {
+  const reference = () => opened().facts.reference
+  const open = async () => {
     debit = await openedDebit(provider, planned.amount)
   }
   const completion = {
     when: first,
-    what: async () => {
-      await opened()
-      await complete(known(), days.now, planned.fee)
+    action: async () => {
+      await open()
+      await complete(opened(), state.now, planned.fee)
     },
   }
-  const refunded = refundSteps(planned, second, { reference, days })
+  const refunded = refundSteps(planned, second, { reference, state })
   switch (planned.outcome) {
     case 'completed':
       return [completion]
     case 'reversed':
-      return [completion, { when: second, what: () => reverse(reference(), days.now) }, ...refunded]
-    case 'late': {
-      const report = () => putException(exceptionOf(known(), 'late_completion', days.now))
-      const steps: Step[] = [
-        { when: first, what: () => opened().then(report) },
-        // The bank repeats its report.
-        { when: first + 1_000, what: report },
+      return [
+        completion,
+        { when: second, action: () => reverse(reference(), state.now) },
+        ...refunded,
       ]
-      return [...steps, ...lateSteps(planned, second, { report, known, days }), ...refunded]
+    case 'late': {
+      const report = () => putException(exceptionOf(opened(), 'late_completion', state.now))
+      const steps: Step[] = [
+        { when: first, action: () => open().then(report) },
+        // The bank repeats its report.
+        { when: first + 1_000, action: report },
+      ]
+      return [...steps, ...lateSteps(planned, second, { report, opened, state }), ...refunded]
     }
   }
 }
 
-type Late = { report: () => Promise<void>; known: () => Debit; days: Days }
+type Late = { report: () => Promise<void>; opened: () => Debit; state: State }
 
-const lateSteps = ({ late }: PlannedDebit, when: number, { report, known, days }: Late): Step[] => {
-  const note = { when, what: () => resolve(known().facts.reference, 'late_completion', days) }
+const lateSteps = (
+  { late }: PlannedDebit,
+  when: number,
+  { report, opened, state }: Late,
+): Step[] => {
+  const note = { when, action: () => resolve(opened().facts.reference, 'late_completion', state) }
   const refund = async () => {
-    const { now } = days
-    const made = newRefund(known(), { origin: 'late_completion', reason: 'Late', at: now })
-    await transact([refundCreation(made)], still())
-    await resolve(made.reference, 'late_completion', days, 2_000)
+    const { now } = state
+    const refund = newRefund(opened(), { origin: 'late_completion', reason: 'Late', at: now })
+    await transact([refundCreation(refund)], still())
+    await resolve(refund.reference, 'late_completion', state, 2_000)
   }
   switch (late) {
     case 'undecided':
@@ -175,38 +181,38 @@ const lateSteps = ({ late }: PlannedDebit, when: number, { report, known, days }
     case 'noted':
       return [note]
     case 'refunded':
-      return [{ when, what: refund }]
+      return [{ when, action: refund }]
     case 'noted, then refunded':
       return [
         { ...note, when: when - 1 },
-        { when: when - 0.5, what: report },
-        { when, what: refund },
+        { when: when - 0.5, action: report },
+        { when, action: refund },
       ]
   }
 }
 
-type Refunded = { reference: () => Reference; days: Days }
+type Refunded = { reference: () => Reference; state: State }
 
 const refundSteps = (
   planned: PlannedDebit,
   since: number,
-  { reference, days }: Refunded,
+  { reference, state }: Refunded,
 ): Step[] => {
   const change = (next: (refund: Refund) => Refund) => async () => {
     const refund = await findRefund(reference())
     if (!refund) return
     const changed = next(refund)
     const failed = changed.status === 'failed'
-    const record = { ...exceptionOf(refund, 'refund', days.now), requestId: refund.uuid }
-    await replaceRefund(refund, changed, still(), failed ? [exceptionWrite(record)] : [])
+    const record = { ...exceptionOf(refund, 'refund', state.now), requestId: refund.uuid }
+    await replaceRefund(refund, changed, failed ? [exceptionWrite(record)] : [], still())
   }
   const end = change((refund) =>
-    completeRefund(beginRefund(refund, days.now), { bankReference: 'B-1', at: days.now }),
+    completeRefund(beginRefund(refund, state.now), { bankReference: 'B-1', at: state.now }),
   )
   const reject = change((refund) =>
-    failRefund(beginRefund(refund, days.now), { failure: 'No', at: days.now }),
+    failRefund(beginRefund(refund, state.now), { failure: 'No', at: state.now }),
   )
-  const note = () => resolve(reference(), 'refund', days)
+  const note = () => resolve(reference(), 'refund', state)
   const retry = async () => {
     await change(retryRefund)()
     await note()
@@ -220,19 +226,17 @@ const refundSteps = (
   }
   const isRefunded = planned.outcome === 'reversed' || planned.late.endsWith('refunded')
   let when = since
-  return (isRefunded ? ends[planned.refund] : []).map((what) => {
+  return (isRefunded ? ends[planned.refund] : []).map((action) => {
     when = after(when, planned.refundTakes)
-    return { when, what }
+    return { when, action }
   })
 }
 
 type About = { reference: Reference; provider: ProviderId; bank: BankIdentifier; amount: Pesewas }
 
-const exceptionOf = (of: Debit | Refund, kind: ExceptionKind, when: Date): ReportException => {
+const exceptionOf = (subject: Debit | Refund, kind: ExceptionKind, when: Date): ReportException => {
   const about: About =
-    'facts' in of
-      ? { ...of.facts, provider: of.facts.provider, bank: of.facts.bank.identifier }
-      : of
+    'facts' in subject ? { ...subject.facts, bank: subject.facts.bank.identifier } : subject
   const { reference, provider, bank, amount } = about
   return {
     reference,
@@ -247,60 +251,61 @@ const exceptionOf = (of: Debit | Refund, kind: ExceptionKind, when: Date): Repor
   }
 }
 
-/** As an operator resolves exceptions: each with the record of the change. */
+/** Resolves exceptions as an operator does, with the record of the change. */
 const resolve = async (
   reference: Reference,
   kind: ExceptionKind,
-  { now }: Days,
+  { now }: State,
   takes = 0,
 ): Promise<void> => {
-  for (const one of await findExceptions(reference)) {
-    if (one.kind !== kind || one.resolvedAt) continue
+  for (const exception of await findExceptions(reference)) {
+    if (exception.kind !== kind || exception.resolvedAt) continue
     const by = 'local:ama'
     const change = { at: now, by, noun: 'exception', verb: 'resolve', target: reference }
     const resolvedAt = new Date(now.getTime() + takes).toISOString()
     await resolveException(
-      one,
+      exception,
       { note: 'By hand', resolvedBy: by, resolvedAt },
       changeWrites({ ...change, id: randomUUID() }, {}, { resolved: kind, note: 'By hand' }),
+      real,
     )
   }
 }
 
 const fundingStep = (
   { amount, day, recordedAfter }: Plan['fundings'][number],
-  days: Days,
+  state: State,
 ): Step => ({
   when: midnight(day + recordedAfter) + 15 * 3_600_000,
-  what: () =>
+  action: () =>
     putFunding(
       {
         bank: gcb.identifier,
         reference: randomUUID(),
         amount: pesewas(amount),
         date: dayOf(new Date(midnight(day))),
-        recordedAt: days.now,
+        recordedAt: state.now,
         recordedBy: 'local:ama',
       },
-      still(),
       [],
+      still(),
     ),
 })
 
 /** Builds the batches of a night, pays those that are due, and retries those that failed. */
-const runNight = async ({ now, providers, world }: Days): Promise<void> => {
+const runNight = async ({ now, providers, deps }: State): Promise<void> => {
   const date = dayOf(now)
   const due = await listPayable(startOf(date))
   for (const provider of providers) {
-    await buildBatch({ provider, date }, world.runtime, () => false)
+    await buildBatch({ provider, date }, deps.runtime)
   }
-  const found = await Promise.all(
+  const batches = await Promise.all(
     providers.map((provider) => listBatches(provider, { limit: 100 })),
   )
-  const inStatus = (status: string) => found.flat().filter((batch) => batch.status === status)
-  for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, world))
+  const inStatus = (status: string) => batches.flat().filter((batch) => batch.status === status)
+  for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, deps))
   for (const { id } of [...(await findBatches(due)), ...inStatus('processing')]) {
-    await unlessLost(payBatch(id, world))
+    await unlessLost(payBatch(id, deps))
   }
 }
 

@@ -11,7 +11,7 @@ import { errors } from '../../shared/domain/refusal.ts'
 import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { rowsOf } from '../support/rows.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into, member by member
+// biome-ignore lint/suspicious/noExplicitAny: the document has no types
 const document = openApi() as any
 
 const responsesOf = (name: keyof typeof operations) => {
@@ -19,36 +19,36 @@ const responsesOf = (name: keyof typeof operations) => {
   return document.paths[path][method.toLowerCase()].responses
 }
 
-test('docs/openapi.json is what the rows and schemas say now (npm run openapi)', () => {
+test('docs/openapi.json is up to date (npm run openapi)', () => {
   expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
 })
 
-describe('the description is whole', () => {
-  test.each(operationNames)('%s: its success, its limit and who may call it', (name) => {
+describe('the document', () => {
+  test.each(operationNames)('contains success, limit and caller of %s', (name) => {
     const { path, method, status, limit, caller } = operations[name]
-    const described = document.paths[path][method.toLowerCase()]
-    expect(described.operationId).toBe(name)
-    expect(Object.keys(described.responses)).toContain(String(status))
-    expect(described['x-rate-limit']).toEqual(limit)
-    expect(described.security).toEqual([{ [caller]: [] }])
+    const operation = document.paths[path][method.toLowerCase()]
+    expect(operation.operationId).toBe(name)
+    expect(Object.keys(operation.responses)).toContain(String(status))
+    expect(operation['x-rate-limit']).toEqual(limit)
+    expect(operation.security).toEqual([{ [caller]: [] }])
   })
 
-  test('every event is a webhook, and so is the ping that tries one out', () => {
+  test('contains a webhook for every event and for the ping', () => {
     const published = Object.values(eventTypes).map(({ event }) => event)
     expect(Object.keys(document.webhooks)).toEqual([...published, 'ping'])
   })
 
-  test('no name of an example is spelled letter by letter', () => {
+  test('has no example name in single letters', () => {
     const names = Object.keys(document.components.examples)
     expect(names.filter((name) => /(?:-[a-z]){3}(?:-|$)/.test(name))).toEqual([])
   })
 
-  test('every example of a refusal is a row of the error table', () => {
+  test('has only error examples from the error table', () => {
     const bodies = Object.values(document.components.examples) as { value: { error: object } }[]
-    const known = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
+    const rows = Object.entries(errors).map(([code, row]) => `${code} ${row.severity}`)
     for (const { value } of bodies) {
       const { code, severity } = value.error as { code: number; severity: string }
-      expect(known).toContain(`${code} ${severity}`)
+      expect(rows).toContain(`${code} ${severity}`)
     }
   })
 })
@@ -79,14 +79,14 @@ const refusals = rowsOf(`
   test-webhook              429  1429 1453 1454
 `)
 
-test.each(refusals)('%s answers %s with %s', (name, status, codes) => {
+test.each(refusals)('%s lists for status %s the codes %s', (name, status, codes) => {
   const { schema } = responsesOf(name as keyof typeof operations)[Number(status)].content[
     'application/json'
   ]
   expect(schema.properties.error.properties.code.enum.join(' ')).toBe(codes)
 })
 
-test('a charge is described as it is to be written', () => {
+test('the schema of a charge contains its patterns and limits', () => {
   expect(document.components.schemas.ChargeRequest.properties).toMatchObject({
     phone_number: { pattern: '^\\+233[1-9][0-9]{8}$' },
     amount: {
@@ -101,7 +101,7 @@ test('a charge is described as it is to be written', () => {
   })
 })
 
-describe('a body and a query are described as strictly as the service reads them', () => {
+describe('the JSON schemas accept exactly what the service accepts', () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false })
   const { ChargeRequest: charge, UpdateDebitTransactionRequest: update } =
     document.components.schemas
@@ -113,21 +113,23 @@ describe('a body and a query are described as strictly as the service reads them
     narration: 'Order 1',
     partner_reference: 'order-1',
   }
-  const isAlike = (schema: v.GenericSchema, described: object, given: object): void => {
-    const said = ajv.validate(described, given)
-    expect(said, JSON.stringify(given)).toBe(v.safeParse(schema, given).success)
+  const expectSame = (schema: v.GenericSchema, jsonSchema: object, input: object): void => {
+    const isValid = ajv.validate(jsonSchema, input)
+    expect(isValid, JSON.stringify(input)).toBe(v.safeParse(schema, input).success)
   }
 
-  test('amounts', () => {
+  test('for amounts', () => {
     const texts = ['1.00', '0.99', '0.00', '9999.99', '10000.00', '10000.01', '99999.00', '01.00']
     for (const amount of [...texts, '-1.00', '1.0', '1', '1.000', ' 1.00', '1.00\n', '1e2', '']) {
-      isAlike(ChargeRequest, charge, { ...body, amount })
+      expectSame(ChargeRequest, charge, { ...body, amount })
     }
     const cents = fc.integer({ min: 0, max: 1_100_000 }).map((n) => (n / 100).toFixed(2))
-    fc.assert(fc.property(cents, (amount) => isAlike(ChargeRequest, charge, { ...body, amount })))
+    fc.assert(
+      fc.property(cents, (amount) => expectSame(ChargeRequest, charge, { ...body, amount })),
+    )
   })
 
-  test('narrations and partner references', () => {
+  test('for narrations and partner references', () => {
     const part = fc.constantFrom(
       ...['a', ' ', '\t', '\n', '\r', '\u0000', '\u007f', '\u0085', '\u00a0', '\u200e', '\u202e'],
       ...['\u2028', '\u2066', '\u3000', '\ufeff', 'é', '😀'],
@@ -135,24 +137,24 @@ describe('a body and a query are described as strictly as the service reads them
     const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, text, (narration, partner_reference) => {
-        isAlike(ChargeRequest, charge, { ...body, narration })
-        isAlike(ChargeRequest, charge, { ...body, partner_reference })
+        expectSame(ChargeRequest, charge, { ...body, narration })
+        expectSame(ChargeRequest, charge, { ...body, partner_reference })
       }),
       { numRuns: 500 },
     )
   })
 
-  test('the message of a failed report', () => {
+  test('for messages of failed reports', () => {
     const report = { status: 'failed', bank_reference: 'B-1' }
     for (const error_message of ['Declined', '', ' ', null, undefined]) {
-      isAlike(BankUpdate, update, { ...report, error_message })
-      isAlike(BankUpdate, update, { ...report, status: 'completed', error_message })
+      expectSame(BankUpdate, update, { ...report, error_message })
+      expectSame(BankUpdate, update, { ...report, status: 'completed', error_message })
     }
   })
 
-  test('cursors', () => {
+  test('for cursors', () => {
     const { parameters } = document.paths[operations['list-debit-requests'].path].get
-    const { schema, example } = parameters.find((one: { name: string }) => one.name === 'cursor')
+    const { schema, example } = parameters.find(({ name }: { name: string }) => name === 'cursor')
     expect(ajv.validate(schema, example)).toBe(true)
     for (const cursor of ['', 'x', `${example}=`, '../etc/passwd', 'x'.repeat(200)]) {
       expect(ajv.validate(schema, cursor), cursor).toBe(false)
@@ -160,18 +162,18 @@ describe('a body and a query are described as strictly as the service reads them
   })
 })
 
-test('a ping is described as it is sent: about no transaction, and in no sequence', () => {
+test('the ping has neither a transaction nor a sequence', () => {
   const { parameters, requestBody } = document.webhooks.ping.post
-  const required = parameters.filter((one: { required: boolean }) => one.required)
-  expect(required.map((one: { name: string }) => one.name)).toContain('X-SVC-Signature')
+  const required = parameters.filter(({ required }: { required: boolean }) => required)
+  expect(required.map(({ name }: { name: string }) => name)).toContain('X-SVC-Signature')
   const { schema, example } = requestBody.content['application/json']
   expect(schema).toEqual({ $ref: '#/components/schemas/Ping' })
   expect(Object.keys(example)).toEqual(['event', 'event_id', 'timestamp', 'api_version', 'data'])
   expect(example).toMatchObject({ event: 'ping', data: {} })
 })
 
-test('the feed is described with its cursor, and no page number', () => {
+test('the event feed has a cursor and no page number', () => {
   const { parameters } = document.paths[operations['list-events'].path].get
-  const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
-  expect(inQuery.map((one: { name: string }) => one.name)).toEqual(['cursor', 'after', 'per_page'])
+  const inQuery = parameters.filter(({ in: place }: { in: string }) => place === 'query')
+  expect(inQuery.map(({ name }: { name: string }) => name)).toEqual(['cursor', 'after', 'per_page'])
 })

@@ -15,45 +15,45 @@ const reference = 'DCS-20261121-ABC123'
 
 const event = (...bodies: string[]): SQSEvent =>
   ({
-    Records: bodies.map((body, n) => ({
-      messageId: `m${n}`,
-      receiptHandle: `r${n}`,
+    Records: bodies.map((body, index) => ({
+      messageId: `m${index}`,
+      receiptHandle: `r${index}`,
       body,
       eventSource: 'aws:sqs',
       eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:submissions',
-      attributes: { ApproximateReceiveCount: String(n + 1) },
+      attributes: { ApproximateReceiveCount: String(index + 1) },
     })),
   }) as SQSEvent
 
-const good = JSON.stringify({ reference })
+const valid = JSON.stringify({ reference })
 const failures = (...ids: string[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 })
 
-const run = (batch: SQSEvent, fails: (n: number) => boolean = () => false) => {
-  let n = 0
+const run = (batch: SQSEvent, fails: (index: number) => boolean = () => false) => {
+  let calls = 0
   const handler = consumer('submissions', async () => {
-    n += 1
-    if (fails(n - 1)) throw new Error('on purpose')
+    calls += 1
+    if (fails(calls - 1)) throw new Error('on purpose')
   })
   return handler(batch, {} as Context)
 }
 
-test('the failed messages of a batch come again, the others do not', async () => {
-  expect(await run(event(good, good, good))).toEqual(failures())
-  expect(await run(event(good, good, good), (n) => n === 1)).toEqual(failures('m1'))
-  expect(await run(event(good, good), () => true)).toEqual(failures('m0', 'm1'))
+test('only the failed messages of a batch are redelivered', async () => {
+  expect(await run(event(valid, valid, valid))).toEqual(failures())
+  expect(await run(event(valid, valid, valid), (index) => index === 1)).toEqual(failures('m1'))
+  expect(await run(event(valid, valid), () => true)).toEqual(failures('m0', 'm1'))
 })
 
 test.each(['', 'no json', 'null', '{}', '{"reference":"x"}', '{"reference":7}'])(
-  'a message that is none (%s) fails, and its neighbours do not',
+  'an invalid message (%s) fails, and its neighbours succeed',
   async (body) => {
-    expect(await run(event(good, body, good))).toEqual(failures('m1'))
+    expect(await run(event(valid, body, valid))).toEqual(failures('m1'))
   },
 )
 
-test('a failed message comes again after 2, 4, 8 ... 60 seconds, not after its whole visibility', async () => {
-  await run(event(...Array.from({ length: 8 }, () => good)), () => true)
+test('a failed message is redelivered after 2, 4, 8 ... 60 seconds', async () => {
+  await run(event(...Array.from({ length: 8 }, () => valid)), () => true)
   const changes = calls
     .commandCalls(ChangeMessageVisibilityCommand)
     .map(({ args }) => args[0].input)
@@ -66,16 +66,16 @@ test('a failed message comes again after 2, 4, 8 ... 60 seconds, not after its w
   })
 })
 
-test('a message that was received before says so', async () => {
-  const seen: boolean[] = []
+test('the handler learns whether a message was received before', async () => {
+  const received: boolean[] = []
   const handler = consumer('submissions', async (_message, _messageId, { repeated }) => {
-    seen.push(repeated)
+    received.push(repeated)
   })
-  await handler(event(good, good, good), {} as Context)
-  expect(seen).toEqual([false, true, true])
+  await handler(event(valid, valid, valid), {} as Context)
+  expect(received).toEqual([false, true, true])
 })
 
-test('a visibility that cannot be changed leaves the message failed', async () => {
+test('a message stays failed if its visibility cannot be changed', async () => {
   calls.on(ChangeMessageVisibilityCommand).rejects(new Error('gone'))
-  expect(await run(event(good), () => true)).toEqual(failures('m0'))
+  expect(await run(event(valid), () => true)).toEqual(failures('m0'))
 })

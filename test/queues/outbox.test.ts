@@ -1,10 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
-import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
 import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
-import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { type EventName, eventTypes } from '../../shared/domain/webhooks/event-type.ts'
 import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { messages } from '../../shared/queues/messages.ts'
@@ -17,26 +14,24 @@ import {
   toSidelined,
 } from '../../shared/queues/outbox.ts'
 import type { Outgoing } from '../../shared/queues/send.ts'
+import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
-import { granted } from '../support/refused.ts'
 import { rowsOf } from '../support/rows.ts'
+import { advanced } from './relay-records.ts'
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const pending = pendingDebit()
 const { reference, provider } = pending.facts
 
-const moved = (debit: Debit, to: Status): Debit =>
-  granted(advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }))
+const processing = advanced(pending, 'processing')
+const failed = advanced(processing, 'failed')
+const reversed = advanced(advanced(processing, 'completed'), 'reversed')
 
-const processing = moved(pending, 'processing')
-const failed = moved(processing, 'failed')
-const reversed = moved(moved(processing, 'completed'), 'reversed')
+/** Parses a message like its consumer. */
+const parsed = ({ queue, message }: Outgoing): unknown => v.parse(messages[queue], message)
 
-/** As its consumer takes it. */
-const taken = ({ queue, message }: Outgoing): unknown => v.parse(messages[queue], message)
-
-describe('the first attempts at events', () => {
+describe('the message of first attempts', () => {
   const rows = rowsOf(`
     created     0  low
     pending     1  low
@@ -45,7 +40,7 @@ describe('the first attempts at events', () => {
     reversed    4  medium
   `)
 
-  test.each(rows)('%s, event %i: priority %s', (name, n, priority) => {
+  test.each(rows)('%s, event %i, has priority %s', (name, n, priority) => {
     const number = Number(n)
     expect(reversed.history[number]?.type).toBe(name)
     expect(firstAttempts([debitEvent(reversed, number)])).toEqual({
@@ -59,36 +54,36 @@ describe('the first attempts at events', () => {
     expect(firstAttempts([debitEvent(failed, 3)]).queue).toBe('webhooks-high')
   })
 
-  test('of one write go in one message, with the priority of the last', () => {
-    const both = firstAttempts([debitEvent(processing, 1), debitEvent(processing, 2)])
-    expect(both).toEqual({
+  test('events of one write share one message, with the priority of the last', () => {
+    const message = firstAttempts([debitEvent(processing, 1), debitEvent(processing, 2)])
+    expect(message).toEqual({
       queue: 'webhooks-medium',
       message: { reference, n: 1, through: 2, attempt: 1 },
       group: provider,
     })
-    expect(taken(both)).toEqual(both.message)
+    expect(parsed(message)).toEqual(message.message)
   })
 
-  test('that did not happen are a mistake of ours', () => {
+  test('an event that does not exist throws', () => {
     expect(() => debitEvent(pending, 2)).toThrow(`${reference} has no event 2`)
   })
 })
 
-test('a submission says whether there was one before, in the group of its bank and provider', () => {
+test('a submission is grouped by bank and provider and marks a resubmission', () => {
   const first = submission(pending, { resubmission: false })
   expect(first).toEqual({ queue: 'submissions', message: { reference }, group: 'GCB#demo' })
   const again = submission(pending, { resubmission: true })
   expect(again).toMatchObject({ message: { reference, resubmission: true } })
-  for (const outgoing of [first, again]) expect(taken(outgoing)).toEqual(outgoing.message)
+  for (const outgoing of [first, again]) expect(parsed(outgoing)).toEqual(outgoing.message)
 })
 
-test.each(['approval', 'processing'] as const)('a clock is named by its phase: %s', (phase) => {
+test.each(['approval', 'processing'] as const)('a timeout message names its phase: %s', (phase) => {
   const outgoing = startTimeout(pending, phase)
   expect(outgoing).toEqual({ queue: 'timeouts', message: { reference, phase }, group: provider })
-  expect(taken(outgoing)).toEqual(outgoing.message)
+  expect(parsed(outgoing)).toEqual(outgoing.message)
 })
 
-describe('the next attempt', () => {
+describe('the message of the next attempt', () => {
   const delivery = (event: EventName, changes: Partial<Delivery> = {}): Delivery => ({
     ...newDelivery({ reference, n: 2, provider, type: event, at: NOON }, {}),
     status: 'failed',
@@ -97,23 +92,26 @@ describe('the next attempt', () => {
     ...changes,
   })
 
-  test.each(Object.keys(eventTypes) as EventName[])('goes where the first one went: %s', (name) => {
-    const [outgoing, ...others] = nextAttempt(delivery(name), NOON)
-    expect(others).toEqual([])
-    expect(outgoing).toEqual({
-      queue: `webhooks-${eventTypes[name].priority}`,
-      message: { reference, n: 2, attempt: 4 },
-      group: provider,
-      delaySeconds: 8.5,
-    })
-    expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
-  })
+  test.each(Object.keys(eventTypes) as EventName[])(
+    'a retry goes to the queue of its first attempt: %s',
+    (name) => {
+      const [outgoing, ...rest] = nextAttempt(delivery(name), NOON)
+      expect(rest).toEqual([])
+      expect(outgoing).toEqual({
+        queue: `webhooks-${eventTypes[name].priority}`,
+        message: { reference, n: 2, attempt: 4 },
+        group: provider,
+        delaySeconds: 8.5,
+      })
+      expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
+    },
+  )
 
   test.each([
     ['behind', -3],
     ['in step', 0],
     ['ahead', 3],
-  ])('waits the whole seconds it was given, whether the clock is %s', (_how, milliseconds) => {
+  ])('the delay keeps its whole seconds while the clock is %s', (_clock, milliseconds) => {
     const endedAt = inSeconds(0.05)
     const last = pingAttempt(
       { kind: 'unreached', cause: 'dns' },
@@ -125,26 +123,26 @@ describe('the next attempt', () => {
     expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
   })
 
-  test('that is overdue waits no longer', () => {
+  test('an overdue attempt has no delay', () => {
     const [outgoing] = nextAttempt(delivery('failed', { nextAttemptAt: inSeconds(-1) }), NOON)
     expect(outgoing?.delaySeconds).toBe(0)
   })
 
-  test('is asked for by no record that has none to come', () => {
+  test('a delivery without a next attempt has no message', () => {
     for (const status of ['pending', 'delivered', 'abandoned'] as const) {
       expect(nextAttempt(delivery('failed', { status, nextAttemptAt: null }), NOON)).toEqual([])
     }
   })
 
-  test('of a slow receiver is the same message, in the queue of such', () => {
-    for (const about of nextAttempt(delivery('failed'), NOON)) {
-      expect(toSidelined(about)).toEqual({ ...about, queue: 'webhooks-sidelined' })
-      expect(taken(toSidelined(about))).toEqual(about.message)
+  test('an attempt at a slow receiver is the same message in the sidelined queue', () => {
+    for (const outgoing of nextAttempt(delivery('failed'), NOON)) {
+      expect(toSidelined(outgoing)).toEqual({ ...outgoing, queue: 'webhooks-sidelined' })
+      expect(parsed(toSidelined(outgoing))).toEqual(outgoing.message)
     }
   })
 })
 
-test('the next page of a recovery, when it is due; none once it is done', () => {
+test('a running recovery requests its next page with a delay; a finished one requests none', () => {
   const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
   const page = { cursor: 'c-1', taken: 50, isLast: false }
   const second = afterPage(first, page, NOON)
@@ -155,7 +153,7 @@ test('the next page of a recovery, when it is due; none once it is done', () => 
     group: provider,
     delaySeconds: 10,
   })
-  expect(outgoing && taken(outgoing)).toEqual(outgoing?.message)
+  expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
   expect(nextPage(second, inSeconds(11))).toMatchObject([{ delaySeconds: 0 }])
   expect(nextPage(afterPage(second, { ...page, isLast: true }, NOON), NOON)).toEqual([])
 })

@@ -1,10 +1,6 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
-import { marshall } from '@aws-sdk/util-dynamodb'
-import type { Context, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
-import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { relay } from '../../functions/jobs/relay.ts'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
 import {
@@ -12,48 +8,22 @@ import {
   automaticRecovery,
   type Recovery,
 } from '../../shared/domain/webhooks/recovery.ts'
-import { messages } from '../../shared/queues/messages.ts'
-import { sqs } from '../../shared/queues/send.ts'
-import { queueUrlVariable } from '../../shared/runtime.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { read, table } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
-import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { NOON, pendingDebit, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
+import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
 beforeAll(useFreshTable)
 
-for (const queue of Object.keys(messages)) {
-  process.env[queueUrlVariable(queue)] = `https://sqs.test/${queue}`
-}
+const calls = mockQueues()
 
-const calls = mockClient(sqs)
-beforeEach(() => {
-  calls.reset()
-  calls.on(SendMessageBatchCommand).resolves({})
-})
-
-type Image = NonNullable<DynamoDBRecord['dynamodb']>['NewImage']
-
-const image = (item: object): Image => marshall(item, { removeUndefinedValues: true }) as Image
-
-const record = (SequenceNumber: string, next: object, old?: object): DynamoDBRecord => ({
-  eventName: old ? 'MODIFY' : 'INSERT',
-  dynamodb: {
-    SequenceNumber,
-    NewImage: image(next),
-    ...(old ? { OldImage: image(old) } : {}),
-  } as NonNullable<DynamoDBRecord['dynamodb']>,
-})
-
-const run = (...Records: DynamoDBRecord[]) =>
-  relay(still())({ Records } as DynamoDBStreamEvent, {} as Context)
-
-/** What was sent, queue by queue: no order is kept between two of them. */
+/** Lists the sent messages by queue; the order of two queues is undefined. */
 const sent = () =>
   calls
     .commandCalls(SendMessageBatchCommand)
@@ -65,26 +35,23 @@ const sent = () =>
         group: entry.MessageGroupId,
       })),
     )
-    .sort((one, other) => one.queue.localeCompare(other.queue))
-
-const moved = (debit: Debit, to: 'processing' | 'completed' | 'failed'): Debit =>
-  advance(debit, { to, changes: {}, at: NOON, by: 'x', requestId: 'y' }) as Debit
+    .sort((a, b) => a.queue.localeCompare(b.queue))
 
 const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
-/** Numbers of a debit's events, as they stand in the feed of its provider, newest first. */
+/** Lists the events of a debit in its provider's feed, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
-  (await readNewest(facts.provider, 1_000))
+  (await listNewest(facts.provider, 1_000))
     .filter(({ reference }) => reference === facts.reference)
     .map(({ n }) => n)
 
-describe('a debit', () => {
+describe('records of a debit', () => {
   const debit = pendingDebit()
   const { reference } = debit.facts
   const opened = record('1', toDebitItem(debit))
 
-  test('that is new: its two events in one message, its submission, its ten-minute clock', async () => {
-    expect(await run(opened)).toEqual({ batchItemFailures: [] })
+  test('a new debit sends its two events in one message, its submission and its first timeout', async () => {
+    expect(await runRelay(opened)).toEqual({ batchItemFailures: [] })
     expect(sent()).toEqual([
       { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#demo' },
       { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
@@ -98,11 +65,15 @@ describe('a debit', () => {
     expect(await inFeed(debit)).toEqual([1, 0])
   })
 
-  test('that moved: each event in the queue of its priority; processing sets the five-minute clock', async () => {
-    const processing = moved(debit, 'processing')
-    await run(record('1', toDebitItem(processing), toDebitItem(debit)))
-    await run(record('2', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)))
-    await run(record('3', toDebitItem(moved(processing, 'failed')), toDebitItem(processing)))
+  test('a transition sends its event to the queue of its priority; processing starts the approval timeout', async () => {
+    const processing = advanced(debit, 'processing')
+    await runRelay(record('1', toDebitItem(processing), toDebitItem(debit)))
+    await runRelay(
+      record('2', toDebitItem(advanced(processing, 'completed')), toDebitItem(processing)),
+    )
+    await runRelay(
+      record('3', toDebitItem(advanced(processing, 'failed')), toDebitItem(processing)),
+    )
     expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
       ['timeouts', { reference, phase: 'approval' }],
       ['webhooks-high', { reference, n: 3, attempt: 1 }],
@@ -112,67 +83,69 @@ describe('a debit', () => {
     expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
   })
 
-  test('whose moves come in one batch stands in the feed in their order, whatever is known late', async () => {
+  test('transitions in one batch keep their order in the feed, although a read responds late', async () => {
     process.env.CACHE_SECONDS = '0'
     const own = pendingDebit({ provider: providerId('in-order') })
-    const processing = moved(own, 'processing')
-    let asked = 0
+    const processing = advanced(own, 'processing')
+    let reads = 0
     const others = Promise.withResolvers<void>()
     table.middlewareStack.add(
       (next, { commandName }) =>
         async (args) => {
           if (commandName !== 'GetItemCommand') return next(args)
-          asked += 1
-          const turn = asked
-          // The first to ask is the last to be answered.
+          reads += 1
+          const turn = reads
+          // The first read is the last to respond.
           if (turn === 1) await others.promise
-          const answer = await next(args)
+          const response = await next(args)
           if (turn === 3) setTimeout(others.resolve, 100)
-          return answer
+          return response
         },
       { step: 'initialize', name: 'late' },
     )
-    await run(
+    await runRelay(
       record('1', toDebitItem(own)),
       record('2', toDebitItem(processing), toDebitItem(own)),
-      record('3', toDebitItem(moved(processing, 'completed')), toDebitItem(processing)),
+      record('3', toDebitItem(advanced(processing, 'completed')), toDebitItem(processing)),
     )
     table.middlewareStack.remove('late')
     delete process.env.CACHE_SECONDS
-    expect(asked).toBe(3)
+    expect(reads).toBe(3)
     expect(await inFeed(own)).toEqual([3, 2, 1, 0])
   })
 
-  test('whose record comes again is announced again, and stands in the feed once', async () => {
-    await run(opened)
+  test('a repeated record sends its messages again and is in the feed once', async () => {
+    await runRelay(opened)
     expect(sent()).toHaveLength(3)
     expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
   })
 
-  test('that only was looked at brings nothing', async () => {
-    const looked = { ...toDebitItem(debit), due: inSeconds(600).toISOString() }
-    expect(await run(record('1', looked, toDebitItem(debit)))).toEqual({ batchItemFailures: [] })
+  test('a reschedule in the work index sends nothing', async () => {
+    const rescheduled = { ...toDebitItem(debit), due: inSeconds(600).toISOString() }
+    expect(await runRelay(record('1', rescheduled, toDebitItem(debit)))).toEqual({
+      batchItemFailures: [],
+    })
     expect(sent()).toEqual([])
   })
 
-  test('stands in the feed of its own provider alone, also without a webhook', async () => {
+  test('its events are only in the feed of its provider, also without a webhook', async () => {
     const other = pendingDebit({ provider: providerId('other') })
-    await run(record('1', toDebitItem(other)))
-    expect(await readNewest(providerId('other'), 10)).toEqual([
+    await runRelay(record('1', toDebitItem(other)))
+    expect(await listNewest(providerId('other'), 10)).toEqual([
       { reference: other.facts.reference, n: 1 },
       { reference: other.facts.reference, n: 0 },
     ])
   })
 })
 
-/** What the table holds under a key, as an image of the stream shows it. */
+/** Reads a stored item, as a stream record contains it. */
 const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
 
-describe('a delivery', () => {
+describe('records of a delivery', () => {
   const { reference, provider } = pendingDebit().facts
   const event = { reference, provider, type: 'completed' as const, at: NOON }
 
-  /** The record as the store writes it, under a number of its own. */
+  /** Returns a delivery as the store writes it; each has its own event number. */
   let events = 0
   const written = async (changes: Partial<Delivery>): Promise<object> => {
     events += 1
@@ -182,11 +155,11 @@ describe('a delivery', () => {
   }
   const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
 
-  test('that failed is tried again, when that is due and not before', async () => {
-    const before = await written(waiting)
-    await run(record('1', before))
+  test('a failed attempt enqueues the next one with its delay; an abandoned delivery enqueues none', async () => {
+    const previous = await written(waiting)
+    await runRelay(record('1', previous))
     const abandoned = await written({ ...waiting, status: 'abandoned', nextAttemptAt: null })
-    await run(record('2', abandoned, before))
+    await runRelay(record('2', abandoned, previous))
     expect(sent()).toEqual([
       {
         queue: 'webhooks-high',
@@ -197,31 +170,31 @@ describe('a delivery', () => {
     ])
   })
 
-  test('that is asked for once more is tried at once, also in place of what was due', async () => {
-    const before = await written(waiting)
-    const asked = await written({ ...waiting, status: 'pending', nextAttemptAt: NOON })
-    await run(record('1', asked, before))
+  test('a redelivery is enqueued at once and replaces the attempt that is due', async () => {
+    const previous = await written(waiting)
+    const requested = await written({ ...waiting, status: 'pending', nextAttemptAt: NOON })
+    await runRelay(record('1', requested, previous))
     expect(sent()).toMatchObject([{ message: { reference, n: 3, attempt: 5 }, delay: 0 }])
   })
 
-  test('that was overdue when it was written waits no longer', async () => {
-    await run(record('1', await written({ ...waiting, nextAttemptAt: inSeconds(-60) })))
+  test('an overdue attempt is enqueued without a delay', async () => {
+    await runRelay(record('1', await written({ ...waiting, nextAttemptAt: inSeconds(-60) })))
     expect(sent()).toMatchObject([{ delay: 0 }])
   })
 
-  test('that only was looked at brings nothing', async () => {
-    const before = await written(waiting)
-    await run(record('1', { ...before, due: inSeconds(900).toISOString() }, before))
+  test('a reschedule in the work index sends nothing', async () => {
+    const previous = await written(waiting)
+    await runRelay(record('1', { ...previous, due: inSeconds(900).toISOString() }, previous))
     expect(sent()).toEqual([])
   })
 })
 
-describe('a recovery', () => {
+describe('records of a recovery', () => {
   const provider = providerId('demo')
   const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
   const itemOf = ({ id }: Recovery): Promise<object> => itemAt(keys.recovery(provider, id))
 
-  test('has each page made when it is due, and none after the last', async () => {
+  test('each page is enqueued with its delay, and none after the last', async () => {
     await openRecovery(first)
     const opened = await itemOf(first)
     const second = afterPage(first, { cursor: 'c', taken: 50, isLast: false }, NOON)
@@ -229,9 +202,9 @@ describe('a recovery', () => {
     const between = await itemOf(second)
     await putPage(afterPage(second, { cursor: 'd', taken: 3, isLast: true }, NOON))
     const done = await itemOf(first)
-    await run(record('1', opened))
-    await run(record('2', between, opened))
-    await run(record('3', done, between))
+    await runRelay(record('1', opened))
+    await runRelay(record('2', between, opened))
+    await runRelay(record('3', done, between))
     expect(sent()).toEqual([
       { queue: 'recoveries', message: { provider, id: 'r-1', page: 0 }, delay: 0, group: 'demo' },
       { queue: 'recoveries', message: { provider, id: 'r-1', page: 1 }, delay: 10, group: 'demo' },
@@ -239,16 +212,16 @@ describe('a recovery', () => {
   })
 })
 
-describe('events of a receiver that is slow', () => {
+describe('events of a slow receiver', () => {
   const slow = providerId('slow')
   beforeAll(async () => {
     await changeHealth(slow, (health) => noteSlow(health, NOON))
   })
 
-  test('wait apart, first attempts and later ones; nothing else does', async () => {
+  test('first and later attempts go to the sidelined queue; other messages do not', async () => {
     const debit = pendingDebit({ provider: slow })
     const { reference } = debit.facts
-    await run(record('1', toDebitItem(debit)))
+    await runRelay(record('1', toDebitItem(debit)))
     const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
     await replaceDelivery(undefined, {
       ...newDelivery(event, {}),
@@ -256,7 +229,7 @@ describe('events of a receiver that is slow', () => {
       attemptCount: 1,
       nextAttemptAt: inSeconds(2),
     })
-    await run(record('2', await itemAt(keys.delivery(reference, 0))))
+    await runRelay(record('2', await itemAt(keys.delivery(reference, 0))))
     expect(sent()).toEqual([
       { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#slow' },
       { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
@@ -277,28 +250,31 @@ describe('events of a receiver that is slow', () => {
   })
 })
 
-test('a record whose messages SQS did not take is reported, and the others are done', async () => {
-  const [one, other] = [pendingDebit(), pendingDebit()]
+test('a record whose messages SQS refused is reported as failed, and the others succeed', async () => {
+  const [refused, sentDebit] = [pendingDebit(), pendingDebit()]
   calls
     .on(SendMessageBatchCommand)
     .resolvesOnce({ Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] })
     .resolves({})
-  const reply = await run(record('1', toDebitItem(one)), record('2', toDebitItem(other)))
+  const reply = await runRelay(
+    record('1', toDebitItem(refused)),
+    record('2', toDebitItem(sentDebit)),
+  )
   expect(reply.batchItemFailures).toHaveLength(1)
-  expect(await inFeed(one)).toEqual([1, 0])
-  expect(await inFeed(other)).toEqual([1, 0])
+  expect(await inFeed(refused)).toEqual([1, 0])
+  expect(await inFeed(sentDebit)).toEqual([1, 0])
 })
 
-test('a record that the feed did not take is reported', async () => {
+test('a record whose feed write failed is reported as failed', async () => {
   const { TABLE_NAME } = process.env
   process.env.TABLE_NAME = 'no-such-table'
-  expect(await run(record('7', toDebitItem(pendingDebit())))).toEqual({
+  expect(await runRelay(record('7', toDebitItem(pendingDebit())))).toEqual({
     batchItemFailures: [{ itemIdentifier: '7' }],
   })
   process.env.TABLE_NAME = TABLE_NAME
 })
 
-test('what nothing follows from is passed over', async () => {
-  expect(await run(record('1', { entity: 'provider' }))).toEqual({ batchItemFailures: [] })
+test('a record of another entity is ignored', async () => {
+  expect(await runRelay(record('1', { entity: 'provider' }))).toEqual({ batchItemFailures: [] })
   expect(sent()).toEqual([])
 })

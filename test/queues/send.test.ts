@@ -21,6 +21,8 @@ process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
 const calls = mockClient(sqs)
 beforeEach(() => calls.reset())
 
+const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
+
 const outgoing = (delaySeconds = 0): Outgoing => ({
   queue: 'submissions',
   message: { reference: 'DCS-20261121-ABC123' as Reference },
@@ -28,7 +30,7 @@ const outgoing = (delaySeconds = 0): Outgoing => ({
   delaySeconds,
 })
 
-test('a delay is whole seconds, rounded up, and never below none', async () => {
+test('a delay is rounded up to whole seconds and is never negative', async () => {
   calls.on(SendMessageCommand).resolves({})
   for (const delay of [-5, 0, 0.2, 2, 299.01]) await send(outgoing(delay))
   const delays = calls
@@ -37,11 +39,11 @@ test('a delay is whole seconds, rounded up, and never below none', async () => {
   expect(delays).toEqual([0, 0, 1, 2, 300])
 })
 
-test('a delay that SQS does not know is a mistake of ours', async () => {
+test('a delay above the maximum of SQS throws', async () => {
   await expect(send(outgoing(901))).rejects.toThrow(RangeError)
 })
 
-test('twenty-five messages for one queue take three calls, each with its group', async () => {
+test('twenty-five messages for one queue take three calls', async () => {
   calls.on(SendMessageBatchCommand).resolves({})
   expect(await sendAll(Array.from({ length: 25 }, () => outgoing()))).toEqual([])
   const sizes = calls
@@ -50,29 +52,25 @@ test('twenty-five messages for one queue take three calls, each with its group',
   expect(sizes).toEqual([10, 10, 5])
 })
 
-test('what SQS did not take is told', async () => {
-  calls
-    .on(SendMessageBatchCommand)
-    .resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] })
+test('sendAll returns the messages that SQS refused', async () => {
+  calls.on(SendMessageBatchCommand).resolves(refuseSecond)
   const all = [outgoing(1), outgoing(2), outgoing(3)]
   expect(await sendAll(all)).toEqual([all[1]])
 })
 
-const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
-
-test('whoever must have all of them sent is stopped by one that is not', async () => {
+test('sendAllOrThrow throws if SQS refused one message', async () => {
   calls.on(SendMessageBatchCommand).resolves({})
   await sendAllOrThrow([outgoing(), outgoing()])
   calls.on(SendMessageBatchCommand).resolves(refuseSecond)
   await expect(sendAllOrThrow([outgoing(), outgoing()])).rejects.toThrow('SQS refused 1 messages')
 })
 
-test('nothing to send takes no call', async () => {
+test('an empty list makes no call', async () => {
   await sendAllOrThrow([])
   expect(calls.calls()).toEqual([])
 })
 
-test('each queue has its own calls, and one that refuses keeps nothing from the others', async () => {
+test('each queue has its own calls, and a refusal by one does not affect the others', async () => {
   const event: Outgoing = {
     queue: 'webhooks-low',
     message: { reference: 'DCS-20261121-ABC123' as Reference, n: 0, attempt: 1 },
@@ -92,7 +90,7 @@ test('each queue has its own calls, and one that refuses keeps nothing from the 
   ])
 })
 
-test('a message in work is hidden in the queue that it came from', async () => {
+test('setVisibility changes an in-flight message in its own queue', async () => {
   calls.on(ChangeMessageVisibilityCommand).resolves({})
   await setVisibility('arn:aws:sqs:eu-west-1:123456789012:webhooks-low', 'receipt', 30)
   const [call] = calls.commandCalls(ChangeMessageVisibilityCommand)

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Batch, type BatchId, Day, dayAfter } from '../../shared/domain/settlement/batch.ts'
+import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { beginPayment, endPayment, failPayment } from '../../shared/domain/settlement/payment.ts'
+import { Day, dayAfter } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findBatches, replaceBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
@@ -11,16 +12,14 @@ import {
   completed,
   DAY_AFTER,
   damage,
-  differences,
-  moved,
+  differencesOn,
   other,
   putProviders,
-  settled,
+  settle,
   TODAY,
   TOMORROW,
+  transitioned,
 } from './one-day.ts'
-
-/** Tests that batches are checked every night until they are final, and their offsets both ways. */
 
 beforeEach(async () => {
   await useFreshTable()
@@ -29,26 +28,29 @@ beforeEach(async () => {
 
 const account = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Other' } as never
 
-const one = async (id: BatchId): Promise<Batch> => {
+const load = async (id: BatchId): Promise<Batch> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   return batch
 }
 
 type Step = { batch: Batch; others: Batch[] }
 
-const write = async (before: readonly Batch[], { batch, others }: Step): Promise<void> => {
-  const pairs = [batch, ...others].map((after, n) => ({ before: before[n] ?? after, after }))
-  expect(await replaceBatches(pairs, still())).toBe('written')
+const write = async (previous: readonly Batch[], { batch, others }: Step): Promise<void> => {
+  const pairs = [batch, ...others].map((after, index) => ({
+    before: previous[index] ?? after,
+    after,
+  }))
+  expect(await replaceBatches(pairs, {}, still())).toBe('written')
 }
 
 const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {
-  const [batch, belowZero] = [await one(id), await findBatches(below)]
+  const [batch, belowZero] = [await load(id), await findBatches(below)]
   await write([batch, ...belowZero], beginPayment(batch, { belowZero, account, at: when }))
 }
 
 const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<void> => {
-  const batch = await one(id)
+  const batch = await load(id)
   const others = await findBatches(batch.offsets.map((offset) => offset.batch))
   const step =
     how === 'paid'
@@ -57,32 +59,31 @@ const end = async (id: BatchId, how: 'paid' | 'failed', when: Date): Promise<voi
   await write([batch, ...others], step)
 }
 
-/** A paid batch, the batch below zero that takes its debit back, and one that can make it good. */
+/** Settles a paid batch, a later one below zero with its adjustment, and one that can offset it. */
 const belowZero = async () => {
-  const back = await completed({ provider: other })
-  const kept = [await completed({ provider: other }), await completed({ provider: other })]
-  const first = await settled(TOMORROW, { give: [back] })
+  const reversed = await completed({ provider: other })
+  const others = [await completed({ provider: other }), await completed({ provider: other })]
+  const first = await settle(TOMORROW, { lines: [reversed] })
   await begin(first, [], at(DAY_AFTER, '00:00:01'))
   await end(first, 'paid', at(DAY_AFTER, '00:00:02'))
-  await moved(back, 'reversed', at(TOMORROW, '09:00:00'))
-  const below = await settled(DAY_AFTER, { takeBack: [back] })
-  const later = await settled(DAY_AFTER, { give: kept })
+  await transitioned(reversed, 'reversed', at(TOMORROW, '09:00:00'))
+  const below = await settle(DAY_AFTER, { adjustments: [reversed] })
+  const later = await settle(DAY_AFTER, { lines: others })
   return { first, below, later }
 }
 
 const day = (text: string) => v.parse(Day, text)
-/** The night after a day. */
-const nightAfter = (date: Day) => differences(date, at(dayAfter(date), '02:00:01'))
+/** Returns what the night after a day finds. */
 const found = async (date: Day) =>
-  (await nightAfter(date)).flatMap(({ number, examples }) =>
+  (await differencesOn(date, at(dayAfter(date), '02:00:01'))).flatMap(({ number, examples }) =>
     examples.map(({ subject, difference }) => [number, subject, difference]),
   )
 
-/** Without the ledger, which adds up what the others check one by one. */
+/** Without the ledger, which changes with the batches. */
 const foundInBatches = async (date: Day) => (await found(date)).filter(([number]) => number !== 40)
 
 describe('offsets', () => {
-  test('that agree are no difference: waiting, in progress, given back, and completed', async () => {
+  test('are right while they wait, are in progress, returned and completed', async () => {
     const { below, later } = await belowZero()
     const days = [TODAY, TOMORROW, DAY_AFTER]
     const all = async () => (await Promise.all(days.map(found))).flat()
@@ -90,24 +91,22 @@ describe('offsets', () => {
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
     expect(await all()).toEqual([])
     await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
-    expect(await found(DAY_AFTER)).toEqual([
-      [26, later, 'its payment failed, and nobody has retried it'],
-    ])
-    await write([await one(later)], {
-      batch: { ...(await one(later)), status: 'pending', paid: null, paidTo: null },
+    expect(await found(DAY_AFTER)).toEqual([[26, later, 'its payout failed and was not retried']])
+    await write([await load(later)], {
+      batch: { ...(await load(later)), status: 'pending', paid: null, paidTo: null },
       others: [],
     })
     await begin(later, [below], at(DAY_AFTER, '23:40:00'))
     await end(later, 'paid', at(DAY_AFTER, '23:50:00'))
     expect(await all()).toEqual([])
-    expect(await one(below)).toMatchObject({ offsetBy: later, status: 'completed' })
+    expect(await load(below)).toMatchObject({ offsetBy: later, status: 'completed' })
   })
 
-  test('of a batch that is older than the list that is read are compared all the same', async () => {
+  test('of a batch older than the list are compared, too', async () => {
     const { below, later } = await belowZero()
     await damage(keys.batch(later), 'SET totals.net = :net, totals.gross = :net', { net: 10_00 })
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
-    expect((await one(below)).outstanding).toBe(-88_50)
+    expect((await load(below)).outstanding).toBe(-88_50)
     const inTwoMonths = day('2027-01-23')
     expect(await foundInBatches(inTwoMonths)).toEqual([])
     await damage(keys.batch(below), 'SET outstanding = :less', { less: -80_00 })
@@ -117,8 +116,8 @@ describe('offsets', () => {
   })
 })
 
-describe('a batch is reported every night', () => {
-  test('while its payment has failed, however long ago', async () => {
+describe('a batch', () => {
+  test('is reported every night while its payout has failed', async () => {
     const { later } = await belowZero()
     await begin(later, [], at(DAY_AFTER, '23:00:00'))
     await end(later, 'failed', at(DAY_AFTER, '23:30:00'))
@@ -126,36 +125,36 @@ describe('a batch is reported every night', () => {
       expect(await found(date), date).toContainEqual([
         26,
         later,
-        'its payment failed, and nobody has retried it',
+        'its payout failed and was not retried',
       ])
     }
   })
 
-  test('once its payment is in progress for more than two days', async () => {
+  test('is reported once its payout is in progress for more than two days', async () => {
     const { first } = await belowZero()
     await damage(keys.batch(first), 'SET #status = :status REMOVE completedAt', {
       status: 'processing',
     })
     const since = '2026-11-23T00:00:01.000Z'
-    expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
-    expect(await differences(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
-      { examples: [{ difference: `its payment is in progress since ${since}` }] },
+    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:01'))).toEqual([])
+    expect(await differencesOn(DAY_AFTER, at(day('2026-11-25'), '00:00:02'))).toMatchObject([
+      { examples: [{ difference: `its payout is in progress since ${since}` }] },
     ])
   })
 
-  test('once it is due for more than a week and its payment has not begun', async () => {
+  test('is reported once it is due for more than a week', async () => {
     const { later } = await belowZero()
     const last = day('2026-11-30')
     const due = '2026-11-24T00:00:00.000Z'
     expect(await found(last)).toContainEqual([
       26,
       later,
-      `it is due since ${due}, and its payment has not begun`,
+      `it is due since ${due}, but its payout has not begun`,
     ])
     expect(await found(dayAfter(last, -2))).toEqual([])
   })
 
-  test('and one that no check can read hides no other', async () => {
+  test('that cannot be checked hides no other', async () => {
     const { below, later } = await belowZero()
     await damage(keys.batch(below), 'REMOVE totals.#count', {})
     await begin(later, [], at(DAY_AFTER, '23:00:00'))

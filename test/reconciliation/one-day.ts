@@ -8,14 +8,14 @@ import { pesewas } from '../../shared/domain/money.ts'
 import {
   type Batch,
   type BatchId,
-  Day,
   openBatch,
   withSums,
 } from '../../shared/domain/settlement/batch.ts'
 import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.ts'
+import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
-import { debitEvent } from '../../shared/domain/webhooks/event.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
+import { real } from '../../shared/runtime.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
@@ -23,39 +23,40 @@ import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
+import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { demoProvider, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 
-/** A day of debits that came to all kinds of ends, written by those who write them. */
+/** Writes a day of debits with all outcomes through the code of the product. */
 
 export const TODAY = v.parse(Day, '2026-11-21')
 export const TOMORROW = v.parse(Day, '2026-11-22')
 export const DAY_AFTER = v.parse(Day, '2026-11-23')
 
-/** Takes events of completed and failed debits; has a daily limit. */
+/** Subscribes to completed and failed debits; has a daily limit. */
 export const demo = demoProvider.id
-/** Takes no events, and has no limit. */
+/** Has no webhook and no limit. */
 export const other = providerId('other')
 
 export const at = (day: Day, time: string): Date => new Date(`${day}T${time}Z`)
 
 const runtimeAt = (now: Date) => still({ now: () => now })
 
-/** A debit that was charged at noon. */
 export const charged = async (
   facts: Partial<Debit['facts']> = {},
   when = at(TODAY, '12:00:00'),
 ): Promise<Debit> => {
   const isDemo = (facts.provider ?? demo) === demo
-  const made = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts }, when)
-  const by = `provider:${made.facts.provider}`
-  const debit = { ...made, history: made.history.map((entry) => ({ ...entry, by })) }
+  const pending = pendingDebit({ ...(isDemo ? { countedOn: TODAY } : {}), ...facts }, when)
+  const by = `provider:${pending.facts.provider}`
+  const debit = { ...pending, history: pending.history.map((entry) => ({ ...entry, by })) }
   const { provider, reference } = debit.facts
   await createDebit({ debit, fingerprint: '', dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
@@ -65,99 +66,101 @@ export const charged = async (
 
 const LIMIT = pesewas(50_000_00)
 
-const whoMoves: Partial<Record<Status, string>> = { reversed: 'operator' }
+const actors: Partial<Record<Status, string>> = { reversed: 'operator' }
 
-export const moved = async (
+export const transitioned = async (
   debit: Debit,
   to: Status,
   when: Date,
   changes: Changes = {},
 ): Promise<Debit> => {
-  const cause = { at: when, by: whoMoves[to] ?? 'bank:GCB', requestId: `to-${to}` }
-  const after = granted(
-    await transitionFresh(debit, (now) => advance(now, { ...cause, to, changes }), still()),
+  const cause = { at: when, by: actors[to] ?? 'bank:GCB', requestId: `to-${to}` }
+  const next = granted(
+    await transitionFresh(debit, (current) => advance(current, { ...cause, to, changes }), still()),
   )
   if (to === 'reversed') {
-    const refund = completeRefund(reversalRefund(after), { bankReference: 'GCB-R', at: when })
+    const refund = completeRefund(reversalRefund(next), { bankReference: 'GCB-R', at: when })
     await transact([refundCreation(refund)], still())
   }
-  return after
+  return next
 }
 
 export const approved = async (debit: Debit, when: Date): Promise<Debit> => {
   const cause = { at: when, by: 'bank:GCB', requestId: 'approved' }
-  return granted(await transitionFresh(debit, (now) => approve(now, cause), still()))
+  return granted(await transitionFresh(debit, (current) => approve(current, cause), still()))
 }
 
 export const completed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> => {
-  const processing = await moved(await charged(facts), 'processing', at(TODAY, '12:00:02'))
-  return moved(processing, 'completed', at(TODAY, '12:01:00'), { fee: pesewas(1_50) })
+  const processing = await transitioned(await charged(facts), 'processing', at(TODAY, '12:00:02'))
+  return transitioned(processing, 'completed', at(TODAY, '12:01:00'), { fee: pesewas(1_50) })
 }
 
 export const failed = async (facts: Partial<Debit['facts']> = {}): Promise<Debit> =>
-  moved(await charged(facts), 'failed', at(TODAY, '12:10:30'), { errorMessage: 'No' })
+  transitioned(await charged(facts), 'failed', at(TODAY, '12:10:30'), { errorMessage: 'No' })
 
-/** How an attempt of the last event of a debit came out. */
-export const told = async (debit: Debit, codes: readonly number[]): Promise<void> => {
-  let before: Parameters<typeof replaceDelivery>[0]
+/** Records attempts of the last event with these response codes. */
+export const attempted = async (debit: Debit, codes: readonly number[]): Promise<void> => {
+  let previous: Parameters<typeof replaceDelivery>[0]
   const n = debit.history.length - 1
   const event = debitEvent(debit, n)
   for (const code of codes) {
-    const id = `dlv_${before?.attemptCount ?? 0}`
-    const made = { id, at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
-    const after = recordAttempt(
-      before ?? newDelivery(event, {}),
+    const id = `dlv_${previous?.attemptCount ?? 0}`
+    const timing = { id, at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+    const next = recordAttempt(
+      previous ?? newDelivery(event, {}),
       { kind: 'answered', code, body: '' },
-      made,
+      timing,
       0,
     )
-    await replaceDelivery(before, after)
-    before = after
+    await replaceDelivery(previous, next)
+    previous = next
   }
 }
 
-/** A delivery that was given up before it was tried. */
-export const givenUp = async (debit: Debit): Promise<void> => {
+/** Abandons the delivery of the last event before its first attempt. */
+export const abandoned = async (debit: Debit): Promise<void> => {
   const event = debitEvent(debit, debit.history.length - 1)
   await replaceDelivery(undefined, abandon(newDelivery(event, {}), 4001, event.at))
 }
 
-/** The batch of a day with the lines of completed debits, and with those taken back. */
-export const settled = async (
+/** Builds a batch with lines of some debits and adjustments of others. */
+export const settle = async (
   day: Day,
-  { give = [], takeBack = [] }: { give?: readonly Debit[]; takeBack?: readonly Debit[] },
+  { lines = [], adjustments = [] }: { lines?: readonly Debit[]; adjustments?: readonly Debit[] },
 ): Promise<BatchId> => {
   const runtime = runtimeAt(at(day, '00:00:10'))
-  const now = await Promise.all(
-    [...give, ...takeBack].map(async ({ facts }) => (await findDebit(facts.reference)) as Debit),
+  const debits = await Promise.all(
+    [...lines, ...adjustments].map(
+      async ({ facts }) => (await findDebit(facts.reference)) as Debit,
+    ),
   )
   const originals = await findLines(
-    now.flatMap(({ facts, settledIn }) =>
+    debits.flatMap(({ facts, settledIn }) =>
       settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
     ),
   )
-  const entries = now.map((debit) => {
+  const entries = debits.map((debit) => {
     const original = originals.get(debit.facts.reference)
     return { debit, line: original ? adjustmentLine(original) : debitLine(debit, undefined) }
   })
-  const provider = now[0]?.facts.provider ?? demo
+  const provider = debits[0]?.facts.provider ?? demo
   const building = await findOpenBatch({ provider, date: day, feeSchedule: null }, runtime)
   await addLines(building, { entries, sweptBefore: runtime.now() }, runtime)
-  await finished(building.batch.id, at(day, '00:00:20'))
+  await seal(building.batch.id, at(day, '00:00:20'))
   return building.batch.id
 }
 
-const finished = async (id: BatchId, when: Date): Promise<void> => {
+const seal = async (id: BatchId, when: Date): Promise<void> => {
   const [batch] = await findBatches([id])
-  if (!batch) throw new Error(`There is no batch ${id}`)
+  if (!batch) throw new Error(`Batch ${id} does not exist`)
   const sealed = { ...batch, sealedAt: when, reportedAt: when }
   await replaceBatch(batch, await withSums(sealed, linesOf(id)), still())
 }
 
 export const putProviders = async (): Promise<void> => {
-  await changeProvider(demo, () => demoProvider)
+  await changeProvider(demo, () => demoProvider, noWrites, real)
   const { dailyLimit, ...unlimited } = demoProvider
-  await changeProvider(other, () => ({ ...unlimited, id: other }))
+  await changeProvider(other, () => ({ ...unlimited, id: other }), noWrites, real)
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',
@@ -168,11 +171,11 @@ export const putProviders = async (): Promise<void> => {
   })
 }
 
-/** What the day comes to: a debit of each kind, and the batches. */
-export const aDay = async () => {
+/** A debit of each kind, and their batches. */
+export const exampleDay = async () => {
   await putProviders()
-  const [done, declined, takenBackEarly, otherSettled, takenBack, otherFailed] = await Promise.all([
-    doneAfterAWhile(),
+  const [done, declined, reversedEarly, otherSettled, reversed, otherFailed] = await Promise.all([
+    completedAfterApproval(),
     declinedAndLate(),
     reversedUnsettled(),
     completed({ provider: other }),
@@ -180,33 +183,32 @@ export const aDay = async () => {
     failed({ provider: other }),
   ])
   const [batch, otherBatch] = await Promise.all([
-    settled(TOMORROW, { give: [done] }),
-    settled(TOMORROW, { give: [otherSettled, takenBack] }),
+    settle(TOMORROW, { lines: [done] }),
+    settle(TOMORROW, { lines: [otherSettled, reversed] }),
   ])
-  await moved(takenBack, 'reversed', at(TOMORROW, '09:00:00'))
-  const below = await settled(DAY_AFTER, { takeBack: [takenBack] })
-  const debits = { done, declined, takenBackEarly, otherSettled, takenBack, otherFailed }
+  await transitioned(reversed, 'reversed', at(TOMORROW, '09:00:00'))
+  const below = await settle(DAY_AFTER, { adjustments: [reversed] })
+  const debits = { done, declined, reversedEarly, otherSettled, reversed, otherFailed }
   return { ...debits, batch, otherBatch, below }
 }
 
-/** Approved in between, and told at the third attempt. */
-const doneAfterAWhile = async (): Promise<Debit> => {
-  const processing = await moved(await charged(), 'processing', at(TODAY, '12:00:02'))
+/** Delivered at the third attempt. */
+const completedAfterApproval = async (): Promise<Debit> => {
+  const processing = await transitioned(await charged(), 'processing', at(TODAY, '12:00:02'))
   await approved(processing, at(TODAY, '12:00:30'))
-  const done = await moved(processing, 'completed', at(TODAY, '12:05:00'))
-  await told(done, [500, 503, 204])
+  const done = await transitioned(processing, 'completed', at(TODAY, '12:05:00'))
+  await attempted(done, [500, 503, 204])
   return done
 }
 
-/** Its bank takes the money all the same; its provider would not hear of it. */
+/** Completed by its bank afterwards; its event was not delivered. */
 const declinedAndLate = async (): Promise<Debit> => {
   const declined = await failed()
-  await told(declined, [404])
+  await attempted(declined, [404])
   await putException(lateCompletionOf(declined, at(TODAY, '13:00:00')))
   return declined
 }
 
-/** The record of a completion that a bank reported after the debit failed. */
 export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportException => ({
   reference: facts.reference,
   kind: 'late_completion',
@@ -223,13 +225,13 @@ export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportExce
 
 const reversedUnsettled = async (): Promise<Debit> => {
   const done = await completed()
-  await givenUp(done)
-  return moved(done, 'reversed', at(TODAY, '18:00:00'))
+  await abandoned(done)
+  return transitioned(done, 'reversed', at(TODAY, '18:00:00'))
 }
 
-export type ADay = Awaited<ReturnType<typeof aDay>>
+export type ExampleDay = Awaited<ReturnType<typeof exampleDay>>
 
-/** Changes an item as nobody of the service would. */
+/** Changes an existing item. `#name` stands for the attribute of that name. */
 export const damage = async (
   Key: Key,
   UpdateExpression: string,
@@ -243,7 +245,11 @@ export const damage = async (
       UpdateExpression,
       ConditionExpression: 'attribute_exists(pk)',
       ...(names.length > 0
-        ? { ExpressionAttributeNames: Object.fromEntries(names.map((one) => [one, one.slice(1)])) }
+        ? {
+            ExpressionAttributeNames: Object.fromEntries(
+              names.map((name) => [name, name.slice(1)]),
+            ),
+          }
         : {}),
       ...(Object.keys(values).length > 0
         ? {
@@ -256,20 +262,20 @@ export const damage = async (
   )
 }
 
-/** The days later when all that was to follow has followed. */
+/** When everything must have followed from the day. */
 export const LATER = new Date('2026-11-24T12:00:00.000Z')
 
-export const reconciled = (date: Day, now = LATER) => reconcile(date, { now: () => now })
+export const reconcileLater = (date: Day, now = LATER) => reconcile(date, { now: () => now })
 
-/** The invariants that do not hold, each with what is wrong. */
-export const differences = async (date: Day, now = LATER) => {
-  const { invariants: found } = await reconciled(date, now)
-  return found
-    .filter((one) => one.differences > 0)
+/** Returns the broken invariants with their examples. */
+export const differencesOn = async (date: Day, now = LATER) => {
+  const { invariants } = await reconcileLater(date, now)
+  return invariants
+    .filter(({ differences }) => differences > 0)
     .map(({ number, examples }) => ({ number, examples }))
 }
 
-/** A batch of the other provider that nothing of the service has built. */
+/** A batch of the other provider that the service has not built. */
 export const batchOf = (date: Day): Batch =>
   openBatch({
     id: `STL-${date.replaceAll('-', '')}-ZZZZZZ` as Batch['id'],

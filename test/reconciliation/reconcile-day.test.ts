@@ -4,9 +4,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { aDay, at, damage, TOMORROW } from './one-day.ts'
-
-/** The nightly look at the day before: it tells what differs, in lines and as a figure. */
+import { at, damage, exampleDay, TOMORROW } from './one-day.ts'
 
 process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
 process.env.POWERTOOLS_METRICS_DISABLED = 'false'
@@ -22,8 +20,8 @@ afterAll(() => {
 
 beforeAll(useFreshTable)
 
-/** What it has written at two in the night, line by line. */
-const lines = async () => {
+/** Runs the job and returns the log records and metrics. */
+const logged = async () => {
   written.length = 0
   const { reconcileDay } = await import('../../functions/jobs/reconcile-day.ts')
   const job = reconcileDay(still({ now: () => at(TOMORROW, '02:00:05') }))
@@ -32,15 +30,15 @@ const lines = async () => {
   return written.flatMap((part) => part.trim().split('\n')).map((line) => JSON.parse(line))
 }
 
-test('yesterday: nothing to tell, and the figure is none', async () => {
-  const { done } = await aDay()
-  expect(await lines()).toEqual([
+test('the job logs each broken invariant and counts the differences', async () => {
+  const { done } = await exampleDay()
+  expect(await logged()).toEqual([
     expect.objectContaining({ SettlementUnfinished: 0 }),
     expect.objectContaining({ message: 'day reconciled', date: '2026-11-21', differences: 0 }),
     expect.objectContaining({ ReconciliationDifferences: 0 }),
   ])
   await damage(keys.uuid(done.facts.uuid), 'SET amount = :amount', { amount: 1 })
-  expect(await lines()).toEqual([
+  expect(await logged()).toEqual([
     expect.objectContaining({ SettlementUnfinished: 0 }),
     expect.objectContaining({
       level: 'ERROR',
@@ -53,7 +51,7 @@ test('yesterday: nothing to tell, and the figure is none', async () => {
         {
           provider: 'demo',
           subject: done.facts.reference,
-          difference: 'its amount is not the one that was accepted',
+          difference: 'its amount differs from the accepted one',
         },
       ],
     }),

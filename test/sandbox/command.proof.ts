@@ -12,11 +12,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
 import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
 
-/** `npm run sandbox`, `npm run operator` and `npm run invoke` as processes of their own. */
-
 const run = promisify(execFile)
 const children: ChildProcess[] = []
-// By its own signal, so that it takes its children with it whatever a test came to.
+// SIGTERM lets the sandbox stop its own children, also after a failed test.
 afterEach(async () => {
   const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
   await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
@@ -45,7 +43,7 @@ const readyPort = (printed: { out: string; err: string }): Promise<string> =>
     { timeout: 30_000, interval: 50 },
   )
 
-/** Processes whose parent is this one; unknown where there is no /proc. */
+/** Returns the child processes; none without /proc. */
 const childrenOf = (pid: number | undefined): string[] => {
   if (!existsSync('/proc/self/stat')) return []
   return readdirSync('/proc')
@@ -63,8 +61,8 @@ const childrenOf = (pid: number | undefined): string[] => {
 
 const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`)
 
-describe('the sandbox as a command', () => {
-  test('prints ready and the first curl, serves the commands, and ends clean on SIGTERM', async () => {
+describe('the sandbox command', () => {
+  test('prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
     const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'])
     const port = await readyPort(printed)
     expect(printed.out).toContain('sk_sandbox_demo')
@@ -94,7 +92,7 @@ describe('the sandbox as a command', () => {
     expect(java.filter(isAlive)).toEqual([])
   }, 60_000)
 
-  test('with --approvals a second operator carries out what the first requests', async () => {
+  test('lets a second operator approve the call of the first with --approvals', async () => {
     const { printed } = startSandbox(['--port', '0', '--approvals'])
     const port = await readyPort(printed)
     const operator = (name: string, ...args: string[]) =>
@@ -108,13 +106,13 @@ describe('the sandbox as a command', () => {
     await expect(operator('ama', ...grant)).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'the requester cannot grant: a second operator must\n',
+      stderr: 'the requester cannot grant: a second operator is required\n',
     })
     const { stdout } = await operator('kofi', ...grant)
     expect(JSON.parse(stdout)).toMatchObject({ identifier: 'GCB', connector: 'none' })
   }, 60_000)
 
-  test('a taken port: one clear line, exit 1', async () => {
+  test('prints one line and exits with 1 when the port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -124,7 +122,7 @@ describe('the sandbox as a command', () => {
     server.close()
   }, 60_000)
 
-  test('no Java: one clear line, exit 1', async () => {
+  test('prints one line and exits with 1 without Java', async () => {
     const { printed, exited } = startSandbox(['--port', '0'], { PATH: dirname(process.execPath) })
     expect(await exited).toBe(1)
     expect(printed.err).toBe('Java is missing: DynamoDB Local needs Java 17 or later on the PATH\n')
@@ -135,7 +133,7 @@ describe('the sandbox as a command', () => {
     ['--port', '70000'],
     ['--time-scale', '0'],
     ['--colour', 'red'],
-  ])('wrong arguments (%s %s): the usage, exit 1', async (...args) => {
+  ])('prints the usage and exits with 1 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(1)
     expect(printed.err).toBe(
@@ -144,7 +142,7 @@ describe('the sandbox as a command', () => {
   })
 })
 
-describe('the sandbox on an emulator that runs already', () => {
+describe('the sandbox on a running emulator', () => {
   let fauxqs: Fauxqs
   let env: NodeJS.ProcessEnv
   beforeAll(async () => {
@@ -152,17 +150,17 @@ describe('the sandbox on an emulator that runs already', () => {
     env = {
       AWS_ENDPOINT_URL: fauxqs.endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: inject('dynamoDbEndpoint'),
-      // No Java on it: nothing is started.
+      // Without Java, so that no local backend can start.
       PATH: dirname(process.execPath),
     }
   })
   afterAll(() => fauxqs.stop())
 
-  // DynamoDB Local keeps the tables of each access key apart.
+  // DynamoDB Local separates tables by access key.
   const credentials = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' }
 
-  /** What the emulator has of a sandbox: its table, its queues, its bucket. */
-  const left = async (name: string): Promise<string[]> => {
+  /** Lists the tables, queues and buckets of a sandbox. */
+  const resourcesOf = async (name: string): Promise<string[]> => {
     const endpoint = fauxqs.endpoint
     const [tables, queues, buckets] = await Promise.all([
       new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint'), credentials }).send(
@@ -175,14 +173,14 @@ describe('the sandbox on an emulator that runs already', () => {
       ...(tables.TableNames ?? []),
       ...(queues.QueueUrls ?? []).map((url) => url.split('/').at(-1) ?? ''),
       ...(buckets.Buckets ?? []).map(({ Name = '' }) => Name),
-    ].filter((one) => one.startsWith(name))
+    ].filter((resource) => resource.startsWith(name))
   }
 
-  test('completes a debit on it, under names of its own, and leaves nothing there', async () => {
+  test('completes a debit with its own resources and removes them', async () => {
     const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'], env)
     const address = `http://127.0.0.1:${await readyPort(printed)}`
     const [name = ''] = /^debit-collection-[0-9a-f]{6}(?=: )/m.exec(printed.out) ?? []
-    expect(await left(name)).toEqual(
+    expect(await resourcesOf(name)).toEqual(
       expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
     )
     expect(childrenOf(child.pid)).toEqual([])
@@ -195,27 +193,27 @@ describe('the sandbox on an emulator that runs already', () => {
         const reply = await fetch(`${address}${statusPath(data.reference)}`, { headers })
         expect(await reply.json()).toMatchObject({ data: { status: 'completed' } })
       },
-      // Sixty reads of one debit in a minute are allowed.
+      // The limit is 60 reads of one debit per minute.
       { timeout: 50_000, interval: 1_000 },
     )
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-    expect(await left(name)).toEqual([])
+    expect(await resourcesOf(name)).toEqual([])
   }, 120_000)
 
   test.each([
     ['http://127.0.0.1:1', /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:1: ECONNREFUSED$/],
     [
       'localstack:4566',
-      /^AWS_ENDPOINT_URL is no URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
+      /^AWS_ENDPOINT_URL is not a URL like http:\/\/127\.0\.0\.1:4566: localstack:4566$/,
     ],
-  ])('%s answers nothing: one clear line, exit 1', async (endpoint, line) => {
+  ])('prints one line and exits with 1 for the endpoint %s', async (endpoint, line) => {
     const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL: endpoint })
     expect(await exited).toBe(1)
     expect(printed.err.trimEnd()).toMatch(line)
   })
 
-  test('something else answers there: one clear line, exit 1', async () => {
+  test('prints one line and exits with 1 when the endpoint is not an emulator', async () => {
     const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
@@ -234,7 +232,7 @@ describe('the invoke command without a sandbox', () => {
     [['nobody'], 'usage: '],
     [['charge', '--colour', 'red'], 'usage: '],
     [['charge', '--port', 'x'], 'usage: '],
-  ])('%j: one line on standard error, exit 1', async (args, line) => {
+  ])('prints one line on standard error and exits with 1 for %j', async (args, line) => {
     const failed = run(process.execPath, ['cli/invoke.ts', ...args])
     await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' })
     const { stderr } = await failed.catch((error: { stderr: string }) => error)

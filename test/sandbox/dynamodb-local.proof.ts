@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { javaArguments } from '../../sandbox/dynamodb-local.ts'
 
-test('the compiled runner of DynamoDB Local is what javac makes of its source', () => {
+test('the committed class file equals the output of javac', () => {
   const folder = 'sandbox/java'
-  const made = mkdtempSync(join(tmpdir(), 'runner-'))
+  const output = mkdtempSync(join(tmpdir(), 'wrapper-'))
   const classPath = javaArguments().at(-1) ?? ''
-  const options = ['--release', '17', '-g:none', '-proc:none', '-d', made, '-classpath', classPath]
-  const { status, stderr } = spawnSync('javac', [...options, join(folder, 'LocalDynamoDb.java')])
+  const compile = ['--release', '17', '-g:none', '-proc:none', '-classpath', classPath]
+  const { status, stderr } = spawnSync('javac', [
+    ...compile,
+    '-d',
+    output,
+    join(folder, 'LocalDynamoDb.java'),
+  ])
   expect(status, String(stderr)).toBe(0)
-  const compiled = (place: string) => readFileSync(join(place, 'LocalDynamoDb.class'))
-  expect(compiled(made).equals(compiled(folder))).toBe(true)
-  rmSync(made, { recursive: true })
+  const compiled = (path: string) => readFileSync(join(path, 'LocalDynamoDb.class'))
+  expect(compiled(output).equals(compiled(folder))).toBe(true)
+  rmSync(output, { recursive: true })
 })

@@ -4,24 +4,23 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { expect, inject, test } from 'vitest'
 
-/** DynamoDB Local takes any credential, so it serves this machine alone. */
-
 const port = (): number => Number(new URL(inject('dynamoDbEndpoint')).port)
 
-const others = Object.values(networkInterfaces())
+const externalAddresses = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .filter(({ internal, scopeid }) => !internal && !scopeid)
   .map(({ address }) => address)
 
-test('it listens on no other address of the machine', async () => {
-  for (const host of others) {
+// DynamoDB Local accepts any credential, so only this machine may reach it.
+test('DynamoDB Local listens on the loopback address only', async () => {
+  for (const host of externalAddresses) {
     const socket = connect(port(), host)
-    const ending = await Promise.race([
+    const outcome = await Promise.race([
       once(socket, 'connect').then(() => 'connected'),
       once(socket, 'error').then(([error]) => error.code),
     ]).catch((error: NodeJS.ErrnoException) => error.code)
     socket.destroy()
-    expect(ending, host).toBe('ECONNREFUSED')
+    expect(outcome, host).toBe('ECONNREFUSED')
   }
 })
 
@@ -33,9 +32,9 @@ test.each([
   [{ Host: '127.0.0.1.evil.example' }, 403],
   [{ Origin: 'https://evil.example' }, 403],
   [{ Origin: 'null' }, 403],
-])('a request with %j is answered with %i', async (headers, status) => {
-  const asked = request({ host: '127.0.0.1', port: port(), method: 'POST', headers }).end('{}')
-  const [response] = await once(asked, 'response')
+])('a request with %j receives %i', async (headers, status) => {
+  const post = request({ host: '127.0.0.1', port: port(), method: 'POST', headers }).end('{}')
+  const [response] = await once(post, 'response')
   response.resume()
   expect(response.statusCode).toBe(status)
 })

@@ -5,11 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FunctionHost } from '../../sandbox/function-host.ts'
 import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
 
-/** What reaches no function is answered in the envelope all the same. */
-
 let gateway: Gateway
-/** Another, which gives a request 300 ms to arrive. */
-let hasty: Gateway
+/** Has a request timeout of 300 ms. */
+let impatientGateway: Gateway
 
 const functions: FunctionHost = {
   has: () => true,
@@ -22,16 +20,16 @@ const functions: FunctionHost = {
 
 beforeAll(async () => {
   gateway = await openGateway(0)
-  hasty = await openGateway(0, { arrivalMs: 300 })
-  for (const one of [gateway, hasty]) one.serve(functions, () => undefined)
+  impatientGateway = await openGateway(0, { requestTimeoutMs: 300 })
+  for (const { serve } of [gateway, impatientGateway]) serve(functions, () => undefined)
 })
 afterAll(async () => {
   await gateway.stop()
-  await hasty.stop()
+  await impatientGateway.stop()
 })
 
-/** The whole reply; the connection is closed by the gateway. */
-const raw = async (request: string, to = gateway): Promise<{ head: string; body: string }> => {
+/** Sends raw bytes and reads until the gateway closes the connection. */
+const send = async (request: string, to = gateway): Promise<{ head: string; body: string }> => {
   const socket = connect(Number(new URL(to.address).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(request)
@@ -63,35 +61,40 @@ const expectEnvelope = (
   })
 }
 
-describe('a request that reaches no function is answered in the envelope', () => {
+describe("the gateway's own replies", () => {
   const post = 'POST /x HTTP/1.1\r\nHost: localhost\r\n'
   test.each([
-    ['no HTTP at all', 'hello\r\n\r\n', 400, 1400],
-    ['two lengths', `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 1400],
+    ['without HTTP', 'hello\r\n\r\n', 400, 1400],
+    ['with two lengths', `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 1400],
     [
-      'a length and chunks',
+      'with a length and chunks',
       `${post}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
       400,
       1400,
     ],
-    ['headers over 10,240 bytes', `${post}X-Long: ${'x'.repeat(11_000)}\r\n\r\n`, 400, 1400],
-    ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
-    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 1400],
-    ['CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
-    ['another expectation', `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`, 417, 1400],
-  ])('%s', async (_name, request, status, code) => {
-    expectEnvelope(await raw(request), status, code)
+    ['with headers over 10,240 bytes', `${post}X-Long: ${'x'.repeat(11_000)}\r\n\r\n`, 400, 1400],
+    ['with an unknown method', 'FETCH / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
+    ['without Host', 'GET / HTTP/1.1\r\n\r\n', 400, 1400],
+    ['with CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
+    [
+      'with an unknown expectation',
+      `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`,
+      417,
+      1400,
+    ],
+  ])('a request %s receives an error in the envelope', async (_name, request, status, code) => {
+    expectEnvelope(await send(request), status, code)
   })
 
   test.each([
-    ['a body shorter than its length', `${post}Content-Length: 5000\r\n\r\n{"amount":`],
-    ['chunks that do not end', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
-    ['headers that do not end', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
-  ])('%s: 504/2408 once it is late', async (_name, request) => {
-    expectEnvelope(await raw(request, hasty), 504, 2408)
+    ['a body below its Content-Length', `${post}Content-Length: 5000\r\n\r\n{"amount":`],
+    ['unfinished chunks', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`],
+    ['unfinished headers', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+  ])('a request with %s receives 504/2408 after the timeout', async (_name, request) => {
+    expectEnvelope(await send(request, impatientGateway), 504, 2408)
   })
 
-  test('before the functions are there: 503/1503 with Retry-After', async () => {
+  test('a request before the functions are loaded receives 503/1503 with Retry-After', async () => {
     const starting = await openGateway(0)
     const response = await fetch(starting.address)
     expect(response.status).toBe(503)
@@ -101,19 +104,19 @@ describe('a request that reaches no function is answered in the envelope', () =>
   })
 })
 
-test('a target in absolute form is accepted, and its host replaces the header', async () => {
+test('the host of a target in absolute form replaces the Host header', async () => {
   const get = (target: string, host: string) =>
-    raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    send(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   const path = '/api/v1/payment-providers/banks'
   const { body } = await get(`http://127.0.0.1${path}?page=1`, 'elsewhere.example')
   expect(JSON.parse(body)).toMatchObject({ path, queryStringParameters: { page: '1' } })
   expectEnvelope(await get(`http://elsewhere.example${path}`, 'localhost'), 403, 1403)
 })
 
-describe('only this machine is served', () => {
-  const ask = (headers: readonly string[], path = '/api/v1/payment-providers/banks') => {
+describe('Host and Origin', () => {
+  const post = (headers: readonly string[], path = '/api/v1/payment-providers/banks') => {
     const lines = [...headers, 'Content-Length: 2', 'Connection: close']
-    return raw(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`)
+    return send(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`)
   }
   const INVOKE = '/2015-03-31/functions/manage-credential/invocations'
 
@@ -123,9 +126,9 @@ describe('only this machine is served', () => {
     [['Host: [::1]:3000']],
     [['Host: localhost:3000', 'Origin: http://localhost:5173']],
     [['Host: localhost:3000', 'Origin: http://127.0.0.1:3000']],
-  ])('%j: accepted', async (headers) => {
-    expect((await ask(headers)).head).toMatch(/^HTTP\/1\.1 200 /)
-    expect((await ask(headers, INVOKE)).head).toMatch(/^HTTP\/1\.1 200 /)
+  ])('the gateway accepts %j', async (headers) => {
+    expect((await post(headers)).head).toMatch(/^HTTP\/1\.1 200 /)
+    expect((await post(headers, INVOKE)).head).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   test.each([
@@ -137,16 +140,16 @@ describe('only this machine is served', () => {
     [['Host: localhost', 'Origin: https://evil.example']],
     [['Host: localhost', 'Origin: http://localhost.evil.example']],
     [['Host: localhost', 'Origin: null', 'Content-Type: text/plain']],
-  ])('%j: 403, for the Invoke API as AWS words it', async (headers) => {
-    expectEnvelope(await ask(headers), 403, 1403)
-    const { head, body } = await ask(headers, INVOKE)
+  ])('the gateway rejects %j with 403, in the form of AWS for the Invoke API', async (headers) => {
+    expectEnvelope(await post(headers), 403, 1403)
+    const { head, body } = await post(headers, INVOKE)
     expect(head).toMatch(/^HTTP\/1\.1 403 /)
     expect(head).toMatch(/^x-amzn-errortype: AccessDeniedException$/m)
     expect(JSON.parse(body)).toMatchObject({ Type: 'User' })
   })
 })
 
-test('a body over 10 MB: 413/1400, body too large', async () => {
+test('a body over 10 MB receives 413/1400', async () => {
   const response = await fetch(`${gateway.address}/x`, {
     method: 'POST',
     body: 'x'.repeat(10 * 1024 * 1024 + 1),
@@ -158,15 +161,15 @@ test('a body over 10 MB: 413/1400, body too large', async () => {
   })
 })
 
-describe('the event of a request is as API Gateway makes it', () => {
+describe('the event of a request', () => {
   const get = async (path: string, headers: string[] = []) => {
     const lines = ['Host: localhost', 'Connection: close', ...headers]
-    const { head, body } = await raw(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    const { head, body } = await send(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
     return { name: /^x-function: (.*)$/m.exec(head)?.[1], event: JSON.parse(body) }
   }
 
   test.each(['%2B233241234567', '%2b233241234567', '+233241234567', '%', '%zz', '%ff', '..%2f'])(
-    'its path and its parameters are not decoded: %s',
+    'contains path and parameters without decoding: %s',
     async (phone_number) => {
       const path = `/api/v1/payment-providers/banks/lookup/${phone_number}`
       const { name, event } = await get(path)
@@ -182,7 +185,7 @@ describe('the event of a request is as API Gateway makes it', () => {
     },
   )
 
-  test('the greedy parameter has no slash at its end', async () => {
+  test('has a greedy parameter without trailing slash', async () => {
     const { event } = await get('/test/user%2Balias/')
     expect(event).toMatchObject({
       path: '/test/user%2Balias/',
@@ -191,11 +194,11 @@ describe('the event of a request is as API Gateway makes it', () => {
     })
   })
 
-  test('a path without parameters has null', async () => {
+  test('has null for the parameters of a path without parameters', async () => {
     expect((await get('/api/v1/payment-providers/banks')).event.pathParameters).toBeNull()
   })
 
-  test('its query is decoded once, and the last of several values is the single one', async () => {
+  test('contains the query decoded once, with the last value as the single one', async () => {
     const { event } = await get('/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty')
     expect(event.multiValueQueryStringParameters).toEqual({
       a: ['1', '2'],
@@ -208,7 +211,7 @@ describe('the event of a request is as API Gateway makes it', () => {
     expect((await get('/x?')).event.queryStringParameters).toBeNull()
   })
 
-  test('its headers keep their case and all of their values', async () => {
+  test('contains headers in their case with all values', async () => {
     const { event } = await get('/x', ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2'])
     expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
     expect(event.multiValueHeaders).toMatchObject({
@@ -217,7 +220,7 @@ describe('the event of a request is as API Gateway makes it', () => {
     })
   })
 
-  test('its body is base64, so that its bytes arrive as they were sent', async () => {
+  test('contains the body in base64', async () => {
     const bytes = Uint8Array.of(0x7b, 0xff, 0x00)
     const response = await fetch(`${gateway.address}/x`, { method: 'POST', body: bytes })
     expect(await response.json()).toMatchObject({ body: 'e/8A', isBase64Encoded: true })

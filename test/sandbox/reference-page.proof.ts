@@ -12,20 +12,20 @@ const service = useService()
 const profiles: string[] = []
 afterEach(() => Promise.all(profiles.splice(0).map((folder) => rm(folder, { recursive: true }))))
 
-test('the sandbox serves the description', async () => {
+test('the sandbox serves the API description', async () => {
   const response = await fetch(`${service.sandbox().address}/openapi.json`)
   expect(response.headers.get('content-type')).toContain('application/json')
   expect(await response.text()).toBe(openApiText())
 })
 
-test('the reference page may load nothing from elsewhere, by its own headers', async () => {
+test('the headers of the reference page forbid other hosts', async () => {
   const response = await fetch(`${service.sandbox().address}/docs`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(await response.text()).not.toMatch(/https?:/)
 })
 
-test('in a browser, the page shows the operations and tries one, all from this machine', async () => {
+test('the page shows and calls operations in a browser without other hosts', async () => {
   const executablePath = browserPath()
   if (!executablePath) {
     process.stdout.write('No browser found: the reference page was not opened in one\n')
@@ -38,9 +38,9 @@ test('in a browser, the page shows the operations and tries one, all from this m
     args: BROWSER_ARGUMENTS,
   })
   try {
-    const asked: string[] = []
+    const hosts: string[] = []
     const faults: string[] = []
-    context.on('request', (request) => asked.push(new URL(request.url()).host || 'data'))
+    context.on('request', (request) => hosts.push(new URL(request.url()).host || 'data'))
     const page = await context.newPage()
     page.on('console', (line) => {
       if (line.type() === 'error') faults.push(line.text())
@@ -57,7 +57,7 @@ test('in a browser, the page shows the operations and tries one, all from this m
     await page.getByRole('button', { name: 'Try it out' }).click()
     await page.getByRole('button', { name: 'Execute' }).click()
     await page.locator('.live-responses-table').getByText('GCB Bank PLC').first().waitFor()
-    expect([...new Set(asked)].filter((host) => host !== 'data')).toEqual([new URL(address).host])
+    expect([...new Set(hosts)].filter((host) => host !== 'data')).toEqual([new URL(address).host])
     expect(faults).toEqual([])
   } finally {
     await context.close()

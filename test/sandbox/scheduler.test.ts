@@ -3,10 +3,8 @@ import { recurring } from '../../infra/definitions/jobs.ts'
 import { type Scheduler, startScheduler } from '../../sandbox/scheduler.ts'
 import { rowsOf } from '../support/rows.ts'
 
-/** The sandbox's Scheduler: when it fires, and what it answers. */
-
 let scheduler: Scheduler
-/** When something was put into which queue. */
+/** Time, queue and body of each message. */
 let fired: string[] = []
 
 const arnOf = (queue: string) => `arn:aws:sqs:eu-west-1:000000000000:${queue}`
@@ -19,11 +17,11 @@ beforeEach(async () => {
 })
 afterEach(() => scheduler.stop())
 
-describe('time passes', () => {
+describe('schedules', () => {
   const HOUR_MS = 3_600_000
   const DAY_MS = 24 * HOUR_MS
 
-  // Its timers alone: the sockets of its server keep their own.
+  // Leaves the timers of sockets real.
   beforeEach(() => {
     vi.useFakeTimers({
       toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
@@ -52,33 +50,33 @@ describe('time passes', () => {
       rate(1440 minutes)        2026-12-31T12:00 2027-01-01T12:00 2027-01-02T12:00
       at(2026-12-31T00:05:00)   2026-12-31T00:05
     `),
-  )('%s fires in three days: %s', async (expression, expected) => {
+  )('%s fires at %s within three days', async (expression, expected) => {
     create(expression ?? '')
     await vi.advanceTimersByTimeAsync(3 * DAY_MS)
     expect(times()).toEqual(expected?.split(' '))
     expect(fired[0]).toContain(' queue {"n":1}')
   })
 
-  test('rate(1 minute) fires each minute', async () => {
+  test('rate(1 minute) fires every minute', async () => {
     create('rate(1 minute)')
     await vi.advanceTimersByTimeAsync(HOUR_MS)
     expect(fired).toHaveLength(60)
     expect(times().slice(0, 2)).toEqual(['2026-12-30T12:01', '2026-12-30T12:02'])
   })
 
-  test('what was to fire once is forgotten, and its name is free; the others stay', async () => {
+  test('a one-time schedule is deleted when it fires, and its name can be reused', async () => {
     create('at(2026-12-30T12:01:00)')
     create('cron(0 0 * * ? *)', 'nightly')
     expect(scheduler.pending()).toEqual(['one', 'nightly'])
     await vi.advanceTimersByTimeAsync(DAY_MS)
     expect(scheduler.pending()).toEqual(['nightly'])
     create('at(2026-12-30T12:00:00)')
-    // A time that has passed is now.
+    // A past time fires at once.
     await vi.advanceTimersByTimeAsync(1)
     expect(times().at(-1)).toBe('2026-12-31T12:00')
   })
 
-  test('the schedules of the jobs set off the night in its order, and the sweep', async () => {
+  test('the recurring schedules start settlement runs and sweeps', async () => {
     for (const { name, queue, expression } of recurring) {
       const Target = { Arn: arnOf(queue), Input: '{}' }
       scheduler.create(name, { ScheduleExpression: expression, Target })
@@ -105,7 +103,7 @@ describe('the REST API', () => {
     Target: { Arn: arnOf('queue'), Input: '{}' },
   }
 
-  test('creates, knows and deletes a schedule', async () => {
+  test('creates, finds and deletes a schedule', async () => {
     expect(await call('POST', 'night', nightly)).toEqual([200, null])
     expect(await call('POST', 'night', nightly)).toEqual([409, 'ConflictException'])
     expect(await call('GET', 'night')).toEqual([200, null])
@@ -122,7 +120,7 @@ describe('the REST API', () => {
     'cron(61 0 * * ? *)',
     'cron(0 24 * * ? *)',
     'at(tomorrow)',
-  ])('%s is no schedule', async (ScheduleExpression) => {
+  ])('rejects the expression %s', async (ScheduleExpression) => {
     expect(await call('POST', 'wrong', { ...nightly, ScheduleExpression })).toEqual([
       400,
       'ValidationException',
@@ -130,7 +128,7 @@ describe('the REST API', () => {
     expect(scheduler.pending()).toEqual([])
   })
 
-  test('one without a target is none either', async () => {
+  test('rejects a schedule without a target', async () => {
     const { ScheduleExpression } = nightly
     expect(await call('POST', 'wrong', { ScheduleExpression })).toEqual([
       400,

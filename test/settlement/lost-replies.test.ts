@@ -6,20 +6,19 @@ import {
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { dayOf } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { listBatches } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { type BankBooks, bankBooks, strangeInstructions } from './bank-books.ts'
-import { livedThrough } from './five-days.ts'
-import { complaintsOf } from './invariants.ts'
-import { type Meeting, meeting } from './meeting.ts'
+import { readBooks, violationsIn } from './books.ts'
+import { type FakeBank, fakeBank, protocolViolations } from './fake-bank.ts'
+import { type Interceptor, intercept } from './intercept.ts'
 import { at, completedDebits, newProvider, reverse } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
-/** What no emulator does to settlement: conflicts, and answers that are lost after the commit. */
+/** Injects what DynamoDB Local never does: conflicts, and replies that are lost after the commit. */
 
 beforeAll(useFreshTable)
 const shelf = useReportShelf()
@@ -31,32 +30,63 @@ beforeEach(() => {
   runs = 0
 })
 
-const lost = () => Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })
+const timeout = () => Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })
 
 const isTransaction = (name: string): boolean => name.includes('TransactWrite')
 const isWrite = (name: string): boolean => /TransactWrite|PutItem/.test(name)
+const isCall = (name: string): boolean => !name.startsWith('try ') && isWrite(name)
+const isAttempt = (name: string): boolean => name.startsWith('try ') && isWrite(name)
 
-/** What each run of three nights meets; a run that fails comes again. */
-const live = async (what: () => Meeting) => {
+/**
+ * Settles four nights with a reversal after the first; a run that fails is repeated.
+ * @param newInterceptor by night
+ * @returns amounts and batches without ids, which differ between providers
+ */
+const settleNights = async (newInterceptor: () => Interceptor) => {
   const provider = await newProvider({ account: '1041001001' })
-  const bank = bankBooks()
+  const bank = fakeBank()
   const [large] = await completedDebits(provider, [100_00, 40_00], at('09:00:00'))
   await completedDebits(provider, [5_00], at('09:00:00', 1))
   await completedDebits(provider, [500_00], at('09:00:00', 2))
-  for (const daysLater of [1, 2, 3, 4]) {
-    await meeting(what(), () => untilDone(() => settle(provider, bank, daysLater)))
-    if (large) await reverse(large.facts.reference, at('12:00:00', daysLater))
+  for (const night of [1, 2, 3, 4]) {
+    await intercept(newInterceptor(), () => untilDone(() => settle(provider, bank, night)))
+    if (large) await reverse(large.facts.reference, at('12:00:00', night))
   }
-  const { books, ...lived } = await livedThrough(provider)
-  expect(complaintsOf(books)).toEqual([])
-  expect(strangeInstructions(bank)).toEqual([])
-  const payments = [...bank.paid.values()].map(({ amount }) => amount)
-  return { ...lived, payments }
+  const books = await readBooks(provider)
+  expect(violationsIn(books)).toEqual([])
+  expect(protocolViolations(bank)).toEqual([])
+  const { debits, lines, batches } = books
+  const places = new Map(batches.map(({ id, date, n }) => [id, `${date}#${n}`]))
+  const placeOf = (id?: string | null) => (id ? places.get(id) : undefined)
+  return {
+    payments: [...bank.paid.values()],
+    debits: debits
+      .map((debit) =>
+        [debit.amount, debit.status, placeOf(debit.settledIn), placeOf(debit.adjustedIn)].join(' '),
+      )
+      .sort(),
+    lines: lines
+      .map(({ pk, type, gross, net }) =>
+        [placeOf(pk.slice('BATCH#'.length)), type, gross, net].join(' '),
+      )
+      .sort(),
+    batches: batches
+      .map(({ id, status, totals, paid, outstanding, offsets, offsetBy }) => ({
+        place: placeOf(id) ?? '',
+        status,
+        totals,
+        paid,
+        outstanding,
+        offsets: offsets.map(({ batch, amount }) => [placeOf(batch), amount]),
+        offsetBy: placeOf(offsetBy),
+      }))
+      .sort((one, other) => one.place.localeCompare(other.place)),
+  }
 }
 
-const settle = async (provider: ProviderId, bank: BankBooks, daysLater: number) => {
+const settle = async (provider: ProviderId, bank: FakeBank, night: number) => {
   runs += 1
-  const now = at('00:00:01', daysLater)
+  const now = at('00:00:01', night)
   const runtime = still({
     now: () => now,
     random: () => 0.5,
@@ -64,11 +94,11 @@ const settle = async (provider: ProviderId, bank: BankBooks, daysLater: number) 
       pauses.push(milliseconds)
     },
   })
-  const world = { runtime, connectors: { sandbox: bank.connector, http: bank.connector } }
-  await runSettlement(dayOf(now), [provider], world, () => false)
-  // What the sweep has asked for again.
+  const deps = { runtime, connectors: bank.connectors }
+  await runSettlement({ date: dayOf(now), providers: [provider] }, deps)
+  // As the sweep does.
   for (const { id, status } of await listBatches(provider, { limit: 100 })) {
-    if (status === 'processing') await payBatch(id, world)
+    if (status === 'processing') await payBatch(id, deps)
   }
 }
 
@@ -84,13 +114,13 @@ const untilDone = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
-/** Says something else than the answer to each write once, and then to its repeat nothing else. */
-const eachOnce = (applies: (name: string) => boolean, instead: Meeting): (() => Meeting) => {
-  let turn = 0
-  return () => (call, go) => {
-    if (!applies(call.name)) return go()
-    turn += 1
-    return turn % 2 === 1 ? instead(call, go) : go()
+/** Replaces every other matching call: a repeat of a replaced call goes through. */
+const everyOther = (applies: (name: string) => boolean, replaced: Interceptor) => {
+  let calls = 0
+  return (): Interceptor => (call, next) => {
+    if (!applies(call.name)) return next()
+    calls += 1
+    return calls % 2 === 1 ? replaced(call, next) : next()
   }
 }
 
@@ -106,63 +136,59 @@ const conflictOf = (name: string): Error =>
     ? cancelled('ConditionalCheckFailed', 'None', 'TransactionConflict')
     : new TransactionConflictException({ $metadata: {}, message: 'conflict' })
 
-/** What a write that was done already says to one without the token of the first. */
-const refusalOf = (name: string): Error =>
+/** The reply to a repeat without the idempotency token of the first write. */
+const conditionFailure = (name: string): Error =>
   isTransaction(name)
     ? cancelled('ConditionalCheckFailed', ...Array(90).fill('ConditionalCheckFailed'))
     : new ConditionalCheckFailedException({ $metadata: {}, message: 'failed' })
 
-describe('the same end is come to', () => {
-  let whole: Awaited<ReturnType<typeof live>>
+describe('the outcome of four nights', () => {
+  let undisturbed: Awaited<ReturnType<typeof settleNights>>
   beforeAll(async () => {
-    whole = await live(() => (_, go) => go())
-    expect(whole.payments).toHaveLength(2)
+    undisturbed = await settleNights(() => (_, next) => next())
   })
 
-  test('when each write meets another transaction first, and in one run', async () => {
-    const conflicts = eachOnce(isWriteOnce, async ({ name }) => {
+  test('a batch below zero is offset by the next, and the others are paid', () => {
+    expect(undisturbed).toMatchObject({
+      payments: [140_00, 405_00],
+      batches: [
+        { status: 'completed', paid: 140_00, offsets: [] },
+        { status: 'completed', totals: { net: -95_00 }, outstanding: 0, offsetBy: '2026-11-25#1' },
+        { status: 'completed', paid: 405_00, offsets: [['2026-11-24#1', 95_00]] },
+      ],
+    })
+  })
+
+  test('is the same, without a repeated run, if each write first meets a conflict', async () => {
+    const conflict = everyOther(isCall, async ({ name }) => {
       throw conflictOf(name)
     })
-    expect(await live(conflicts)).toEqual(whole)
+    expect(await settleNights(conflict)).toEqual(undisturbed)
     expect(runs).toBe(4)
     expect(pauses.length).toBeGreaterThan(0)
   })
 
-  test('when the answer to each write is lost, and the client repeats it', async () => {
-    const deaf = eachOnce(
-      (name) => name.startsWith('try ') && isWrite(name),
-      async (_, go) => {
-        await go()
-        throw lost()
-      },
-    )
-    expect(await live(deaf)).toEqual(whole)
+  test.each([
+    ['the reply to each write is lost and the client retries it', isAttempt, timeout],
+    ['each write is repeated without its token', isCall, conditionFailure],
+  ] as const)('is the same, without a repeated run, if %s', async (_, applies, error) => {
+    const losing = everyOther(applies, async ({ name }, next) => {
+      await next()
+      throw error(name)
+    })
+    expect(await settleNights(losing)).toEqual(undisturbed)
     expect(runs).toBe(4)
   })
 
-  test('when it is repeated as another, which finds it done', async () => {
-    const doubled = eachOnce(isWriteOnce, async ({ name }, go) => {
-      await go()
-      throw refusalOf(name)
+  test('is the same if the reply to each write is lost for good and the run is repeated', async () => {
+    const losing = everyOther(isCall, async (_, next) => {
+      await next()
+      throw timeout()
     })
-    expect(await live(doubled)).toEqual(whole)
-    expect(runs).toBe(4)
+    expect(await settleNights(losing)).toEqual(undisturbed)
   })
 
-  test('when the answer to each write is lost for good, and the run comes again', async () => {
-    const deaf = eachOnce(isWriteOnce, async (_, go) => {
-      await go()
-      throw lost()
-    })
-    expect(await live(deaf)).toEqual(whole)
-  })
-
-  test('and no report is written in two ways', () => {
+  test('includes one content per report', () => {
     expect(shelf.differing).toEqual([])
   })
 })
-
-/** By the call itself, however often it is tried. */
-function isWriteOnce(name: string): boolean {
-  return !name.startsWith('try ') && isWrite(name)
-}

@@ -6,13 +6,13 @@ import { messages, type QueueName } from '../../shared/queues/messages.ts'
 import { sqs } from '../../shared/queues/send.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 
-/** Queues without a service behind them: what is sent is gathered, and handed to whoever takes it. */
+/** Replaces SQS: collects the messages that a task sends, and invokes consumers with a message. */
 
 export type Sent = { queue: string; body: Record<string, unknown> }
 
 const gathering = new AsyncLocalStorage<Sent[]>()
 
-/** Every queue, for the tests of a file. */
+/** Replaces every queue for the tests of a file. */
 export const useQueues = (): void => {
   for (const queue of Object.keys(messages)) {
     process.env[queueUrlVariable(queue)] = `https://sqs.test/${queue}`
@@ -29,7 +29,7 @@ export const useQueues = (): void => {
     })
 }
 
-/** @returns what a piece of work sent to queues */
+/** Returns the messages that a task sends. */
 export const gathered = async (work: () => Promise<unknown>): Promise<Sent[]> => {
   const sent: Sent[] = []
   await gathering.run(sent, work)
@@ -38,7 +38,7 @@ export const gathered = async (work: () => Promise<unknown>): Promise<Sent[]> =>
 
 type Job = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>
 
-/** Has a function take a message. */
+/** Invokes a consumer with one message. */
 export const take = (
   job: Job,
   queue: QueueName,

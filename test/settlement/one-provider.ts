@@ -8,23 +8,23 @@ import { newReference, type Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { Provider, type ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
-import { type Day, dayOf } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
+import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
+import { transition, transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 
-/** Providers with debits that were completed, for settlement to take. */
-
 export const DAY_MS = 86_400_000
 
-/** A time of the 22nd of November 2026, or of a day after it. */
+/** A time on 22 November 2026 or some days later. */
 export const at = (time: string, daysLater = 0): Date =>
   new Date(Date.parse(`2026-11-22T${time}Z`) + daysLater * DAY_MS)
 
@@ -32,22 +32,21 @@ export const dayAt = (daysLater: number): Day => dayOf(at('00:00:00', daysLater)
 
 let created = 0
 
-type Terms = {
+type ProviderOptions = {
   feeSchedule?: FeeSchedule | undefined
-  /** Its number; none: the provider cannot be paid. */
+  /** Without an account number the provider cannot be paid. */
   account?: string | undefined
   bank?: Bank
 }
 
-/** A new provider that pays by a schedule, and has an account or none. */
 export const newProvider = async ({
   feeSchedule,
   account,
   bank = gcb,
-}: Terms = {}): Promise<ProviderId> => {
+}: ProviderOptions = {}): Promise<ProviderId> => {
   created += 1
   const id = providerId(`settled-${process.pid}-${created}`)
-  await changeBank(bank.identifier, () => bank)
+  await changeBank(bank.identifier, () => bank, noWrites, real)
   const provider = v.parse(Provider, {
     id,
     name: 'Settled Payments',
@@ -64,15 +63,15 @@ export const newProvider = async ({
         }
       : {}),
   })
-  await changeProvider(id, () => provider)
+  await changeProvider(id, () => provider, noWrites, real)
   return id
 }
 
 let opened = 0
 
-/** A pending debit that stands in the table. */
+/** Stores a pending debit. */
 export const openedDebit = async (provider: ProviderId, amount: number): Promise<Debit> => {
-  // No two alike: a thousand of them at random would be, once in a while.
+  // Random references would collide once in a while.
   opened += 1
   const reference = newReference('DCS', at('12:00:00'), (opened + 0.5) / 36 ** 6)
   const debit = pendingDebit({ provider, amount: pesewas(amount), reference })
@@ -80,13 +79,13 @@ export const openedDebit = async (provider: ProviderId, amount: number): Promise
   return debit
 }
 
-/** @param fee what its bank takes itself */
+/** @param fee of the bank */
 export const complete = async (debit: Debit, when: Date, fee?: number): Promise<Debit> =>
   granted(
     await transition(
       debit,
-      (now) =>
-        advance(now, {
+      (current) =>
+        advance(current, {
           to: 'completed',
           changes: fee === undefined ? {} : { fee: pesewas(fee) },
           at: when,
@@ -97,39 +96,40 @@ export const complete = async (debit: Debit, when: Date, fee?: number): Promise<
     ),
   )
 
-/** No more of them at a time than the client has connections for, as it opens them. */
-const TOGETHER = 20
+/** Fewer than the connections of the client. */
+const AT_ONCE = 20
 
-/** Completed debits of these amounts. */
 export const completedDebits = async (
   provider: ProviderId,
   amounts: readonly number[],
   when: Date,
 ): Promise<Debit[]> => {
   const debits: Debit[] = []
-  for (let n = 0; n < amounts.length; n += TOGETHER) {
-    const some = amounts.slice(n, n + TOGETHER)
-    const opened = some.map(async (amount) => complete(await openedDebit(provider, amount), when))
-    debits.push(...(await Promise.all(opened)))
+  for (let start = 0; start < amounts.length; start += AT_ONCE) {
+    const page = amounts.slice(start, start + AT_ONCE)
+    const completed = page.map(async (amount) =>
+      complete(await openedDebit(provider, amount), when),
+    )
+    debits.push(...(await Promise.all(completed)))
   }
   return debits
 }
 
-/** As an operator gives a debit back; asked for again, it is left as it is. */
+/** Reverses a debit as an operator does; a reversed debit stays unchanged. */
 export const reverse = async (reference: Reference, when: Date): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
-  return transition(
+  return transitionWith(
     debit,
-    (now) =>
-      advance(now, {
+    (current) =>
+      advance(current, {
         to: 'reversed',
         changes: { metadata: { reversal_reason: 'Dispute' } },
         at: when,
         by: 'operator:local:ama',
         requestId: randomUUID(),
       }),
+    (_previous, next) => [refundCreation(reversalRefund(next))],
     still(),
-    (_before, after) => [refundCreation(reversalRefund(after))],
   )
 }

@@ -4,78 +4,77 @@ import { buildBatch } from '../../shared/settlement/build.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { complaintsOf } from './invariants.ts'
-import { aside, beforeWrites, meeting } from './meeting.ts'
+import { readBooks, violationsIn } from './books.ts'
+import { beforeWrites, intercept, unintercepted } from './intercept.ts'
 import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
-import { readBooks } from './raw-items.ts'
 import { useReportShelf } from './report-shelf.ts'
 
-/** Runs of one provider and day that meet each other. */
+/** Forces interleavings of concurrent runs for one provider and day. */
 
 beforeAll(useFreshTable)
 const shelf = useReportShelf()
 
 const runtime = still({ now: () => at('00:00:01', 1) })
 
-const run = (provider: ProviderId, { isCut = false } = {}) =>
-  buildBatch({ provider, date: dayAt(1) }, runtime, () => isCut)
+const run = (provider: ProviderId, { isInterrupted = false } = {}) =>
+  buildBatch({ provider, date: dayAt(1), timeIsUp: () => isInterrupted }, runtime)
 
-const some = (provider: ProviderId, count: number) =>
+const addDebits = (provider: ProviderId, count: number) =>
   completedDebits(provider, Array(count).fill(10_00), at('09:00:00'))
 
-const sumsOf = async (provider: ProviderId) => {
-  expect(complaintsOf(await readBooks([provider]))).toEqual([])
+const reportedCounts = async (provider: ProviderId) => {
+  expect(violationsIn(await readBooks(provider))).toEqual([])
   const batches = await listBatchesOfDay(provider, dayAt(1))
   return batches.map(({ totals, reportedAt }) => reportedAt && totals?.count)
 }
 
-test('four at once settle each debit once, and what they leave, the next', async () => {
+test('four concurrent runs settle each debit once, and the next run settles the rest', async () => {
   const provider = await newProvider()
-  await some(provider, 100)
-  // One that gives up, as on a table that does not answer in time, leaves its work to another.
+  await addDebits(provider, 100)
+  // A run may fail, as it does when the table does not reply in time.
   await Promise.allSettled([1, 2, 3, 4].map(() => run(provider)))
   await run(provider)
-  const counts = await sumsOf(provider)
+  const counts = await reportedCounts(provider)
   expect(counts.reduce<number>((sum, count) => sum + Number(count), 0)).toBe(100)
   expect(shelf.differing).toEqual([])
 })
 
-test('what one has not added when another seals the batch is in the next of that day', async () => {
+test('debits that a run has not added when another run seals the batch are in the next batch', async () => {
   const provider = await newProvider()
-  await some(provider, 60)
-  // The other comes between the first chunk and the second, and takes what is left.
-  const sealing = beforeWrites(async (write) => {
-    if (write !== 1) return
+  await addDebits(provider, 60)
+  // Between the two transactions, another run settles the rest and seals the batch.
+  const seal = beforeWrites(async (index) => {
+    if (index !== 1) return
     await run(provider)
-    await some(provider, 5)
+    await addDebits(provider, 5)
   })
-  await meeting(sealing, () => run(provider))
+  await intercept(seal, () => run(provider))
   await run(provider)
-  expect(await sumsOf(provider)).toEqual([60, 5])
+  expect(await reportedCounts(provider)).toEqual([60, 5])
 })
 
-test('no batch takes back what it gives, whatever it was when the run began', async () => {
+test('a batch never has both the line of a debit and its adjustment', async () => {
   const provider = await newProvider()
-  await some(provider, 1)
-  await run(provider, { isCut: true })
+  await addDebits(provider, 1)
+  await run(provider, { isInterrupted: true })
   let isSealed = false
-  // The batch that the run has found is sealed; the next one has a line by now, to be taken back.
-  const meanwhile = async () => {
+  // Seals the batch that the run has found, and reverses a debit of the next one.
+  const seal = async () => {
     isSealed = true
     await run(provider)
-    const [debit] = await some(provider, 1)
-    await run(provider, { isCut: true })
+    const [debit] = await addDebits(provider, 1)
+    await run(provider, { isInterrupted: true })
     if (debit) await reverse(debit.facts.reference, at('23:59:59'))
   }
-  await meeting(
-    async ({ name }, go) => {
-      if (name === 'QueryCommand' && !isSealed) await aside(meanwhile)
-      return go()
+  await intercept(
+    async ({ name }, next) => {
+      if (name === 'QueryCommand' && !isSealed) await unintercepted(seal)
+      return next()
     },
     () => run(provider),
   )
-  expect(await sumsOf(provider)).toEqual([1, 1])
-  await buildBatch({ provider, date: dayAt(2) }, runtime, () => false)
-  const { lines } = await readBooks([provider])
+  expect(await reportedCounts(provider)).toEqual([1, 1])
+  await buildBatch({ provider, date: dayAt(2) }, runtime)
+  const { lines } = await readBooks(provider)
   expect(lines.map(({ type }) => type).sort()).toEqual(['adjustment', 'debit', 'debit'])
 })

@@ -1,8 +1,8 @@
 import { PutObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3'
 import { mockClient } from 'aws-sdk-client-mock'
-import { met } from './meeting.ts'
+import { intercepted } from './intercept.ts'
 
-/** Where reports are put in tests of settlement: one that is written again must be the same. */
+/** Replaces S3 by a map. Lists in `differing` the reports that were written with two contents. */
 export const useReportShelf = () => {
   process.env.REPORTS_BUCKET = 'reports'
   const reports = new Map<string, string>()
@@ -10,7 +10,7 @@ export const useReportShelf = () => {
   mockClient(S3Client)
     .on(PutObjectCommand)
     .callsFake(({ Key = '', Body }: PutObjectCommandInput) =>
-      met({ name: 'PutObject', isWrite: true }, async () => {
+      intercepted({ name: 'PutObject', isWrite: true }, async () => {
         const text = String(Body)
         if ((reports.get(Key) ?? text) !== text) differing.push(Key)
         reports.set(Key, text)

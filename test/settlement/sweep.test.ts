@@ -9,18 +9,16 @@ import { keys } from '../../shared/store/keys.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { bankBooks } from './bank-books.ts'
-import { Killed, killing, meeting } from './meeting.ts'
+import { fakeBank } from './fake-bank.ts'
+import { Crashed, crashAfterWrite, intercept } from './intercept.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
 import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
-/** What the sweep finds of settlement: events that were never told, batches that were left. */
-
-// How far the sweep has looked is in the table: a table for each test.
+// The progress of the sweep is in the table.
 beforeEach(useFreshTable)
 useQueues()
 useReportShelf()
@@ -28,24 +26,24 @@ useReportShelf()
 const NIGHT = at('00:00:01', 1)
 
 const build = (provider: ProviderId) =>
-  buildBatch({ provider, date: dayAt(1) }, still({ now: () => NIGHT }), () => false)
+  buildBatch({ provider, date: dayAt(1) }, still({ now: () => NIGHT }))
 
 const sweepAt = (time: string) =>
   gathered(() => take(sweep(still({ now: () => at(time, 1) })), 'sweeps', {}))
 
-/** Under what a debit is looked for in the index. */
+/** Returns the list and the due time of a debit in the work index. */
 const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
   const item = await read<Record<string, unknown>>(keys.debit(reference))
   return item?.work && `${String(item.work).split('#')[0]} ${item.due}`
 }
 
-describe('a debit that is settled', () => {
-  // The spans of the sweep overlap by a minute.
+describe('a settled debit', () => {
+  // Consecutive sweeps overlap by a minute.
   test.each([
     ['23:56:59.999', undefined],
     ['23:57:00.000', 'WATCH 2026-11-22T23:59:00.000Z'],
     ['23:59:59.999', 'WATCH 2026-11-23T00:01:59.999Z'],
-  ])('completed at %s, after a sweep until 23:58, is watched: %s', async (time, work) => {
+  ])('completed at %s and swept until 23:58 has the work item %s', async (time, work) => {
     const provider = await newProvider()
     await putSweepProgress({ until: at('23:58:00') })
     const [debit] = await completedDebits(provider, [10_00], at(time))
@@ -56,9 +54,9 @@ describe('a debit that is settled', () => {
   })
 
   test.each([
-    ['swept until 23:45', { until: at('23:45:00') }],
-    ['never swept', undefined],
-  ])('at 00:00 while the sweep is late (%s) still gets its events', async (_, progress) => {
+    ['15 minutes late', { until: at('23:45:00') }],
+    ['yet to run for the first time', undefined],
+  ])('gets its events although the sweep is %s at midnight', async (_, progress) => {
     const provider = await newProvider()
     if (progress) await putSweepProgress(progress)
     // The stream record of the completion is lost.
@@ -67,12 +65,12 @@ describe('a debit that is settled', () => {
     await build(provider)
     for (const time of ['00:05:00', '00:06:00', '00:07:00']) await sweepAt(time)
     const { reference } = debit.facts
-    expect((await readNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
+    expect((await listNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
       { reference, n: 2 },
     ])
   })
 
-  test('and taken back at 00:00 while the sweep is late still gets the event of its reversal', async () => {
+  test('gets the event of its reversal although its line is adjusted while the sweep is late', async () => {
     const provider = await newProvider()
     const [debit] = await completedDebits(provider, [10_00], at('09:00:00'))
     if (!debit) throw new Error('No debit')
@@ -81,53 +79,53 @@ describe('a debit that is settled', () => {
     const { reference } = debit.facts
     await reverse(reference, at('23:50:00', 1))
     const night = still({ now: () => at('00:00:01', 2) })
-    await buildBatch({ provider, date: dayAt(2) }, night, () => false)
+    await buildBatch({ provider, date: dayAt(2) }, night)
     const late = sweep(still({ now: () => at('00:05:00', 2) }))
     await gathered(() => take(late, 'sweeps', {}))
-    expect(await readNewest(provider, 10)).toContainEqual({ reference, n: 3 })
+    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 3 })
   })
 
-  test('before its events are recorded is watched until they are', async () => {
+  test('stays in the work index until its events are recorded', async () => {
     const provider = await newProvider()
     const [debit] = await completedDebits(provider, [10_00], at('23:59:30'))
     if (!debit) throw new Error('No debit')
     const { reference } = debit.facts
     await build(provider)
-    expect(await readNewest(provider, 10)).toEqual([])
+    expect(await listNewest(provider, 10)).toEqual([])
     await sweepAt('00:01:29')
-    expect(await readNewest(provider, 10)).not.toContainEqual({ reference, n: 2 })
+    expect(await listNewest(provider, 10)).not.toContainEqual({ reference, n: 2 })
     await sweepAt('00:01:30')
-    expect(await readNewest(provider, 10)).toContainEqual({ reference, n: 2 })
-    // Once it was found in its place, nobody looks any more.
+    expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 2 })
+    // The event is recorded, so its work item ends.
     await sweepAt('00:30:00')
     expect(await workOf(reference)).toBeUndefined()
-    expect((await readNewest(provider, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
+    expect((await listNewest(provider, 10)).filter(({ n }) => n === 2)).toHaveLength(1)
   })
 
-  test('and was reversed then is told of as well, and is taken back', async () => {
+  test('that is reversed before the sweep gets both events and stays listed for its adjustment', async () => {
     const provider = await newProvider()
     const [debit] = await completedDebits(provider, [10_00], at('23:59:30'))
     if (!debit) throw new Error('No debit')
     const { reference } = debit.facts
     await build(provider)
-    // While it waits to be taken back, it is found where completed debits wait.
+    // It waits for its adjustment in the list of unsettled debits.
     await reverse(reference, at('00:00:30', 1))
     await putSweepProgress({ until: at('23:58:00') })
     await sweepAt('00:03:00')
-    const told = await readNewest(provider, 10)
-    expect(told.map(({ n }) => n).sort()).toEqual([0, 1, 2, 3])
+    const events = await listNewest(provider, 10)
+    expect(events.map(({ n }) => n).sort()).toEqual([0, 1, 2, 3])
     expect(await workOf(reference)).toBe('SETTLE 2026-11-23T00:00:30.000Z')
   })
 })
 
-describe('a batch', () => {
+describe('an unfinished batch', () => {
   const only = async (provider: ProviderId): Promise<Batch> => {
     const [batch, ...others] = await listBatchesOfDay(provider, dayAt(1))
     if (!batch || others.length > 0) throw new Error('Not one batch')
     return batch
   }
 
-  /** What the sweep sends about the batches of a provider. */
+  /** Returns what the sweep sends about a batch and its provider. */
   const sentFor = async (batch: Batch, time: string) =>
     (await sweepAt(time)).filter(
       ({ body }) => body.provider === batch.provider || body.batch === batch.id,
@@ -138,44 +136,47 @@ describe('a batch', () => {
     [1, 'is sealed'],
     [2, 'is summed'],
     [3, 'has one of its reports'],
-  ])('that was left after write %i, when it %s, is built to its end', async (write) => {
-    const provider = await newProvider()
-    await completedDebits(provider, [10_00, 20_00], at('09:00:00'))
-    const left = meeting(killing({ write, side: 'after' }), () => build(provider))
-    await expect(left).rejects.toThrow(Killed)
-    expect(await sentFor(await only(provider), '00:17:00')).toEqual([])
-    const sent = await sentFor(await only(provider), '00:17:01')
-    expect(sent).toEqual([{ queue: 'settlements', body: { provider, date: dayAt(1) } }])
-    const job = buildBatches(still({ now: () => at('00:17:02', 1) }))
-    await take(job, 'settlements', sent[0]?.body ?? {})
-    expect(await only(provider)).toMatchObject({
-      reportedAt: at('00:17:02', 1),
-      totals: { count: 2, net: 30_00 },
-    })
-    expect(await sentFor(await only(provider), '23:00:00')).toEqual([])
-  })
+  ])(
+    'is completed by the sweep if its builder crashed after write %i, when it %s',
+    async (write) => {
+      const provider = await newProvider()
+      await completedDebits(provider, [10_00, 20_00], at('09:00:00'))
+      const crashing = intercept(crashAfterWrite(write), () => build(provider))
+      await expect(crashing).rejects.toThrow(Crashed)
+      expect(await sentFor(await only(provider), '00:17:00')).toEqual([])
+      const sent = await sentFor(await only(provider), '00:17:01')
+      expect(sent).toEqual([{ queue: 'settlements', body: { provider, date: dayAt(1) } }])
+      const job = buildBatches(still({ now: () => at('00:17:02', 1) }))
+      await take(job, 'settlements', sent[0]?.body ?? {})
+      expect(await only(provider)).toMatchObject({
+        reportedAt: at('00:17:02', 1),
+        totals: { count: 2, net: 30_00 },
+      })
+      expect(await sentFor(await only(provider), '23:00:00')).toEqual([])
+    },
+  )
 
-  test('whose payment has no end is asked for, again and again, until it has one', async () => {
+  test('is paid again with growing delays while its payout is in progress', async () => {
     const provider = await newProvider({ account: '1041001001' })
     await completedDebits(provider, [10_00], at('09:00:00'))
     await build(provider)
     const batch = await only(provider)
-    const bank = bankBooks()
-    bank.conducts.push('take its time')
-    const world = {
+    const bank = fakeBank()
+    bank.behaviours.push('pay later')
+    const deps = {
       runtime: still({ now: () => at('12:00:00', 1) }),
-      connectors: { sandbox: bank.connector, http: bank.connector },
+      connectors: bank.connectors,
     }
-    await payBatch(batch.id, world)
+    await payBatch(batch.id, deps)
     const payment = [{ queue: 'payments', body: { batch: batch.id } }]
     expect(await sentFor(batch, '12:01:59')).toEqual([])
     expect(await sentFor(batch, '12:02:00')).toEqual(payment)
-    // After twice the time that it has had.
+    // At twice the age of the payout.
     expect(await sentFor(batch, '12:03:59')).toEqual([])
     expect(await sentFor(batch, '12:04:00')).toEqual(payment)
     expect(await sentFor(batch, '12:07:59')).toEqual([])
     expect(await sentFor(batch, '12:08:00')).toEqual(payment)
-    await payBatch(batch.id, world)
+    await payBatch(batch.id, deps)
     expect(await only(provider)).toMatchObject({ status: 'completed' })
     expect(await sentFor(batch, '23:59:59.999')).toEqual([])
   })

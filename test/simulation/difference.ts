@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { type Operation, TABLE } from './operation.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { streamed } from './streamed.ts'
 import {
   inOrder,
@@ -11,10 +11,10 @@ import {
   type TwoTables,
 } from './two-tables.ts'
 
-/** Where the simulated table differs from DynamoDB Local. */
+/** A difference between the simulated table and DynamoDB Local. */
 export type Difference = { after: readonly Operation[]; local: unknown; simulated: unknown }
 
-/** Does operations on both, one after the other, until they differ. */
+/** Runs operations on both tables until the results differ. */
 export const differenceIn = async (
   operations: readonly Operation[],
   local: Local,
@@ -37,7 +37,7 @@ type Differing = { local: unknown; simulated: unknown }
 const unlessSame = (local: unknown, simulated: unknown): Differing | undefined =>
   isDeepStrictEqual(plain(local), plain(simulated)) ? undefined : { local, simulated }
 
-/** Without members that are undefined, prototypes, and whatever else no caller sees. */
+/** Removes undefined members and prototypes. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
 
 const seen = (outcome: Outcome): object =>
@@ -56,7 +56,7 @@ const differenceAt = async (
   return unlessSame(shown(local), shown(simulated)) && { local, simulated }
 }
 
-/** What comes of an operation; a page that leaves something over is followed to the last one. */
+/** Runs an operation and follows its pages. */
 const pagesOf = async (operation: Operation, run: Run): Promise<Outcome[]> => {
   const pages: Outcome[] = []
   for (let input = operation.input; ; ) {
@@ -68,7 +68,7 @@ const pagesOf = async (operation: Operation, run: Run): Promise<Outcome[]> => {
   }
 }
 
-/** An index keeps items of one sort key in no order, so pages may be cut between any two of them. */
+/** An index orders items of one sort key arbitrarily, so pages may end between any two of them. */
 const anyTies = (pages: readonly Outcome[]): unknown => {
   const outputs = pages.flatMap((page) => ('output' in page ? [page.output] : []))
   const items = outputs.flatMap(({ Items }) => (Items ?? []) as Record<string, unknown>[])
@@ -83,7 +83,7 @@ const anyTies = (pages: readonly Outcome[]): unknown => {
   }
 }
 
-/** Every partition of an index that anything ever was in. */
+/** Compares every partition that an index ever had. */
 const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undefined> => {
   for (const { name, partitionKey } of tableDefinition.indexes) {
     const written = tables.table.changes.map(({ after }) => after?.[partitionKey])
@@ -102,7 +102,7 @@ const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undef
   return undefined
 }
 
-/** The whole table, and every record of its stream. */
+/** Compares the tables and their streams. */
 const differenceAtEnd = async ({
   local,
   table,
@@ -130,7 +130,7 @@ const firstDiffering = (
 
 const TRIES_MAX = 400
 
-/** The fewest operations found that still differ: parts are left out as long as it can be. */
+/** Returns the fewest operations found that still differ. */
 export const shortened = async (difference: Difference, local: Local): Promise<Difference> => {
   let shortest = difference
   let tries = 0

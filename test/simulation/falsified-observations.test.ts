@@ -2,14 +2,28 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { deserialize } from 'node:v8'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Change, Item, Observations } from '../../simulation/engine/observations.ts'
+import type { Item } from '../../simulation/engine/observations.ts'
 import { invariants, violationsOf } from '../../simulation/invariants/all.ts'
+import {
+  type Any,
+  append,
+  batch,
+  call,
+  changesOf,
+  charges,
+  completedPost,
+  debit,
+  entry,
+  failedAttempt,
+  itemOf,
+  itemsOf,
+  line,
+  type Run,
+  remove,
+  rewrite,
+} from './observed-run.ts'
 
 /** The invariants accept a correct run and reject each falsified copy of its observations. */
-
-// biome-ignore lint/suspicious/noExplicitAny: rows change members of every kind of observation
-type Any = any
-type Run = { [K in keyof Observations]: Any }
 
 let bytes: Buffer
 
@@ -18,70 +32,6 @@ beforeAll(async () => {
   const args = ['--no-warnings', 'test/simulation/observe-run.ts']
   bytes = (await promisify(execFile)(process.execPath, args, options)).stdout
 }, 120_000)
-
-const itemsOf = ({ items }: Run, members: object): Any[] =>
-  items.filter((item: Any) =>
-    Object.entries(members).every(([name, value]) => item[name] === value),
-  )
-
-const itemOf = (run: Run, members: object): Any => required(itemsOf(run, members)[0])
-
-const required = (value: Any): Any => {
-  if (value === undefined) throw new Error('The run has no such observation')
-  return value
-}
-
-const DEBITS = { settled: 0, reversed: 5, failed: 10, expired: 15, next: 20 }
-
-const debit = (run: Run, name: keyof typeof DEBITS): Any =>
-  itemOf(run, { entity: 'debit', narration: `Debit ${DEBITS[name]}` })
-
-const batch = (run: Run): Any => itemOf(run, { entity: 'batch' })
-
-const line = (run: Run, name: keyof typeof DEBITS, type = 'debit'): Any =>
-  itemOf(run, { entity: 'line', reference: debit(run, name).reference, type })
-
-const call = ({ calls }: Run, test: (call: Any) => boolean): Any => required(calls.find(test))
-
-const changesOf = ({ changes }: Run, { pk, sk }: Item): Any[] =>
-  changes.filter(({ before, after }: Change) => {
-    const item = after ?? before
-    return item?.pk === pk && item.sk === sk
-  })
-
-const remove = (run: Run, removed: Item): void => {
-  run.items = run.items.filter((item: Item) => item !== removed)
-}
-
-/** Changes members of an item in its last image and in every recorded one. */
-const rewrite = (run: Run, item: Item, members: object): void => {
-  const images = changesOf(run, item).flatMap(({ before, after }) => [before, after])
-  for (const image of [item, ...images]) if (image) Object.assign(image, members)
-}
-
-/** Adds one write that changes members of an item. */
-const append = (run: Run, item: Item, members: object): void => {
-  const { sequence, transaction, at } = run.changes.at(-1)
-  const before = structuredClone(item)
-  Object.assign(item, members)
-  const by = { name: 'sweep', invocation: 0 }
-  const after = structuredClone(item)
-  const next = { sequence: sequence + 1, transaction: transaction + 1, at, before, after, by }
-  run.changes.push(next)
-}
-
-const entry = (run: Run, name: keyof typeof DEBITS, type: string): Any =>
-  required(debit(run, name).history.find((entry: Any) => entry.type === type))
-
-/** A post of the event `completed`. */
-const completedPost = (run: Run): Any =>
-  required(run.posts.find(({ raw }: Any) => raw.includes('"event":"transaction.completed"')))
-
-/** The record of the event whose first attempt failed, after that attempt. */
-const failedAttempt = ({ changes }: Run): Any =>
-  required(changes.find(({ after }: Any) => after?.nextAttemptAt && after.last)).after
-
-const charges = ({ calls }: Run): Any[] => calls.filter(({ name }: Any) => name === 'charge')
 
 const falsifications: readonly (readonly [number, string, (run: Run) => void])[] = [
   [1, 'an accepted debit disappears', (run) => remove(run, debit(run, 'settled'))],

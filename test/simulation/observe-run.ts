@@ -28,9 +28,9 @@ const scripts = [
   { reports: [] },
   { at: base.at + 86_400_000, reports: [report(5, 'completed')] },
   { provider: 1, amount: '1500.01' },
-].map((script, index) => ({ ...base, ...script, n: 5 * index }))
+].map((script, index) => ({ ...base, ...script, number: 5 * index }))
 const [settled] = scripts
-if (settled) Object.assign(settled, { asks: 'again' })
+if (settled) Object.assign(settled, { charge: 'twice' })
 
 const { observations } = await runWorld({ ...shape, scripts, providers: [0, 1] })
 // Separate copies: a change to one image must not change the others.

@@ -1,7 +1,7 @@
-import { type Operation, TABLE } from './operation.ts'
 import type { Random } from './random.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 
-/** What else the store writes, and all that it reads: feeds, windows, deliveries, lists. */
+/** Generates the store's other writes, and its reads. */
 
 const TableName = TABLE
 const TIMES = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:01.000Z', '2026-11-22T00:00:00.000Z']

@@ -1,8 +1,8 @@
-import { type Operation, TABLE } from './operation.ts'
 import type { Random } from './random.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { collectionOperation } from './store-collection.ts'
 
-/** The writes of the store (shared/store), with its expressions, about a few debits. */
+/** Generates the store's writes (shared/store) about a few debits. */
 
 const TableName = TABLE
 const STATUSES = ['pending', 'processing', 'completed', 'failed']
@@ -190,7 +190,7 @@ const KINDS: readonly ((random: Random) => Operation)[] = [
   failure,
   putBatch,
   addLine,
-  // What was opened is taken away again, or soon nothing could be opened any more.
+  // Deletes items, or soon every creation would fail.
   (random) => away(debitKey(random)),
   (random) => away({ pk: `PROVIDER#p#${random.below(4)}`, sk: 'PARTNER_REFERENCE' }),
   (random) => away({ pk: `UUID#DEBIT#R${random.below(3)}`, sk: 'UUID' }),

@@ -6,7 +6,7 @@ import {
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 
-/** What a record of the stream says of an item. */
+/** The compared members of a stream record. */
 export type StreamedChange = {
   eventName?: unknown
   Keys?: unknown
@@ -16,7 +16,7 @@ export type StreamedChange = {
 
 const EMPTY_MAX = 3
 
-/** All records of a stream, in their order; `count` of them are expected. */
+/** Reads all records of a stream, in order; `count` are expected. */
 export const streamOf = async (
   endpoint: string,
   StreamArn: string,
@@ -52,7 +52,7 @@ export const streamed = ({
   return { eventName, Keys, NewImage, OldImage }
 }
 
-/** DynamoDB Local leaves out of an empty map the name of its type. */
+/** DynamoDB Local omits the type of an empty map. */
 const withMaps = (change: StreamedChange): StreamedChange =>
   JSON.parse(JSON.stringify(change), (_, value) =>
     JSON.stringify(value) === '{}' ? { M: {} } : value,

@@ -12,17 +12,16 @@ import {
   PutCommand,
   QueryCommand,
   ScanCommand,
-  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { createTable, removeTable } from '../../sandbox/table.ts'
 import { newTable, type Table } from '../../simulation/table/table.ts'
-import { type Operation, TABLE } from './operation.ts'
+import { type Operation, TABLE } from './random-operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'
 
-/** A table of DynamoDB Local and a simulated one, side by side. */
+/** A table of DynamoDB Local and a simulated one. */
 export type TwoTables = {
   local: Run
   simulated: Run
@@ -33,10 +32,9 @@ export type TwoTables = {
 
 export type Run = (operation: Operation) => Promise<Outcome>
 
-/** What a caller sees of one command. */
 export type Outcome =
   | { output: Record<string, unknown> }
-  /** What it says besides is for who looks into a difference. */
+  /** `message` explains a difference and is not compared. */
   | { error: object; says: unknown }
 
 export type Local = { endpoint: string; client: DynamoDBDocumentClient }
@@ -55,7 +53,6 @@ const commands = {
   PutCommand,
   QueryCommand,
   ScanCommand,
-  TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 }
@@ -82,7 +79,7 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
   }
 }
 
-/** An input with the name of the table in its place, and tokens that no other table knows. */
+/** Fills in the name of the table and a token that is unique to it. */
 const inTable = (input: Record<string, unknown>, name: string): object => {
   const named = renamed(input, name) as Record<string, unknown>
   const token = named.ClientRequestToken
@@ -110,7 +107,7 @@ const outcomeOf = async (run: () => Promise<object>): Promise<Outcome> => {
     }
     const reasons = CancellationReasons?.map(({ Code, Item }) => ({ Code, Item }))
     const says = [error.message, ...(CancellationReasons ?? []).map(({ Message }) => Message)]
-    // DynamoDB names the write that made no sense; Local mostly refuses the whole transaction.
+    // DynamoDB names the invalid write; Local mostly rejects the whole transaction.
     if (reasons?.some(({ Code }) => Code === 'ValidationError')) {
       return { error: { name: 'ValidationException' }, says }
     }
@@ -118,7 +115,7 @@ const outcomeOf = async (run: () => Promise<object>): Promise<Outcome> => {
   }
 }
 
-/** What is said of the call itself, and the order of what has none, is nobody's concern. */
+/** Removes metadata and orders unordered items. */
 const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, unknown>) => {
   const { Responses } = output
   if (typeof Responses !== 'object' || Responses === null || Array.isArray(Responses)) return output
@@ -126,7 +123,6 @@ const comparable = ({ $metadata, ConsumedCapacity, ...output }: Record<string, u
   return { ...output, Responses: inOrder(items ?? []) }
 }
 
-/** Items that come in no order, in one. */
 export const inOrder = (items: readonly object[]): object[] =>
   [...items].sort((one, other) => (text(one) < text(other) ? -1 : 1))
 

@@ -1,7 +1,7 @@
 import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { real } from '../../shared/runtime.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { pause } from '../../shared/runtime.ts'
 import { readMany, table } from '../../shared/store/table.ts'
 
 /** Tests reads of many items that DynamoDB answers in part. */
@@ -10,8 +10,11 @@ process.env.TABLE_NAME = 'debits'
 
 const calls = mockClient(table)
 
-const pauses = vi.spyOn(real, 'pause').mockResolvedValue(undefined)
-afterAll(() => pauses.mockRestore())
+vi.mock(import('../../shared/runtime.ts'), async (original) => ({
+  ...(await original()),
+  pause: vi.fn(async () => undefined),
+}))
+const pauses = vi.mocked(pause)
 
 beforeEach(() => {
   calls.reset()

@@ -5,10 +5,12 @@ import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-ba
 import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -29,7 +31,7 @@ beforeEach(() => {
   id = providerId(`provider-${made}`)
 })
 
-const open = () => changeProvider(id, () => ({ ...demoProvider, id }))
+const open = () => changeProvider(id, () => ({ ...demoProvider, id }), noWrites, real)
 
 const itemOf = async () =>
   (await table.send(new GetCommand({ TableName: tableName(), Key: keys.provider(id) }))).Item
@@ -38,14 +40,24 @@ const renamed = (name: string) => (before: Provider | undefined) =>
   before ? { ...before, name } : taken()
 
 const suspend = (isSuspended: boolean) =>
-  changeProvider(id, (before) => ({
-    ...(before ?? demoProvider),
-    status: isSuspended ? 'suspended' : 'active',
-  }))
+  changeProvider(
+    id,
+    (before) => ({
+      ...(before ?? demoProvider),
+      status: isSuspended ? 'suspended' : 'active',
+    }),
+    noWrites,
+    real,
+  )
 
 const taken = () => new Refusal(1409)
 const create = (n: number) =>
-  changeProvider(id, (before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }))
+  changeProvider(
+    id,
+    (before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }),
+    noWrites,
+    real,
+  )
 
 /** Watches what is written; `times` that its sender does it, who sees the last answer alone. */
 const watching = async <T>(work: () => Promise<T>, times = 1) => {
@@ -69,7 +81,7 @@ describe('a provider', () => {
   test('is as the change has made it, and a change that comes to the same writes nothing', async () => {
     await open()
     expect(await findProvider(id)).toEqual({ ...demoProvider, id })
-    const again = () => changeProvider(id, (before) => before ?? taken())
+    const again = () => changeProvider(id, (before) => before ?? taken(), noWrites, real)
     expect(await watching(again)).toEqual({ result: { ...demoProvider, id }, writes: 0 })
   })
 
@@ -86,7 +98,7 @@ describe('a provider', () => {
       ...before,
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
     })
-    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n))))
+    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n), noWrites, real)))
     const { allowedAddresses } = (await findProvider(id)) ?? {}
     expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
   })
@@ -114,7 +126,7 @@ describe('a provider', () => {
 
   test('that was written before there were revisions is changed like any other', async () => {
     await put(keys.provider(id), 'provider', { ...demoProvider, id })
-    await Promise.all([suspend(true), changeProvider(id, renamed('Renamed'))])
+    await Promise.all([suspend(true), changeProvider(id, renamed('Renamed'), noWrites, real)])
     expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
@@ -130,7 +142,9 @@ describe('a bank with an endpoint of its own', () => {
     connector: 'http',
   })
   const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
-  const connect = (n: number) => saveBank(bank, connected, url(n))
+  const save = (change: Parameters<typeof saveBank>[0]['change'], options = {}) =>
+    saveBank({ identifier: bank, change, options }, real)
+  const connect = (n: number) => save(connected, url(n))
   const standing = async () => {
     const [{ connector, status } = {}, settings] = await Promise.all([
       findBank(bank),
@@ -148,7 +162,7 @@ describe('a bank with an endpoint of its own', () => {
 
   test('is created whole by one of several operators, who is told its secret', async () => {
     const first = (before: Bank | undefined) => (before ? taken() : connected(before))
-    const outcomes = await Promise.all(OPERATORS.map((n) => saveBank(bank, first, url(n))))
+    const outcomes = await Promise.all(OPERATORS.map((n) => save(first, url(n))))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
     const { url: settled, newSecret: secret } = winner as SavedBank
@@ -165,7 +179,7 @@ describe('a bank with an endpoint of its own', () => {
   test('has settings if it is connected, and none if not, whoever comes first', async () => {
     for (const n of OPERATORS) {
       await connect(n)
-      await Promise.all([disconnect(bank), connect(n + 1)])
+      await Promise.all([disconnect(bank, noWrites, real), connect(n + 1)])
       const { connector, settings } = await standing()
       expect(settings === undefined).toBe(connector === 'none')
     }
@@ -175,7 +189,7 @@ describe('a bank with an endpoint of its own', () => {
     await connect(1)
     const disabled = (before: Bank | undefined) =>
       before ? ({ ...before, status: 'inactive' } as const) : taken()
-    await Promise.all([saveBank(bank, disabled, {}), connect(2)])
+    await Promise.all([save(disabled), connect(2)])
     expect(await standing()).toMatchObject({
       connector: 'http',
       status: 'inactive',

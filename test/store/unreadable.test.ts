@@ -8,7 +8,7 @@ import { findDebits } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
-import { readNewest } from '../../shared/store/webhooks/feed.ts'
+import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
 import { damage } from '../reconciliation/one-day.ts'
@@ -84,7 +84,7 @@ describe('a debit that cannot be read', () => {
     await putSweepProgress({ until: at('08:58:00') })
     const run = sweep(still({ now: () => at('09:05:00') }))
     await gathered(() => take(run, 'sweeps', {}))
-    const told = (await readNewest(provider, 200)).flatMap(({ reference, n }) =>
+    const told = (await listNewest(provider, 200)).flatMap(({ reference, n }) =>
       n === 2 ? [reference] : [],
     )
     expect(told.sort()).toEqual(good.sort())
@@ -94,7 +94,7 @@ describe('a debit that cannot be read', () => {
   test('does not keep other debits from being settled', async () => {
     const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:01', 1) })
-    await buildBatch({ provider, date: dayAt(1) }, runtime, () => false)
+    await buildBatch({ provider, date: dayAt(1) }, runtime)
     const settled = [...(await findDebits(good)).values()].map(({ settledIn }) => settledIn)
     expect(new Set(settled).size).toBe(1)
     expect(settled[0]).toMatch(/^STL-/)

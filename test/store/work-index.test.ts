@@ -142,7 +142,7 @@ describe('what is due', () => {
 
   test('is spread over all shards, and each item is in one of them', async () => {
     const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-    const counts = new Map(shards.map((shard) => [keys.watch(shard), 0]))
+    const counts = new Map(shards.map((shard) => [keys.workShard(shard), 0]))
     for (const letter of alphabet) {
       const { work } = dueAttributes(`DCS-20261121-00000${letter}`, NOON)
       counts.set(work, (counts.get(work) ?? 0) + 1)

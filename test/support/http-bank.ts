@@ -6,8 +6,8 @@ import { afterAll, beforeAll } from 'vitest'
 import { checkSignature } from '../../shared/api/request-signature.ts'
 
 /**
- * A bank with an endpoint of its own, as docs/bank-protocol.md asks for: it checks signatures,
- * knows a repeat by its key, and treats the next submissions and payments as a test tells it.
+ * A bank with an HTTP endpoint (docs/bank-protocol.md). It verifies signatures, deduplicates by
+ * key, and handles the next submissions and payments as scripted.
  */
 
 export type Taken = {
@@ -22,30 +22,31 @@ export type Taken = {
 type Answer = { status: number; body: string; headers?: Record<string, string> }
 
 export type Conduct =
-  /** Begins the debit, or pays. */
   | 'accept'
   | 'reject'
-  /** Of payments: has it underway, and pays when it is asked again. */
+  /** Reports a payment as in progress and pays at the next request. */
   | 'take its time'
   | 'stay silent'
   | 'accept, then break off'
   | 'accept, then stay silent'
-  /** Says this once, without having looked at the submission, or `after` it has accepted it. */
+  /** Replies so once, without handling the request or after accepting it. */
   | (Answer & { after?: 'accept' })
 
 export type HttpBank = {
   url: () => string
   secret: string
+  /** The options of `bank create` for this bank, HTB. */
+  options: () => Record<string, string>
   requests: Taken[]
-  /** How the next submissions and payments are treated, before all others are accepted. */
+  /** Returns the requests about a debit or a payment. */
+  requestsFor: (uuid: string) => Taken[]
+  /** Scripted handling of the next requests; the bank accepts all others. */
   conducts: Conduct[]
-  /** The uuid of each debit that was begun, once for each time. */
+  /** The uuids of the debits, payments and refunds that the bank made, in order. */
   debits: string[]
-  /** The uuid of each payment that was made, once for each time. */
   payments: string[]
-  /** The uuid of each refund that was made, once for each time. */
   refunds: string[]
-  /** The outcome of a debit by its uuid, which the bank then names when it is asked. */
+  /** Replies to status queries, by the uuid of the debit. */
   outcomes: Map<string, object>
 }
 
@@ -60,12 +61,12 @@ const REJECTIONS: Record<Kind, object> = {
   refunds: { status: 'rejected', message: 'The account is closed' },
 }
 
-/** Every reply names the debit or the payment, and its amount. */
+/** Members of every reply. */
 type About = { uuid: string; amount: string }
 
 /**
- * Opens it before the tests of a file and closes it after.
- * @param now its clock, by which it checks signatures
+ * Starts the bank before the tests of a file and stops it after them.
+ * @param now its clock, for signatures
  */
 export const useHttpBank = (now = () => new Date()): HttpBank => {
   const requests: Taken[] = []
@@ -74,9 +75,8 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
   const payments: string[] = []
   const refunds: string[] = []
   const answered = new Map<string, Answer>()
-  /** The payments that are made when they are asked for. */
+  /** Payments in progress, which the next request completes. */
   const underway = new Map<string, About>()
-  /** All that the bank has received, by its uuid. */
   const received = new Map<string, About>()
   const outcomes = new Map<string, object>()
   const secret = 'cs_secret_of_the_bank'
@@ -91,33 +91,32 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
   const accepted = (kind: Kind, about: About): Answer => {
     const bank_reference = `HTB-${about.uuid.slice(0, 8)}`
     if (kind !== 'submissions') {
-      const made = kind === 'settlements' ? payments : refunds
-      made.push(about.uuid)
+      const paid = kind === 'settlements' ? payments : refunds
+      paid.push(about.uuid)
       return answer(201, { ...about, status: 'paid', bank_reference })
     }
     debits.push(about.uuid)
     return answer(202, { ...about, status: 'accepted', bank_reference })
   }
 
-  /** What is answered to all that comes after the first time. */
-  const known = (kind: Kind, uuid: string): Answer | undefined => {
+  /** Returns the reply to a repeated request; undefined: it is the first. */
+  const findReply = (kind: Kind, uuid: string): Answer | undefined => {
     const about = underway.get(uuid)
     if (about && underway.delete(uuid)) answered.set(uuid, accepted(kind, about))
     const outcome = outcomes.get(uuid)
     return outcome ? answer(200, { ...received.get(uuid), ...outcome }) : answered.get(uuid)
   }
 
-  const treated = (conduct: Conduct, kind: Kind, about: About): Answer => {
+  const apply = (conduct: Conduct, kind: Kind, about: About): Answer => {
     if (conduct === 'reject') return answer(422, { ...about, ...REJECTIONS[kind] })
     if (conduct !== 'take its time') return accepted(kind, about)
     underway.set(about.uuid, about)
     return answer(202, { ...about, status: 'underway' })
   }
 
-  /** What a submission or a payment is answered, if it is. */
-  const handedOver = (kind: Kind, { headers, body }: Taken): Answer | 'silence' | 'break off' => {
+  const handlePost = (kind: Kind, { headers, body }: Taken): Answer | 'silence' | 'break off' => {
     const key = String(headers['x-idempotency-key'])
-    const earlier = known(kind, key)
+    const earlier = findReply(kind, key)
     if (earlier) return earlier
     if (body?.uuid !== key) return answer(400, {})
     const about = { uuid: key, amount: String(body.amount) }
@@ -125,7 +124,7 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     const conduct = conducts.shift() ?? 'accept'
     if (conduct === 'stay silent') return 'silence'
     if (typeof conduct === 'object' && conduct.after !== 'accept') return conduct
-    const first = treated(conduct, kind, about)
+    const first = apply(conduct, kind, about)
     answered.set(key, first)
     if (typeof conduct === 'object') return conduct
     if (conduct === 'accept, then break off') return 'break off'
@@ -134,12 +133,12 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
 
   const answerTo = (taken: Taken): Answer | 'silence' | 'break off' => {
     if (!isGenuine(taken)) return answer(401, {})
-    const [, named, uuid = ''] = taken.path.slice(1).split('/')
-    const kind = kinds.find((one) => one === named)
+    const [, segment, uuid = ''] = taken.path.slice(1).split('/')
+    const kind = kinds.find((name) => name === segment)
     if (!kind) return answer(404, {})
     return taken.method === 'POST'
-      ? handedOver(kind, taken)
-      : (known(kind, uuid) ?? answer(404, {}))
+      ? handlePost(kind, taken)
+      : (findReply(kind, uuid) ?? answer(404, {}))
   }
 
   const server = createServer(async (request, response) => {
@@ -147,9 +146,9 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     const raw = await text(request)
     const taken = { method, path, headers, raw, body: raw === '' ? undefined : JSON.parse(raw) }
     requests.push(taken)
-    const said = answerTo(taken)
-    if (said === 'break off') response.destroy()
-    else if (said !== 'silence') response.writeHead(said.status, said.headers).end(said.body)
+    const reply = answerTo(taken)
+    if (reply === 'break off') response.destroy()
+    else if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
   })
 
   beforeAll(async () => {
@@ -161,10 +160,19 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     server.close()
     await once(server, 'close')
   })
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/debits`
   return {
-    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/debits`,
+    url,
     secret,
+    options: () => ({
+      bank: 'HTB',
+      name: 'Test Bank',
+      connector: 'http',
+      'connector-url': url(),
+      'connector-secret': secret,
+    }),
     requests,
+    requestsFor: (uuid) => requests.filter(({ path, raw }) => `${path}${raw}`.includes(uuid)),
     conducts,
     debits,
     payments,

@@ -1,37 +1,31 @@
 import { vi } from 'vitest'
-import type { OperatorReply } from '../../shared/operator/verbs.ts'
-import { CHARGE, chargeBody, type Reply, type Service } from './running-service.ts'
+import {
+  CHARGE,
+  chargeBody,
+  FAILS_AT_ONCE,
+  type Reply,
+  type Service,
+  type Shown,
+} from './running-service.ts'
 
-/** A provider that a test made for itself, with limits, a feed and a webhook of its own. */
+/** A provider with its own limits, feed and webhook. */
 
 export type Provider = {
   id: string
   credential: string
   send: (method: string, path: string) => Promise<Reply>
-  /** @returns the reference of a new debit, of 1.00 */
+  /** Creates a debit of 1.00 GHS and returns its reference. */
   charge: (phone?: string) => Promise<string>
-  /** A verb of `webhook`, which must not be refused. */
+  /** Runs a verb of `webhook`. @throws when it is refused */
   webhook: (verb: string, options?: Record<string, string>) => Promise<Shown>
-  /** The record of one event, once it has come to this status. */
+  /** Waits until the delivery record of one event has a status. */
   delivery: (reference: string, event: string, status: string) => Promise<Shown>
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a view is looked into, member by member
-export type Shown = any
-
-/** The published number of an account that does not take part: its debits fail at once. */
-export const FAILS_AT_ONCE = '+233240000001'
-
-/** What an operator's verb printed. */
-export const printed = (reply: OperatorReply): Shown => {
-  if ('error' in reply) throw new Error(reply.error)
-  return reply.result
 }
 
 export const deliveriesPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}/deliveries`
 
-const TRIES = 3
+const ATTEMPTS_MAX = 3
 
 export const createProvider = async (
   service: Service,
@@ -40,30 +34,29 @@ export const createProvider = async (
 ): Promise<Provider> => {
   const credential = `sk_sandbox_${id.replaceAll('-', '_')}`
   const options = { provider: id, name: id, 'daily-limit': 'none', ...settings }
-  printed(await service.operate('provider', 'create', options))
-  printed(await service.operate('credential', 'issue', { provider: id, token: credential }))
+  await service.call('provider', 'create', options)
+  await service.call('credential', 'issue', { provider: id, token: credential })
   return {
     id,
     credential,
     send: (method, path) => service.send(method, path, { credential }),
     charge: async (phone_number = FAILS_AT_ONCE) => {
       const body = chargeBody({ phone_number, amount: '1.00' })
-      // A busy machine answers some of a burst with 503, which is to be repeated as it was.
-      for (let left = TRIES; left > 0; left -= 1) {
+      // On a busy machine some requests of a burst get 503 and must be retried.
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
         const reply = await service.send('POST', CHARGE, { credential, body })
         if (reply.status !== 503) return reply.body.data.reference
       }
       throw new Error('The service is unavailable')
     },
-    webhook: async (verb, options = {}) =>
-      printed(await service.operate('webhook', verb, { provider: id, ...options })),
+    webhook: (verb, options = {}) => service.call('webhook', verb, { provider: id, ...options }),
     delivery: (reference, event, status) =>
       vi.waitFor(
         async () => {
-          const records = printed(await service.operate('delivery', 'list', { reference }))
-          const found = records.find((one: Shown) => one.event === `transaction.${event}`)
-          if (found?.status !== status) throw new Error(`${event} is ${found?.status}`)
-          return found
+          const records = await service.call('delivery', 'list', { reference })
+          const record = records.find((item: Shown) => item.event === `transaction.${event}`)
+          if (record?.status !== status) throw new Error(`${event} is ${record?.status}`)
+          return record
         },
         { timeout: 15_000, interval: 50 },
       ),

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 
-/** The whole service as a caller meets it: over HTTP, on a table and queues of its own. */
+/** The whole service over HTTP, with its own table and queues. */
 
 export type Reply = {
   status: number
@@ -25,11 +25,35 @@ export type Service = {
   sandbox: () => Sandbox
   lines: string[]
   send: (method: string, path: string, options?: RequestOptions) => Promise<Reply>
-  operate: (noun: string, verb: string, options: Record<string, string>) => Promise<OperatorReply>
+  operate: (noun: string, verb: string, options?: Options) => Promise<OperatorReply>
+  /** Runs an operator's verb. @throws when it is refused */
+  call: (noun: string, verb: string, options?: Options) => Promise<Shown>
+  /** Returns the error of an operator's verb; undefined when it is not refused. */
+  refusal: (noun: string, verb: string, options?: Options) => Promise<string | undefined>
   invoke: (name: string, event: unknown) => Promise<unknown>
+  /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
+  charge: (fields?: object, credential?: string) => Promise<Charged>
+  /** Creates a debit and waits until it has a status. */
+  chargeUntil: (status: string, fields?: object, credential?: string) => Promise<Charged>
 }
 
-/** Starts it before the tests of a file and stops it after. */
+type Options = Record<string, string>
+
+export type Charged = { reference: string; uuid: string }
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read any member of a view
+export type Shown = any
+
+/** Returns the result of an operator's verb. @throws when it was refused */
+export const printed = (reply: OperatorReply): Shown => {
+  if ('error' in reply) throw new Error(reply.error)
+  return reply.result
+}
+
+/** For `vi.waitFor`, on a busy machine. */
+export const PATIENCE = { timeout: 30_000, interval: 50 }
+
+/** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
   timeScale = 1,
   approvals = false,
@@ -55,40 +79,64 @@ export const useService = ({
     })
   })
   afterAll(() => sandbox?.stop())
-  // Every reply that any test sees is held against the API's description: afterwards, since the
-  // service runs in this process and its work must not wait for that.
+  // Checks each reply against the API description after the test: the service runs in this process.
   afterEach(() => {
     for (const exchange of exchanges.splice(0)) holdToContract(exchange)
   })
+  const send: Service['send'] = async (method, path, { credential, body, headers = {} } = {}) => {
+    const response = await fetch(`${running().address}${path}`, {
+      method,
+      headers: {
+        ...(credential ? { Authorization: `Bearer ${credential}` } : {}),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw(body) }),
+      redirect: 'manual',
+    })
+    const reply = {
+      status: response.status,
+      headers: response.headers,
+      body: await bodyOf(response),
+    }
+    exchanges.push({ method, path, sent: parsed(body), ...reply })
+    return reply
+  }
+  const operate: Service['operate'] = async (noun, verb, options = {}) =>
+    (await running().functions.invoke(`manage-${noun}`, { verb, options })) as OperatorReply
+  const call: Service['call'] = async (...words) => printed(await operate(...words))
+  const charge: Service['charge'] = async (fields = {}, credential = 'sk_sandbox_demo') => {
+    const { status, body } = await send('POST', CHARGE, {
+      credential,
+      body: chargeBody({ ...fields }),
+    })
+    if (status !== 202) throw new Error(`The charge was answered ${status}`)
+    return { reference: body.data.reference, uuid: body.data.response.uuid }
+  }
   return {
     sandbox: running,
     lines,
-    send: async (method, path, { credential, body, headers = {} } = {}) => {
-      const response = await fetch(`${running().address}${path}`, {
-        method,
-        headers: {
-          ...(credential ? { Authorization: `Bearer ${credential}` } : {}),
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: raw(body) }),
-        redirect: 'manual',
-      })
-      const reply = {
-        status: response.status,
-        headers: response.headers,
-        body: await bodyOf(response),
-      }
-      exchanges.push({ method, path, sent: parsed(body), ...reply })
-      return reply
+    send,
+    operate,
+    call,
+    refusal: async (...words) => {
+      const reply = await operate(...words)
+      return 'error' in reply ? reply.error : undefined
     },
-    operate: async (noun, verb, options) =>
-      (await running().functions.invoke(`manage-${noun}`, { verb, options })) as OperatorReply,
     invoke: (name, event) => running().functions.invoke(name, event),
+    charge,
+    chargeUntil: async (expected, fields, credential) => {
+      const charged = await charge(fields, credential)
+      await vi.waitFor(async () => {
+        const { status } = await call('debit', 'show', { reference: charged.reference })
+        if (status !== expected) throw new Error(`${charged.reference} is ${status}`)
+      }, PATIENCE)
+      return charged
+    },
   }
 }
 
-/** A file as its text, all else as JSON. */
+/** Returns a file as text and every other body as JSON. */
 const bodyOf = async (response: Response): Promise<unknown> =>
   response.headers.get('content-type')?.startsWith('text/')
     ? response.text()
@@ -111,8 +159,15 @@ export const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 export const statusPath = (reference: string) =>
   `/api/v1/payment-providers/debit-requests/${reference}`
 export const updatePath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/update`
+export const callbackPath = (uuid: string) => `/api/v1/banks/debit-transactions/${uuid}/callback`
 
-/** The body of an ordinary charge, with a partner reference of its own. */
+/** The sandbox bank accepts debits of this number and never reports them. */
+export const SILENT = '+233244444444'
+
+/** The sandbox bank has no account of this number: its debits fail at once. */
+export const FAILS_AT_ONCE = '+233240000001'
+
+/** Returns the body of an ordinary charge with a new partner reference. */
 export const chargeBody = (fields: Record<string, unknown> = {}) => ({
   phone_number: '+233241234567',
   bank_identifier: 'GCB',
@@ -123,6 +178,6 @@ export const chargeBody = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-/** A sample event of a function, as it lies in events/. */
+/** Returns the sample event of a function from events/. */
 export const sampleEvent = async (name: string): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(new URL(`../../events/${name}.json`, import.meta.url), 'utf8'))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { signatureHeaders, webhookSecret } from '../../shared/webhooks/http/signature.ts'
 
-/** The Node snippet of docs/webhooks.md, as a reader would copy it. */
+// Runs the Node snippet of docs/webhooks.md.
 
 type Verify = (headers: Record<string, string>, body: Buffer, secret: string) => boolean
 
@@ -32,6 +32,6 @@ test.each<[string, boolean, Parameters<Verify>]>([
   ['another body', false, [signed(0), Buffer.from(`${body} `), secret]],
   ['another id', false, [{ ...signed(0), 'webhook-id': 'evt_2' }, Buffer.from(body), secret]],
   ['no headers', false, [{}, Buffer.from(body), secret]],
-])('with %s: %s', (_, genuine, given) => {
-  expect(isGenuine(...given)).toBe(genuine)
+])('a delivery with %s verifies: %s', (_, isAccepted, delivery) => {
+  expect(isGenuine(...delivery)).toBe(isAccepted)
 })

@@ -10,19 +10,18 @@ export const BankIdentifier = v.pipe(
 )
 export type BankIdentifier = v.InferOutput<typeof BankIdentifier>
 
-/** The connectors that exist; a bank without one cannot be charged. */
+/** `none`: the bank cannot be charged. */
 export const ConnectorName = oneOf(['sandbox', 'http', 'none'])
 export type ConnectorName = v.InferOutput<typeof ConnectorName>
 
-/** A bank as it is kept: the published fields and what the service needs to reach it. */
 export const Bank = v.object({
   identifier: BankIdentifier,
   name: text({ max: 100 }),
   countryCode: v.literal('GH'),
-  /** `inactive` takes no new charges; `suspended` may not call either. */
+  /** `inactive` accepts no new charges; a `suspended` bank cannot call either. */
   status: oneOf(['live', 'inactive', 'suspended']),
   connector: ConnectorName,
-  /** The bank's own maximum per transaction, when it is lower than the published one. */
+  /** The bank's maximum per transaction, if it is below the published one. */
   maximum: v.optional(Pesewas),
   connectorType: oneOf(['ussd', 'mobile_api', 'both']),
   ussdCode: v.optional(v.string()),
@@ -31,38 +30,20 @@ export const Bank = v.object({
 })
 export type Bank = v.InferOutput<typeof Bank>
 
-/** How a bank of its own endpoint is reached; kept apart from the bank, which is listed. */
+/** The endpoint of a bank, stored apart from the bank, which lists show. */
 export type ConnectorSettings = {
   url: string
-  /** Keys the signatures of our requests. */
+  /** The key of our request signatures. */
   secret: string
 }
 
-/** A bank as replies, webhooks and lists show it (specification, Bank). */
-export const bankView = (bank: { name: string; identifier: string }) => ({
-  name: bank.name,
-  identifier: bank.identifier,
-  country_code: 'GH' as const,
-})
-
-/** A bank in full (specification, Bank, the variant of the detail reply). */
-export const bankDetailView = (bank: Bank) => ({
-  ...bankView(bank),
-  status: bank.status,
-  connector_type: bank.connectorType,
-  metadata: {
-    ...(bank.ussdCode ? { ussd_code: bank.ussdCode } : {}),
-    ...(bank.packageName ? { app_config: { package_name: bank.packageName } } : {}),
-  },
-})
-
-/** The banks that can be charged, by name. */
+/** Lists the banks that can be charged, by name. */
 export const liveBanks = (banks: Iterable<Bank>): Bank[] =>
   [...banks]
     .filter(({ status }) => status === 'live')
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
 
-/** An account of a customer at one bank, found by phone number. */
+/** An account of a customer at one bank. */
 export const CustomerAccount = v.object({
   customerName: text({ max: 100 }),
   accountNumber: v.pipe(v.string(), v.regex(/^[0-9]{6,20}$/, 'must be 6 to 20 digits')),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Reference } from '../ids.ts'
 
-/** What the sandbox bank makes of a debit (specification, Sandbox outcomes by phone number). */
+/** The outcome of a debit at the sandbox bank (docs/api.md#sandbox). */
 export const SandboxOutcome = v.picklist([
   'completed',
   'insufficient_funds',

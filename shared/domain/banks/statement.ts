@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { Uuid } from '../ids.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../money.ts'
-import type { Day } from '../settlement/batch.ts'
+import type { Day } from '../time.ts'
 
-/** A bank's own statement of a day, compared with the debits of that bank. */
+/** Compares a bank's statement of a day with its debits (docs/api.md#bank-statements). */
 
-/** A debit of the bank as the service has it. */
+/** A debit in our records. */
 export type StatementDebit = {
   reference: string
   provider: string
@@ -25,7 +25,7 @@ const Amount = v.pipe(
 const TIME =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Ghana's time is UTC, so a time without an offset is UTC as well. */
+/** Parses a time. Without an offset it is UTC, the time of Ghana. */
 const instant = (text: string): number => {
   const [day = '', time = '00:00'] = text.split(/[T ]/)
   const zone = /(?:Z|[+-]\d{2}:\d{2})$/.test(time) ? '' : 'Z'
@@ -50,7 +50,7 @@ const optional = <S extends v.GenericSchema<string, unknown>>(schema: S) =>
     schema,
   ])
 
-/** The columns of a statement; one of the first two may be missing. */
+/** The columns of a statement. At least one of `uuid` and `bank_reference` is required. */
 export const StatementRow = v.pipe(
   v.object({
     uuid: optional(v.pipe(v.string(), v.toLowerCase(), Uuid)),
@@ -92,7 +92,7 @@ const newGroup = () => {
       sum += BigInt(amount)
       if (examples.length < EXAMPLES_MAX) examples.push(example())
     },
-    // Sums of millions of rows are beyond the amounts of one debit.
+    // A sum of millions of rows exceeds the amount type.
     view: (): Group => ({ count, sum: inGhs(sum), examples }),
   }
 }
@@ -110,7 +110,6 @@ const amountOf = ({ amount }: StatementDebit): Pesewas => v.parse(Amount, amount
 const isCompletedOn = (date: Day, { completed_at }: StatementDebit): boolean =>
   completed_at?.startsWith(date) === true
 
-/** Whether a row is of the day that is compared. */
 export const isOfDay = (date: Day, { completed_at }: StatementRow): boolean =>
   completed_at.startsWith(date)
 
@@ -131,7 +130,7 @@ const differencesOf = (row: StatementRow, debit: StatementDebit, date: Day): str
   ]
 }
 
-/** Finds the debit that a row names: by its uuid if it has one, else by the bank's reference. */
+/** Returns a search for the debit of a row: by uuid if present, else by the bank's reference. */
 const finder = (debits: readonly StatementDebit[]) => {
   const byUuid = new Map(debits.map((debit) => [debit.uuid, debit]))
   const byBank = Map.groupBy(debits, ({ bank_reference }) => bank_reference)
@@ -144,9 +143,9 @@ const finder = (debits: readonly StatementDebit[]) => {
 }
 
 /**
- * Compares the rows of a day with the debits of their bank (docs/operations.md, A bank's statement).
- * @param rows rows of the day alone
- * @param debits those of the bank that were completed on the day, and all others that rows name
+ * Compares the rows of a day with the debits of their bank.
+ * @param rows the rows of the day
+ * @param debits the bank's debits that were completed on the day or that a row names
  */
 export const compareStatement = (
   date: Day,

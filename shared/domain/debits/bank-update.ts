@@ -16,13 +16,13 @@ import {
 /** The bank's own reference of a debit, a payment or a refund. */
 export const BankReference = text({ max: 255 })
 
-/** How the customer approved. `mobile_app`, the name that providers read, is accepted as well. */
+/** Accepts also `mobile_app`, the name that providers read (docs/api.md#approval-methods). */
 export const BankApproval = v.pipe(
   oneOf(['ussd', 'mobile_api', 'web', 'mobile_app']),
   v.transform((method) => (method === 'mobile_app' ? 'mobile_api' : method)),
 )
 
-/** The bank's words about a failure. The service stores this many characters of them. */
+/** The bank's explanation of a failure; the service stores its first 2,000 characters. */
 export const ErrorMessage = message({ max: 2_000 })
 
 // Serialisers of several languages write null for an absent field.
@@ -33,7 +33,6 @@ const fields = {
   metadata: v.nullish(Metadata),
 }
 
-/** A report with one of these statuses. */
 const report = <const S extends readonly string[]>(statuses: S) =>
   v.pipe(
     v.object(
@@ -44,7 +43,7 @@ const report = <const S extends readonly string[]>(statuses: S) =>
       },
       'is required',
     ),
-    // Partial, so that a failed report without its message is told of all its faults at once.
+    // Partial, so that the reply lists all errors of a report at once.
     v.forward(
       v.partialCheck(
         [['status'], ['error_message']],
@@ -63,15 +62,15 @@ const report = <const S extends readonly string[]>(statuses: S) =>
     }),
   )
 
-/** The body of a bank's report (specification, Update transaction status). */
+/** The body of a bank's report (docs/api.md#bank-reports). */
 export const BankUpdate = report(['completed', 'failed'])
 export type BankUpdate = v.InferOutput<typeof BankUpdate>
 
-/** The same for the callback, which may also say that the customer approved. */
+/** The body of the callback, which can also report the customer's approval (docs/api.md#callback). */
 export const BankCallback = report(['approved', 'completed', 'failed'])
 export type BankCallback = v.InferOutput<typeof BankCallback>
 
-// Banks report a cause in words; the first row whose words occur names the published code.
+// Banks report a cause as text; the first matching row selects the code (docs/api.md#failure-codes).
 const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
   [/insufficient|not enough|low balance/i, 'insufficient_funds'],
   [/time ?d? ?-?_?out|expired/i, 'timeout'],
@@ -83,29 +82,29 @@ const CAUSES: readonly (readonly [RegExp, FailureCode])[] = [
   [/network|connection|unavailable/i, 'network_error'],
 ]
 
-/** The published error_details.code for a bank's words; `unknown_error` when none fits. */
+/** Returns the error_details.code of a bank's explanation; `unknown_error` if no row matches. */
 export const failureCode = (message: string): FailureCode =>
   CAUSES.find(([words]) => words.test(message))?.[1] ?? 'unknown_error'
 
 /**
- * The debit after a bank's report; the very same object when it already has that status.
- * A fee above the amount is accepted: settlement deducts the amount at most.
- * @returns 422/3001 for an invalid transition, 422/1007 for metadata that exceeds its bound
+ * Applies a bank's report. Returns the same object if the debit already has that status.
+ * A fee above the amount is accepted: settlement deducts at most the amount.
+ * @returns 422/3001 for an invalid transition, 422/1007 for metadata above 8 KiB
  */
 export const applyBankUpdate = (
   debit: Debit,
   update: BankUpdate,
   cause: Cause,
 ): Debit | Refusal => {
-  const after = advance(debit, { ...cause, to: update.status, changes: changesOf(update) })
-  if (after === debit || !('facts' in after)) return after
+  const next = advance(debit, { ...cause, to: update.status, changes: changesOf(update) })
+  if (next === debit || !('facts' in next)) return next
   if (update.metadata && !fitsMetadata(merged([debit.facts.metadata, update.metadata]))) {
     return invalid({ metadata: [METADATA_TOO_LARGE] })
   }
-  return after
+  return next
 }
 
-/** The debit after a callback: `approved` stops the five-minute clock, and no more. */
+/** Applies a callback. `approved` stops the five-minute timeout only (docs/api.md#timeouts). */
 export const applyBankCallback = (
   debit: Debit,
   { status, ...callback }: BankCallback,
@@ -117,10 +116,12 @@ export const applyBankCallback = (
 
 const changesOf = (update: BankUpdate): Changes => ({
   bankReference: update.bank_reference,
-  ...(update.approval_method ? { approvalMethod: update.approval_method } : {}),
-  ...(typeof update.fee === 'number' ? { fee: update.fee } : {}),
-  ...(update.metadata ? { metadata: update.metadata } : {}),
-  ...(update.status === 'failed' && update.error_message
-    ? { errorMessage: update.error_message, errorCode: failureCode(update.error_message) }
-    : {}),
+  ...(update.approval_method && { approvalMethod: update.approval_method }),
+  ...(typeof update.fee === 'number' && { fee: update.fee }),
+  ...(update.metadata && { metadata: update.metadata }),
+  ...(update.status === 'failed' &&
+    update.error_message && {
+      errorMessage: update.error_message,
+      errorCode: failureCode(update.error_message),
+    }),
 })

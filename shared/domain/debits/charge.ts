@@ -1,20 +1,21 @@
 import * as v from 'valibot'
 import type { Bank } from '../banks/bank.ts'
-import { dayOf, type Reference, type Uuid } from '../ids.ts'
+import type { Reference, Uuid } from '../ids.ts'
 import { Metadata } from '../metadata.ts'
 import { Amount, CURRENCY, formatAmount, type Pesewas } from '../money.ts'
 import { PhoneNumber } from '../phone.ts'
 import type { Provider } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { text, textMessage } from '../text.ts'
+import { DAY_MS, dayOf } from '../time.ts'
 import type { FieldCodes } from '../validation.ts'
 import { type Cause, type Debit, openDebit } from './debit.ts'
 
-/** The body of a charge (specification, Create debit request). Keys it does not name are dropped. */
+/** The body of a charge (docs/api.md#charge). Unknown keys are dropped. */
 export const ChargeRequest = v.object(
   {
     phone_number: PhoneNumber,
-    // The pattern is for the description: any other text is an unknown bank, 402/1402.
+    // For the API description only: the service rejects other text as an unknown bank, 402/1402.
     bank_identifier: v.pipe(v.string(textMessage), v.metadata({ pattern: '^[A-Z0-9]{3,5}$' })),
     amount: Amount,
     currency: v.pipe(v.string(textMessage), v.value(CURRENCY, 'must be GHS')),
@@ -27,7 +28,7 @@ export const ChargeRequest = v.object(
 )
 export type ChargeRequest = v.InferOutput<typeof ChargeRequest>
 
-/** What a wrong value of one of these fields is called when it is the only refused one. */
+/** The code for a wrong value of one of these fields if no other field is wrong. */
 export const CHARGE_FIELD_CODES: FieldCodes = { amount: 3007, currency: 3004 }
 
 const sorted = (value: unknown): unknown => {
@@ -38,15 +39,15 @@ const sorted = (value: unknown): unknown => {
 }
 
 /**
- * Returns text that is equal for two charges exactly when their fields are equal, in any key order.
- * Absent, null and empty metadata are equal.
+ * Returns text that is equal for two charges if and only if their fields are equal, in any key order.
+ * Absent, null and empty metadata are equal (docs/api.md#idempotency).
  */
 export const fingerprint = ({ metadata, ...fields }: ChargeRequest): string => {
   const isEmpty = Object.keys(metadata ?? {}).length === 0
   return JSON.stringify(sorted(isEmpty ? fields : { ...fields, metadata }))
 }
 
-/** 400/3005 for an amount above the maximum of a bank. */
+/** Returns 400/3005 for an amount above the maximum of a bank. */
 export const aboveMaximum = (maximum: Pesewas): Refusal =>
   new Refusal(3005, {
     details: {
@@ -56,37 +57,34 @@ export const aboveMaximum = (maximum: Pesewas): Refusal =>
     },
   })
 
-const DAY_MS = 86_400_000
-
 /**
- * 400/3005 for an amount above the rest of a daily limit.
- * @param day the UTC day that the limit counts, `YYYY-MM-DD`
+ * Returns 400/3005 for an amount above the rest of a daily limit (docs/api.md#daily-limit).
+ * @param day the UTC day, `YYYY-MM-DD`
  */
 export const aboveDailyLimit = (remaining: Pesewas, day: string): Refusal =>
   new Refusal(3005, {
     details: {
-      amount: ['exceeds what is left of the daily limit'],
+      amount: ['exceeds the remaining daily limit'],
       limit: 'daily',
       remaining: formatAmount(remaining),
       resets_at: new Date(Date.parse(day) + DAY_MS).toISOString(),
     },
   })
 
-type Circumstances = {
+type ChargeContext = {
   provider: Provider
-  /** The bank under the requested identifier, if there is one. */
   bank: Bank | undefined
   reference: Reference
   uuid: Uuid
 } & Pick<Cause, 'at' | 'requestId' | 'generation'>
 
 /**
- * Opens the debit that a valid request asks for.
+ * Creates the debit of a valid request.
  * @returns 402/1402 for a bank that is unknown or not live, 503/2003 for one without a connector,
- *   400/3005 above the bank's own maximum. The daily limit is judged by the store, in the write.
+ *   400/3005 above the bank's maximum. The store checks the daily limit when it writes.
  */
-export const accept = (request: ChargeRequest, circumstances: Circumstances): Debit | Refusal => {
-  const { provider, bank, reference, uuid, ...cause } = circumstances
+export const accept = (request: ChargeRequest, context: ChargeContext): Debit | Refusal => {
+  const { provider, bank, reference, uuid, ...cause } = context
   if (bank?.status !== 'live') {
     return new Refusal(1402, { details: { bank_identifier: ['is not supported'] } })
   }
@@ -109,7 +107,7 @@ export const accept = (request: ChargeRequest, circumstances: Circumstances): De
       amount: request.amount,
       narration: request.narration,
       metadata: request.metadata ?? {},
-      ...(isCounted ? { countedOn: today } : {}),
+      ...(isCounted && { countedOn: today }),
     },
     { ...cause, by: `provider:${provider.id}` },
   )

@@ -7,10 +7,11 @@ import type { ProviderId } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import type { BatchId } from '../settlement/batch.ts'
 import { cut } from '../text.ts'
+import { secondsAfter } from '../time.ts'
 import type { DebitEventName } from '../webhooks/event-type.ts'
 import { type Clocks, checkTransition, isOpen, type Status } from './lifecycle.ts'
 
-/** error_details.code of a failed debit (specification, Event types). */
+/** error_details.code of a failed debit (docs/api.md#failure-codes). */
 export type FailureCode =
   | 'insufficient_funds'
   | 'invalid_account'
@@ -19,10 +20,10 @@ export type FailureCode =
   | 'network_error'
   | 'unknown_error'
 
-/** As a bank sends it; provider-side output shows `mobile_api` as `mobile_app`. */
+/** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
 export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'
 
-/** What a charge fixes for ever. */
+/** The fields of a debit that never change. */
 export type Facts = {
   reference: Reference
   uuid: Uuid
@@ -33,11 +34,11 @@ export type Facts = {
   amount: Pesewas
   narration: string
   metadata: Metadata
-  /** The UTC day whose total this debit counts in; absent for a provider without a daily limit. */
+  /** The UTC day whose total counts this debit; absent without a daily limit. */
   countedOn?: string
 }
 
-/** What a move may add or replace. `metadata` is merged into what is there, key by key. */
+/** The fields that a transition adds or replaces. `metadata` is merged key by key. */
 export type Changes = {
   bankReference?: string
   approvalMethod?: ApprovalMethod
@@ -49,34 +50,34 @@ export type Changes = {
   metadata?: Metadata
 }
 
-/** One event of a debit and its audit record at once. Its number is its place in the history. */
+/** An event of a debit and its audit record. Its number is its index in the history. */
 export type Entry = Cause & { type: DebitEventName; changes: Changes }
 
 export type Cause = {
   at: Date
-  /** Who caused it: `provider:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
+  /** The actor: `provider:demo`, `bank:GCB`, `job:expire-debit`, `operator`. */
   by: string
   requestId: string
-  /** The table's generation when the event was written (restore.ts). Absent: 1. */
+  /** The generation of the table when the event was written (docs/api.md#restores). Absent: 1. */
   generation?: number | undefined
 }
 
-/** A debit: its facts, its history, and the two fields that every write is conditional on. */
+/** A debit: facts, history, and `status` and `version`, which condition every write. */
 export type Debit = {
   facts: Facts
   status: Status
-  /** Counts writes, so that of two moves from one state the second finds another version. */
+  /** Counts writes: the optimistic lock. */
   version: number
   history: readonly Entry[]
-  /** When and by whom the customer was reported to have approved; no event tells of it. */
+  /** The report of the customer's approval, which is not an event. */
   approval?: Cause
   /** The settlement batch that has its line. */
   settledIn?: BatchId
-  /** The later batch that takes the line back, as the debit was reversed after its settlement. */
+  /** The later batch that has its adjustment, if the debit was reversed after settlement. */
   adjustedIn?: BatchId
 }
 
-/** A debit as it stood after one of its events; what is not yet known is null. */
+/** A debit after one of its events; fields that are not known yet are null. */
 export type State = Facts & {
   status: DebitEventName
   previousStatus: DebitEventName | null
@@ -99,9 +100,8 @@ const MESSAGE_SHOWN = 500
 const lastOf = (debit: Debit): number => debit.history.length - 1
 
 /**
- * Replays the history up to and with event `n` (default: the last).
- * Everything that replies and webhooks show comes from here, so an event can be told again, to
- * the byte, as long as the debit exists.
+ * Replays the history up to and including event `n` (default: the last). Replies and webhooks show
+ * nothing else, so an event can be published again byte for byte.
  */
 export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
   const entries = forwards(debit.history.slice(0, n + 1))
@@ -132,7 +132,7 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
   }
 }
 
-/** Two hosts' clocks never quite agree, and a history does not run backwards. */
+/** Makes the times of a history monotonic, because the clocks of hosts differ. */
 const forwards = (history: readonly Entry[]): Entry[] => {
   let latest = new Date(0)
   return history.map((entry) => {
@@ -141,11 +141,11 @@ const forwards = (history: readonly Entry[]): Entry[] => {
   })
 }
 
-/** Later objects win, key by key at the top level; a key they do not name stays. */
+/** Merges objects key by key at the top level; later ones win. */
 export const merged = (layers: readonly Metadata[]): Metadata =>
   Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 
-/** A new debit, with the two events that its charge causes. */
+/** Returns a new debit, with the two events of its charge. */
 export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   facts,
   status: 'pending',
@@ -159,16 +159,16 @@ export const openDebit = (facts: Facts, cause: Cause): Debit => ({
 export type Transition = Cause & { to: Status; changes: Changes }
 
 /**
- * The debit after a move; the very same object when it is there already (nothing is written).
- * @returns 3001 for a pair the lifecycle does not know
+ * Applies a transition. Returns the same object if the debit already has the status.
+ * @returns 422/3001 for a forbidden transition (docs/api.md#transitions)
  */
 export const advance = (debit: Debit, { to, changes, ...cause }: Transition): Debit | Refusal => {
   switch (checkTransition(debit.status, to)) {
-    case 'same':
+    case 'unchanged':
       return debit
-    case 'refuse':
+    case 'refused':
       return refuseTransition(debit.status, to)
-    case 'move':
+    case 'allowed':
       return {
         ...debit,
         status: to,
@@ -185,9 +185,9 @@ const refuseTransition = (from: Status, to: string): Refusal =>
   })
 
 /**
- * The debit after its customer approved: the five-minute clock stands still from here on. The very
- * same object when that was known.
- * @returns 3001 for a debit that is no longer open
+ * Applies the customer's approval, which stops the five-minute timeout. Returns the same object if it
+ * was already reported.
+ * @returns 422/3001 for a debit that is no longer open
  */
 export const approve = (debit: Debit, cause: Cause): Debit | Refusal => {
   if (!isOpen(debit.status)) return refuseTransition(debit.status, 'approved')
@@ -195,20 +195,19 @@ export const approve = (debit: Debit, cause: Cause): Debit | Refusal => {
   return { ...debit, version: debit.version + 1, approval: cause }
 }
 
-/** The two clocks of an open debit. */
+/** The two timeouts of an open debit (docs/api.md#timeouts). */
 export type Phase = 'approval' | 'processing'
 
-const after = (start: Date, seconds: number): Date => new Date(start.getTime() + seconds * 1000)
-
-/** When a clock of this debit runs out; undefined when that clock does not run. */
+/** Returns the time of a timeout; undefined when it does not apply. */
 export const deadline = (debit: Debit, phase: Phase, clocks: Clocks): Date | undefined => {
   if (!isOpen(debit.status)) return undefined
   const { createdAt, processedAt } = stateAt(debit)
-  if (phase === 'processing') return after(createdAt, clocks.processingSeconds)
-  return processedAt && !debit.approval ? after(processedAt, clocks.approvalSeconds) : undefined
+  if (phase === 'processing') return secondsAfter(createdAt, clocks.processingSeconds)
+  return processedAt && !debit.approval
+    ? secondsAfter(processedAt, clocks.approvalSeconds)
+    : undefined
 }
 
-/** The debit after one of its clocks ran out. */
 export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refusal =>
   advance(debit, {
     ...cause,
@@ -217,8 +216,8 @@ export const timeOut = (debit: Debit, phase: Phase, cause: Cause): Debit | Refus
   })
 
 /**
- * A debit as it most likely stands when its bank reports: accepted by the bank, and nothing more.
- * Good to judge a report by, as the write is conditional on it; never to be shown.
+ * Returns the most likely state of a debit when its bank reports: accepted by the bank. Every write
+ * must be conditional on it, and no reply may show it.
  */
 export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
   const unknown = { at: new Date(0), by: '', requestId: '', changes: {} }
@@ -231,7 +230,6 @@ export const assumeProcessing = (facts: Omit<Facts, 'metadata'>): Debit => {
   }
 }
 
-/** What a debit fails with when a clock runs out (specification, Timeouts that change state). */
 const TIMEOUT_MESSAGES: Record<Phase, string> = {
   approval: 'Transaction timeout',
   processing: 'Bank processing timeout',

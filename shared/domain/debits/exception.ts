@@ -5,7 +5,7 @@ import type { ProviderId } from '../providers/provider.ts'
 import type { Details, ErrorCode } from '../refusal.ts'
 import type { Status } from './lifecycle.ts'
 
-/** Why an operator must look at a debit: three kinds of rejected bank reports, and a failed refund. */
+/** Why a debit needs an operator: three kinds of rejected bank reports, and a failed refund. */
 export const exceptionKinds = [
   'late_completion',
   'refused_report',
@@ -14,7 +14,7 @@ export const exceptionKinds = [
 ] as const
 export type ExceptionKind = (typeof exceptionKinds)[number]
 
-/** A bank report that the service rejected, as the bank sent it, or a refund that failed. */
+/** A rejected bank report or a failed refund (docs/api.md#exceptions). */
 export type ReportException = {
   reference: Reference
   kind: ExceptionKind
@@ -28,12 +28,12 @@ export type ReportException = {
   requestId: string
   /** The status of the debit when the report arrived; absent when the body was unreadable. */
   status?: Status
-  /** The answer that the bank received; absent for a failed refund. */
+  /** The response to the bank; absent for a failed refund. */
   code?: ErrorCode
   details?: Details
   /**
-   * The original body, at most 64 KiB: text, or base64 after `base64:` when it is not UTF-8. For a
-   * failed refund: why it failed.
+   * The original body, at most 64 KiB: text, or `base64:` and base64 if it is not UTF-8. For a failed
+   * refund: the failure.
    */
   report: string
   resolvedAt?: string
@@ -42,7 +42,7 @@ export type ReportException = {
 }
 
 /**
- * Names the contradiction between a debit and a rejected report.
+ * Returns the kind of a rejected report.
  * @param reported the status that the bank reported; undefined when the body was rejected
  */
 export const exceptionKind = (

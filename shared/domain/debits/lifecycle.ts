@@ -1,7 +1,7 @@
-/** Statuses a debit can have (specification, Transaction statuses); `cancelled` is never produced. */
+/** The statuses of a debit (docs/api.md#statuses); the service never produces `cancelled`. */
 export type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'reversed'
 
-/** The whole lifecycle. A pair that is absent is error 3001. */
+/** The allowed transitions (docs/api.md#transitions). Any other pair is error 3001. */
 const transitions = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
@@ -12,26 +12,25 @@ const transitions = {
 
 export const statuses = Object.keys(transitions) as Status[]
 
-export type TransitionCheck = 'move' | 'same' | 'refuse'
+export type TransitionCheck = 'allowed' | 'unchanged' | 'refused'
 
-/** What becomes of a request to go from one status to another. */
 export const checkTransition = (from: Status, to: Status): TransitionCheck => {
-  if (from === to) return 'same'
-  return (transitions[from] as readonly Status[]).includes(to) ? 'move' : 'refuse'
+  if (from === to) return 'unchanged'
+  return (transitions[from] as readonly Status[]).includes(to) ? 'allowed' : 'refused'
 }
 
-/** Neither completed nor failed yet: the clocks run. */
+/** Reports whether timeouts still apply. */
 export const isOpen = (status: Status): boolean => status === 'pending' || status === 'processing'
 
-/** Seconds a debit may take. */
+/** The timeouts of a debit. */
 export type Clocks = {
-  /** From processed_at: no approval by then fails the debit. */
+  /** After processed_at: fails a debit without approval. */
   approvalSeconds: number
-  /** From created_at: no outcome by then fails the debit. */
+  /** After created_at: fails a debit without outcome. */
   processingSeconds: number
 }
 
-/** Five and ten minutes (specification, Timeouts that change state); a sandbox may divide them. */
+/** Returns five and ten minutes, divided by the time scale of a sandbox (docs/api.md#timeouts). */
 export const clocks = (timeScale: number): Clocks => ({
   approvalSeconds: 300 / timeScale,
   processingSeconds: 600 / timeScale,

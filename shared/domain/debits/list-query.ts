@@ -10,10 +10,10 @@ const POSITION = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z#[A-Z0-9-]{17,24}$
 
 const DebitCursor = cursorAt(POSITION)
 
-/** A published variant that no debit ever has: its lists are empty. */
+/** A published status that no debit has: its lists are empty. */
 const CANCELLED = 'cancelled'
 
-/** The query of a provider's list (specification, List debit requests by status). */
+/** The query of a provider's list (docs/api.md#debit-list). */
 export const DebitListQuery = v.pipe(
   v.object({
     status: v.optional(oneOf([...statuses, CANCELLED])),
@@ -33,7 +33,6 @@ export const DebitListQuery = v.pipe(
   ),
 )
 
-/** Debits of a provider; absent members do not filter. */
 export type DebitFilter = {
   status?: Status | typeof CANCELLED | undefined
   /** Created at this time or later. */
@@ -50,7 +49,7 @@ export const isListed = (debit: Debit, { status, from, to }: DebitFilter): boole
 
 const BANK_STATUSES = ['pending', 'processing', 'completed', 'failed', 'all'] as const
 
-/** The query of a bank's list (specification, Bank: list customer transactions). */
+/** The query of a bank's list (docs/api.md#bank-list). */
 export const BankListQuery = v.object(
   {
     phone_number: PhoneNumber,

@@ -1,18 +1,16 @@
-import type { AmountForm } from '../../views/transaction.ts'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
-import { CURRENCY, type Pesewas } from '../money.ts'
+import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { iso } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 
-/** The return of a debited amount to the customer, by the bank that debited it. */
+/** Refunds: a bank returns a debited amount to its customer (docs/api.md#refunds). */
 
 export const refundStatuses = ['pending', 'processing', 'completed', 'failed'] as const
 export type RefundStatus = (typeof refundStatuses)[number]
 
 export type Refund = {
-  /** The bank recognizes a repeated instruction by it. A retry after a rejection has another one. */
+  /** The bank deduplicates instructions by it. A retry after a rejection has a new one. */
   uuid: Uuid
   /** The reference of the debit, which has at most one refund. */
   reference: Reference
@@ -23,7 +21,7 @@ export type Refund = {
   /** The bank's reference of the debit, and the customer's account; null when unknown. */
   debitBankReference: string | null
   accountNumber: string | null
-  /** Why the service owes the customer: a reversal, or a debit that failed here and completed at the bank. */
+  /** A reversal, or a debit that failed here and completed at the bank. */
   origin: 'reversal' | 'late_completion'
   reason: string
   status: RefundStatus
@@ -43,18 +41,18 @@ export type Refund = {
 const uuidOf = (reference: Reference, attempt: number): Uuid =>
   derivedUuid(`refund#${reference}#${attempt}`)
 
-type Opening = {
+type RefundCause = {
   origin: Refund['origin']
   reason: string
   at: Date
-  /** From the late completion report; the debit's own reference precedes it. */
+  /** From the late report, for a debit without one. */
   debitBankReference?: string | undefined
 }
 
 /** Returns the refund of a debit before its first instruction. */
 export const newRefund = (
   debit: Debit,
-  { origin, reason, at, debitBankReference }: Opening,
+  { origin, reason, at, debitBankReference }: RefundCause,
 ): Refund => {
   const { reference, uuid, provider, bank, amount } = debit.facts
   const { bankReference, accountNumber } = stateAt(debit)
@@ -81,7 +79,7 @@ export const newRefund = (
   }
 }
 
-/** Returns the refund that a reversal opens: a function of the debit, so its event never changes. */
+/** Returns the first refund of a reversal, derived from the debit alone, so that its event never changes. */
 export const reversalRefund = (debit: Debit): Refund => {
   const reversed = debit.history.findIndex(({ type }) => type === 'reversed')
   const state = stateAt(debit, reversed)
@@ -108,7 +106,7 @@ export const failRefund = (
   { failure, at }: { failure: string; at: Date },
 ): Refund => ({ ...refund, status: 'failed', failure, failedAt: at })
 
-/** Returns a failed refund as it is before its next instruction. */
+/** Returns a failed refund before its next instruction. */
 export const retryRefund = (refund: Refund): Refund => {
   const { uuid, failedAt, failure } = refund
   if (!failedAt || failure === null) throw new Error(`Refund ${uuid} has not failed`)
@@ -123,18 +121,3 @@ export const retryRefund = (refund: Refund): Refund => {
     failed,
   }
 }
-
-/** A refund as providers and operators see it. */
-export const refundView = (refund: Refund, amountOf: AmountForm) => ({
-  uuid: refund.uuid,
-  status: refund.status,
-  amount: amountOf(refund.amount),
-  currency: CURRENCY,
-  reason: refund.reason,
-  bank_reference: refund.bankReference,
-  error_message: refund.failure,
-  created_at: refund.createdAt.toISOString(),
-  processed_at: iso(refund.processedAt),
-  completed_at: iso(refund.completedAt),
-  failed_at: iso(refund.failedAt),
-})

@@ -12,7 +12,7 @@ import {
   type FailureCode,
 } from './debit.ts'
 
-/** A pending debit as it is handed to its bank. The uuid makes a repeat recognisable. */
+/** A pending debit for its bank, which deduplicates by the uuid. */
 export type Submission = {
   reference: Reference
   uuid: Uuid
@@ -21,13 +21,12 @@ export type Submission = {
   amount: Pesewas
   narration: string
   createdAt: Date
-  /** The customer's account at that bank, when the service knows it. */
+  /** The customer's account at that bank, if known. */
   account: CustomerAccount | undefined
-  /** It may have been handed over before, and what came of that is not known. */
+  /** Whether the bank may already have it, with an unknown result. */
   repeated: boolean
 }
 
-/** What identifies a debit at its bank. */
 export type DebitAtBank = Pick<Submission, 'bank' | 'uuid' | 'amount'>
 
 type Rejected = { kind: 'rejected'; message: string; code: FailureCode; bankReference?: string }
@@ -46,10 +45,10 @@ export type BankOutcome =
 export type SubmissionResult =
   | { kind: 'accepted'; bankReference: string }
   | BankOutcome
-  /** No reply, and a repeat will get none: the timeouts decide. */
+  /** The bank does not reply, also to a repeat: the timeouts decide. */
   | { kind: 'silent' }
 
-/** The debit after its bank named the outcome. */
+/** Applies the final outcome at the bank. */
 export const applyOutcome = (
   debit: Debit,
   outcome: BankOutcome,
@@ -64,7 +63,7 @@ export const applyOutcome = (
     ...changes,
     errorMessage: message,
     errorCode: code,
-    ...(bankReference ? { bankReference } : {}),
+    ...(bankReference && { bankReference }),
   }
   return advance(debit, { ...cause, to: 'failed', changes: failure })
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { Refusal } from '../refusal.ts'
+import { DAY_SECONDS, secondsAfter } from '../time.ts'
 
-/** An operator's call that a second operator must approve before it is carried out. */
+/** Calls of operators that a second operator must approve (docs/api.md#approvals). */
 
 /** The time of the request and eight random digits: ids sort by time. */
 export const ApprovalId = v.pipe(
@@ -15,10 +16,7 @@ export type ApprovalId = v.InferOutput<typeof ApprovalId>
 export const approvalId = (at: Date, random: string): ApprovalId =>
   v.parse(ApprovalId, `${at.toISOString().replaceAll(/[-:.]/g, '')}-${random.slice(0, 8)}`)
 
-const HOUR_MS = 3_600_000
-
-/** How long after its request a call can be granted and carried out. */
-export const expiryOf = (requestedAt: Date): Date => new Date(requestedAt.getTime() + 24 * HOUR_MS)
+export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, DAY_SECONDS)
 
 export type Approval = {
   id: ApprovalId
@@ -47,19 +45,19 @@ export type Approval = {
 export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
-/** A call that was not carried out in time is expired, granted or not. */
+/** Returns the status. A call that was not carried out in time is expired, even if granted. */
 export const statusAt = ({ decision, expiresAt, doneAt }: Approval, at: Date): ApprovalStatus =>
   decision !== 'denied' && doneAt === undefined && expiresAt <= at ? 'expired' : decision
 
-/** The actor of a call that names no operator. */
+/** The actor of a call without an operator. */
 export const UNKNOWN_OPERATOR = 'unknown'
 
 export const unnamed = (): Refusal =>
-  new Refusal(1403, { details: 'an approval needs an operator who is known by name' })
+  new Refusal(1403, { details: 'an approval needs an operator with a known name' })
 
 export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
 
-/** Returns why a request cannot be decided any more. */
+/** Returns why a request can no longer be decided. */
 export const alreadyDecided = (approval: Approval, at: Date): Refusal => {
   const { decision, decidedBy, expiresAt } = approval
   const status = statusAt(approval, at)
@@ -67,7 +65,7 @@ export const alreadyDecided = (approval: Approval, at: Date): Refusal => {
     details:
       status === 'expired'
         ? `the request expired at ${expiresAt.toISOString()}`
-        : `${decidedBy} has ${decision} the request already`,
+        : `the request was already ${decision} by ${decidedBy}`,
   })
 }
 
@@ -79,10 +77,14 @@ export const refusalToGrant = (approval: Approval, by: string, at: Date): Refusa
   const { requestedBy, decidedBy, doneAt } = approval
   if (by === UNKNOWN_OPERATOR) return unnamed()
   if (by === requestedBy) {
-    return new Refusal(1403, { details: 'the requester cannot grant: a second operator must' })
+    return new Refusal(1403, {
+      details: 'the requester cannot grant: a second operator is required',
+    })
   }
   const status = statusAt(approval, at)
   if (status === 'pending') return undefined
   if (status !== 'granted' || decidedBy !== by) return alreadyDecided(approval, at)
-  return doneAt && new Refusal(1409, { details: `was carried out at ${doneAt.toISOString()}` })
+  return (
+    doneAt && new Refusal(1409, { details: `the call was already made at ${doneAt.toISOString()}` })
+  )
 }

@@ -1,11 +1,11 @@
 import type { ProviderId } from '../providers/provider.ts'
 
 /**
- * A restore of the table to an earlier second. The generation counts the restores: ids that are
- * given after one differ from the ids of the lost time. Before any restore it is 1.
+ * A restore of the table to an earlier second (docs/api.md#restores). The generation counts restores,
+ * from 1, so that new ids differ from lost ones.
  */
 
-/** An event id has one digit for it, and batches take the rest (event.ts). */
+/** An event id has one digit for the generation (event.ts). */
 export const GENERATION_MAX = 9
 
 export type Restore = {
@@ -20,8 +20,8 @@ export type Restore = {
 }
 
 /**
- * Returns whether timeouts, payouts and refunds of a provider are held: from the restore until an
- * operator has compared the provider's debits with the banks.
+ * Reports whether timeouts, payouts and refunds of a provider are held, until an operator has compared
+ * its debits with the banks.
  */
 export const isHeldBy = (restore: Restore | undefined, provider: ProviderId): boolean =>
   restore !== undefined && restore.releasedAt === null && !restore.released.includes(provider)

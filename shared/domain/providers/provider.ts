@@ -3,7 +3,7 @@ import { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
 import { Pesewas } from '../money.ts'
 import { FeeSchedule } from '../settlement/fee-schedule.ts'
 import { oneOf, text } from '../text.ts'
-import { EventType } from '../webhooks/event-type.ts'
+import { DAY_SECONDS, secondsAfter } from '../time.ts'
 import { RequestLimits } from './request-limits.ts'
 
 export const ProviderId = v.pipe(
@@ -13,29 +13,7 @@ export const ProviderId = v.pipe(
 )
 export type ProviderId = v.InferOutput<typeof ProviderId>
 
-/** Where a provider's events go, and how hard to try (specification, Retry of deliveries, 7). */
-export const Webhook = v.object({
-  url: v.string(),
-  /** `whsec_` and base64 of 32 bytes. */
-  secret: v.string(),
-  /** The secret before the last rotation, which signs beside the new one until then. */
-  previous: v.optional(v.object({ secret: v.string(), until: v.date() })),
-  /** Absent: all six. */
-  events: v.optional(v.array(EventType)),
-  /** When it was last set: from then on its events are owed for certain. */
-  since: v.optional(v.date()),
-  /** Total attempts; absent: by the priority of the event. */
-  attemptsMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))),
-  timeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(10), v.maxValue(60)),
-  connectionTimeoutSeconds: v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(30)),
-  // Published variants, each absent for a provider that did not ask for it.
-  signaturePrefix: v.optional(v.literal('sha256')),
-  payload: v.optional(v.literal('reduced')),
-  eventNames: v.optional(v.literal('debit_request')),
-})
-export type Webhook = v.InferOutput<typeof Webhook>
-
-/** Where what is settled is paid to. */
+/** The account that receives payouts. */
 export const SettlementAccount = v.object({
   bank: BankIdentifier,
   accountNumber: CustomerAccount.entries.accountNumber,
@@ -44,8 +22,8 @@ export const SettlementAccount = v.object({
 export type SettlementAccount = v.InferOutput<typeof SettlementAccount>
 
 /**
- * The request-signing secrets of a provider, sealed. `previous` is the one before the last rotation,
- * which is accepted until that time (ISO 8601).
+ * The sealed request-signing secrets of a provider. The service accepts `previous`, from before the last
+ * rotation, until that time (ISO 8601).
  */
 export const RequestSigning = v.object({
   secret: v.string(),
@@ -55,57 +33,54 @@ export type RequestSigning = v.InferOutput<typeof RequestSigning>
 
 type Rotation = { secret: string; at: Date; graceSeconds: number }
 
-/** The secrets after a rotation. One that was previous already is dropped. */
+/** Rotates the secrets. An older previous one is dropped. */
 export const replaced = (
-  before: RequestSigning | undefined,
+  current: RequestSigning | undefined,
   { secret, at, graceSeconds }: Rotation,
 ): RequestSigning => {
-  if (!before || graceSeconds === 0) return { secret }
-  const until = new Date(at.getTime() + graceSeconds * 1000).toISOString()
-  return { secret, previous: { secret: before.secret, until } }
+  if (!current || graceSeconds === 0) return { secret }
+  const until = secondsAfter(at, graceSeconds).toISOString()
+  return { secret, previous: { secret: current.secret, until } }
 }
 
-/** A payment provider as an account. */
 export const Provider = v.object({
   id: ProviderId,
   name: text({ max: 100 }),
   status: oneOf(['active', 'suspended']),
-  /** Absent: the provider has no daily limit, and no counter is kept. */
+  /** Absent: no daily limit and no counter. */
   dailyLimit: v.optional(Pesewas),
-  /** The UTC day on which the daily limit was removed: its charges are counted to the end. */
+  /** The UTC day on which the daily limit was removed. Its charges are still counted. */
   countedUntil: v.optional(v.string()),
-  /** What a repeated partner_reference with the same body gets: the transaction, or 409/3003. */
+  /** The reply to a replayed charge: the transaction, or 409/3003 (docs/api.md#idempotency). */
   duplicates: oneOf(['return', 'reject']),
-  /** CIDR ranges that may call; absent: any. */
+  /** CIDR ranges that may call (docs/api.md#allow-list). Absent: any. */
   allowedAddresses: v.optional(v.array(v.string())),
-  /** Set: every request must carry X-Signature and X-Timestamp. */
+  /** Present: every request needs X-Signature and X-Timestamp. */
   requestSigning: v.optional(RequestSigning),
-  /** Absent: nothing is taken but what banks take themselves. */
+  /** Absent: only the fees of banks apply. */
   feeSchedule: v.optional(FeeSchedule),
   /** Absent: its batches cannot be paid out. */
   settlementAccount: v.optional(SettlementAccount),
-  /** ISO 8601; set by each change of the account under approvals: no payout begins before it. */
+  /** ISO 8601. A change of the account under approvals holds payouts until then. */
   payoutsHeldUntil: v.optional(v.string()),
   requestLimits: v.optional(RequestLimits),
 })
 export type Provider = v.InferOutput<typeof Provider>
 
 /**
- * Returns the members of a provider that its daily limit decides. Charges are counted on the day of
- * a removal as well, so a limit that is set again on that day knows what was charged between.
+ * Returns the members of a provider that its daily limit decides. Charges are counted on the day of a
+ * removal too, so that a new limit on that day includes them.
  * @param today the UTC day
  */
 export const dailyLimitAfter = (
-  { dailyLimit: before, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
+  { dailyLimit: previous, countedUntil }: Pick<Provider, 'dailyLimit' | 'countedUntil'>,
   dailyLimit: Pesewas | undefined,
   today: string,
 ): Pick<Provider, 'dailyLimit' | 'countedUntil'> => {
   if (dailyLimit !== undefined) return { dailyLimit }
-  const until = before === undefined ? countedUntil : today
+  const until = previous === undefined ? countedUntil : today
   return until === undefined ? {} : { countedUntil: until }
 }
-
-const HOLD_MS = 86_400_000
 
 const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): boolean =>
   one?.bank === other?.bank &&
@@ -113,15 +88,17 @@ const isSameAccount = (one?: SettlementAccount, other?: SettlementAccount): bool
   one?.accountName === other?.accountName
 
 /**
- * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The
- * first account of a provider is not held; an account that follows a removed one is.
+ * Returns the end of the hold on payouts, 24 hours after a change of the settlement account. The first
+ * account of a provider causes no hold; one that follows a removed account does.
  */
 export const payoutsHeldUntil = (
-  before: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
+  previous: Pick<Provider, 'settlementAccount' | 'payoutsHeldUntil'>,
   account: SettlementAccount | undefined,
   at: Date,
 ): string | undefined => {
-  const isFirst = !before.settlementAccount && before.payoutsHeldUntil === undefined
-  if (isFirst || isSameAccount(before.settlementAccount, account)) return before.payoutsHeldUntil
-  return new Date(at.getTime() + HOLD_MS).toISOString()
+  const isFirst = !previous.settlementAccount && previous.payoutsHeldUntil === undefined
+  if (isFirst || isSameAccount(previous.settlementAccount, account)) {
+    return previous.payoutsHeldUntil
+  }
+  return secondsAfter(at, DAY_SECONDS).toISOString()
 }

@@ -2,19 +2,19 @@ import * as v from 'valibot'
 import type { BankIdentifier } from '../banks/bank.ts'
 import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import { CURRENCY, type Pesewas, pesewas } from '../money.ts'
-import type { ProviderId } from '../providers/provider.ts'
+import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
+import { type Day, dayAfter, dayOf, startOf } from '../time.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
 /**
- * Settlement: what a provider's completed debits of earlier days come to, as batches of lines that
- * are paid out (specification, Settlement batch). Amounts are whole pesewas; every line is rounded
- * once, and totals are sums of lines.
+ * Settlement: batches of lines for a provider's completed debits of earlier days (docs/api.md#batches).
+ * Amounts are whole pesewas. Each line is rounded once, and totals are sums of lines.
  */
 
-/** References of batches begin with it, and those of debits never do. */
+/** The prefix of batch ids; references of debits never have it. */
 export const BATCH_PREFIX = 'STL'
 
-/** Names a batch: `STL-YYYYMMDD-XXXXXX`, the day being the one whose run opened it. */
+/** The id of a batch: `STL-YYYYMMDD-XXXXXX`, with the day of the run that opened it. */
 export const BatchId = v.pipe(
   v.string(),
   v.regex(/^STL-[0-9]{8}-[A-Z0-9]{6}$/, 'must be a batch like STL-20261122-ABC123'),
@@ -22,89 +22,65 @@ export const BatchId = v.pipe(
 )
 export type BatchId = v.InferOutput<typeof BatchId>
 
-/** What a caller's text names as a batch; undefined: it can be none. */
+/** Parses the id of a batch from a caller's text. */
 export const readBatchId = (text: string | undefined): BatchId | undefined => {
-  const named = v.safeParse(BatchId, text)
-  return named.success ? named.output : undefined
+  const parsed = v.safeParse(BatchId, text)
+  return parsed.success ? parsed.output : undefined
 }
 
-/** Whether a reference is that of a batch, and not of a debit. */
 export const isBatchId = (reference: string): boolean => reference.startsWith(`${BATCH_PREFIX}-`)
-
-/** What is no time at all is judged as well: a check follows whatever the one before it found. */
-const isInCalendar = (text: string): boolean => {
-  const at = new Date(text)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
-}
-
-/** A day of the UTC calendar. */
-export const Day = v.pipe(
-  v.string(),
-  v.isoDate('must be a day like 2026-11-21'),
-  v.check(isInCalendar, 'must be a day of the calendar'),
-  v.brand('Day'),
-)
-export type Day = v.InferOutput<typeof Day>
-
-/** Where a provider is paid. */
-export type SettlementAccount = {
-  bank: BankIdentifier
-  accountNumber: string
-  accountName: string
-}
 
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
 export type Batch = {
   id: BatchId
-  /** The bank knows a repeated instruction by it: a function of the id and the attempt. */
+  /** The bank deduplicates payouts by it. Derived from the id and the attempt. */
   uuid: Uuid
-  /** Counts the payouts that were begun, from 1: an operator's retry is another one. */
+  /** The number of the payout, from 1. An operator's retry increments it. */
   attempt: number
-  /** The table's generation when it was opened (restore.ts). Absent: 1. */
+  /** The generation of the table when the batch was opened. Absent: 1. */
   generation?: number | undefined
-  /** The generation of its event, which says that it was paid. Absent: 1. */
+  /** The generation of its event. Absent: 1. */
   completedGeneration?: number | undefined
   provider: ProviderId
   currency: 'GHS'
-  /** The day whose run opened it: its debits were completed before that day began. */
+  /** The day of the run that opened it. Its debits completed before that day. */
   date: Day
-  /** Counts the batches of a provider and a day, from 1: what comes late finds a new one. */
+  /** Numbers the batches of a provider and a day, from 1. */
   n: number
   status: BatchStatus
   createdAt: Date
-  /** From here on no line is added; null: it is being built. */
+  /** After it no line is added; null: the batch is open. */
   sealedAt: Date | null
-  /** The provider's schedule when the batch was opened; all its lines follow it. */
+  /** The provider's schedule when the batch was opened, for all its lines. */
   feeSchedule: FeeSchedule | null
-  /** The sums of its lines, once it is sealed. */
+  /** The sums of its lines; null: not sealed yet. */
   totals: Totals | null
-  /** The UTC day of the earliest completion among its lines, once it is sealed; null: no lines. */
+  /** The UTC day of the earliest completion among its lines; null: not sealed yet, or no lines. */
   completedFrom: Day | null
-  /** When its reports were written. */
+  /** The time when its reports were written. */
   reportedAt: Date | null
   processedAt: Date | null
   completedAt: Date | null
   failedAt: Date | null
-  /** Why it failed. */
   failure: string | null
-  /** The bank's own reference of the payment. */
+  /** The bank's reference of the payout. */
   bankReference: string | null
-  /** What is paid: its net, less what it makes good. */
+  /** The amount of the payout: the net less its offsets. */
   paid: Pesewas | null
-  /** To where; it stays so, whatever account the provider has later. */
+  /** The account of the payout; later changes of the provider do not affect it. */
   paidTo: SettlementAccount | null
-  /** What it makes good of batches whose net is below zero. */
+  /** The amounts that it offsets of batches with a net below zero. */
   offsets: readonly { batch: BatchId; amount: Pesewas }[]
-  /** What later batches have yet to make good of its net below zero; nothing or less. */
+  /** The rest of a net below zero that later batches must offset; zero or less. */
   outstanding: Pesewas
-  /** The batch that made good the last of it. */
+  /** The batch that offset the rest. */
   offsetBy: BatchId | null
-  /** Counts its writes, but for those of its lines. */
+  /** Counts the writes of the header: the optimistic lock. */
   version: number
 }
 
-/** One debit in a batch, or the taking back of one that was reversed after its settlement. */
+/** A debit in a batch, or the adjustment for one that was reversed after settlement. */
 export type Line = {
   type: 'debit' | 'adjustment'
   reference: Reference
@@ -118,7 +94,7 @@ export type Line = {
   net: Pesewas
 }
 
-/** `net` = `gross` - `fee` + `adjustments`; gross and fee are of the debits alone. */
+/** `net` = `gross` - `fee` + `adjustments`; gross and fee do not include adjustments. */
 export type Totals = {
   count: number
   debits: number
@@ -128,31 +104,22 @@ export type Totals = {
   net: Pesewas
 }
 
-/** Days begin at 00:00 UTC. */
-export const startOf = (day: Day): Date => new Date(`${day}T00:00:00.000Z`)
-
-export const dayAfter = (day: Day, days = 1): Day =>
-  v.parse(Day, new Date(startOf(day).getTime() + days * 86_400_000).toISOString().slice(0, 10))
-
-export const dayOf = (at: Date): Day => v.parse(Day, at.toISOString().slice(0, 10))
-
-/** When a batch is to be paid: the day after the one whose run opened it. */
+/** Returns the earliest time of the payout: the day after the run that opened the batch. */
 export const payableFrom = ({ date }: Pick<Batch, 'date'>): Date => startOf(dayAfter(date))
 
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
-/** Returns the uuid of a payout: the same for the same attempt at the same batch. */
 export const payoutUuid = (id: BatchId, attempt: number): Uuid =>
   derivedUuid(`payout#${id}#${attempt}`)
 
-type Opening = Pick<
+type NewBatch = Pick<
   Batch,
   'id' | 'uuid' | 'provider' | 'date' | 'n' | 'generation' | 'createdAt' | 'feeSchedule'
 >
 
-/** A batch before its first line. */
-export const openBatch = (opening: Opening): Batch => ({
-  ...opening,
+/** Returns a batch before its first line. */
+export const openBatch = (batch: NewBatch): Batch => ({
+  ...batch,
   currency: CURRENCY,
   status: 'pending',
   attempt: 1,

@@ -3,14 +3,14 @@ import { Pesewas, pesewas } from '../money.ts'
 
 const amount = v.pipe(Pesewas, v.minValue(pesewas(0)))
 
-/** What a provider pays for a debit, where its bank has not said what it takes itself. */
+/** The fee of a debit, unless its bank reports one (docs/api.md#fees). */
 export const FeeSchedule = v.pipe(
   v.object({
     /** Hundredths of a percent of the amount. */
     basisPoints: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000)),
-    /** Pesewas beside it. */
+    /** Pesewas in addition. */
     fixed: amount,
-    /** Bounds of both together. */
+    /** Bounds of the sum. */
     minimum: v.optional(amount),
     maximum: v.optional(amount),
   }),

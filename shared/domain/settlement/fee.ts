@@ -4,15 +4,15 @@ import { type Pesewas, pesewas } from '../money.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
 /**
- * Fee and net of an amount; they always sum to it.
- * @param by the fee itself, or the schedule that it follows from; undefined: nothing is taken
+ * Splits an amount into fee and net (docs/api.md#fees).
+ * @param by the fee or a schedule; undefined: no fee
  */
 export const split = (
   gross: Pesewas,
   by: Pesewas | FeeSchedule | undefined,
 ): { fee: Pesewas; net: Pesewas } => {
-  const wanted = by === undefined ? 0 : typeof by === 'number' ? by : scheduled(gross, by)
-  const fee = pesewas(Math.min(wanted, gross))
+  const full = by === undefined ? 0 : typeof by === 'number' ? by : scheduled(gross, by)
+  const fee = pesewas(Math.min(full, gross))
   return { fee, net: pesewas(gross - fee) }
 }
 
@@ -24,7 +24,7 @@ const scheduled = (gross: Pesewas, schedule: FeeSchedule): number => {
 // A basis point is one of ten thousand: four decimals.
 const BASIS_POINT_SCALE = 4
 
-/** Half a pesewa goes to the even neighbour, so that over many debits neither side gains by it. */
+/** Rounds half-even, so that neither side gains over many debits. */
 const share = (gross: Pesewas, basisPoints: number): number => {
   const whole = dinero({ amount: gross, currency: GHS })
   const part = multiply(whole, { amount: basisPoints, scale: BASIS_POINT_SCALE })

@@ -1,11 +1,11 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import type { Pesewas } from '../money.ts'
-import type { Day } from './batch.ts'
+import type { Day } from '../time.ts'
 
 /** Cash that a bank has remitted to the service. */
 export type Funding = {
   bank: BankIdentifier
-  /** The bank's own; a bank uses it once. */
+  /** The bank's reference; unique per bank. */
   reference: string
   amount: Pesewas
   /** The UTC day on which the cash arrived. */
@@ -14,6 +14,5 @@ export type Funding = {
   recordedBy: string
 }
 
-/** Whether two records of one reference say the same. */
 export const isSameFunding = (one: Funding, other: Funding): boolean =>
   one.amount === other.amount && one.date === other.date

@@ -4,9 +4,7 @@ import type { Line } from './batch.ts'
 import { split } from './fee.ts'
 import type { FeeSchedule } from './fee-schedule.ts'
 
-/** The lines that debits get in settlement batches; each is rounded once. */
-
-/** The line of a completed debit; the bank's own fee goes before the provider's schedule. */
+/** Returns the line of a completed debit. The bank's fee takes precedence over the provider's schedule. */
 export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined): Line => {
   const { reference, partnerReference, amount, bankReference, completedAt, fee, bank } =
     stateAt(debit)
@@ -23,7 +21,7 @@ export const debitLine = (debit: Debit, schedule: FeeSchedule | null | undefined
   }
 }
 
-/** The line that takes a settled debit back: the original one, negative. */
+/** Returns the adjustment of a settled debit: its line with negative amounts. */
 export const adjustmentLine = (original: Line): Line => ({
   ...original,
   type: 'adjustment',

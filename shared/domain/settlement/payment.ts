@@ -1,13 +1,14 @@
 import type { Uuid } from '../ids.ts'
 import { pesewas } from '../money.ts'
-import type { Batch, SettlementAccount } from './batch.ts'
+import type { SettlementAccount } from '../providers/provider.ts'
+import type { Batch } from './batch.ts'
 
-/** What becomes of a batch as it is paid: each step as it is to be written. */
+/** The steps of a payout (docs/api.md#payouts). */
 
-/** Batches that are written together: all or none. */
-type Together = { batch: Batch; others: Batch[] }
+/** Batches that are written in one transaction. */
+type PayoutStep = { batch: Batch; others: Batch[] }
 
-type Beginning = {
+type PayoutStart = {
   belowZero: readonly Batch[]
   account: SettlementAccount
   at: Date
@@ -15,91 +16,81 @@ type Beginning = {
 }
 
 /**
- * A batch whose payment begins. Of those below zero it makes good as much as its net allows, in
- * their order; when nothing is left to pay it is completed at once.
+ * Starts the payout of a batch. Its net first offsets the batches below zero, in their order. If nothing
+ * remains, the batch is completed immediately.
  */
 export const beginPayment = (
   batch: Batch,
-  { belowZero, account, at, generation }: Beginning,
-): Together => {
-  let left = batch.totals?.net ?? 0
+  { belowZero, account, at, generation }: PayoutStart,
+): PayoutStep => {
+  let remaining = batch.totals?.net ?? 0
   const offsets = belowZero.map(({ id, outstanding }) => {
-    const amount = Math.min(left, -outstanding)
-    left -= amount
+    const amount = Math.min(remaining, -outstanding)
+    remaining -= amount
     return { batch: id, amount: pesewas(amount) }
   })
   const begun: Batch = {
     ...batch,
     status: 'processing',
-    paid: pesewas(left),
+    paid: pesewas(remaining),
     paidTo: account,
     offsets: offsets.filter(({ amount }) => amount > 0),
     processedAt: at,
     failedAt: null,
     failure: null,
   }
-  const others = belowZero.map((one, n) => madeGood(one, offsets[n]?.amount ?? 0))
-  return left > 0
+  const others = belowZero.map((other, index) => offset(other, offsets[index]?.amount ?? 0))
+  return remaining > 0
     ? { batch: begun, others }
     : endPayment(begun, { bankReference: null, at, generation }, others)
 }
 
-/** @param amount below nothing: it is outstanding again */
-const madeGood = (batch: Batch, amount: number): Batch => ({
+/** @param amount negative: the amount is outstanding again */
+const offset = (batch: Batch, amount: number): Batch => ({
   ...batch,
   status: 'pending',
   outstanding: pesewas(batch.outstanding + amount),
 })
 
-type Ending = { bankReference: string | null; at: Date; generation?: number | undefined }
+type PayoutEnd = { bankReference: string | null; at: Date; generation?: number | undefined }
 
-/** Returns the cash that the payout of a batch has, from its begin unless it fails. */
+/** Returns the cash that the payout of a batch takes: from its start, unless it fails. */
 export const takenFromCash = ({ status, paid }: Batch): number =>
   status === 'processing' || status === 'completed' ? (paid ?? 0) : 0
 
-/** A batch that was paid, and those of which nothing is outstanding any more. */
+/** Completes a batch that was paid, and the others without an outstanding amount. */
 export const endPayment = (
   batch: Batch,
-  { bankReference, at, generation }: Ending,
+  { bankReference, at, generation }: PayoutEnd,
   others: readonly Batch[],
-): Together => ({
-  batch: {
-    ...batch,
+): PayoutStep => {
+  const end = {
     status: 'completed',
-    bankReference,
     completedAt: at,
-    ...inGeneration(generation),
-  },
-  others: others.map((one) =>
-    one.outstanding === 0
-      ? {
-          ...one,
-          status: 'completed',
-          offsetBy: batch.id,
-          completedAt: at,
-          ...inGeneration(generation),
-        }
-      : one,
-  ),
-})
+    ...(generation && { completedGeneration: generation }),
+  } as const
+  return {
+    batch: { ...batch, ...end, bankReference },
+    others: others.map((other) =>
+      other.outstanding === 0 ? { ...other, ...end, offsetBy: batch.id } : other,
+    ),
+  }
+}
 
-const inGeneration = (generation: number | undefined) =>
-  generation ? { completedGeneration: generation } : {}
-
-/** A batch that its bank will not pay. What it was to make good waits for another. */
+/** Fails a batch that its bank rejected. Its offsets are outstanding again. */
 export const failPayment = (
   batch: Batch,
   { failure, at }: { failure: string; at: Date },
   others: readonly Batch[],
-): Together => ({
+): PayoutStep => ({
   batch: { ...batch, status: 'failed', failure, failedAt: at, offsets: [] },
-  others: others.map((one) => {
-    const made = batch.offsets.find(({ batch: id }) => id === one.id)
-    return madeGood(one, -(made?.amount ?? 0))
+  others: others.map((other) => {
+    const cancelled = batch.offsets.find(({ batch: id }) => id === other.id)
+    return offset(other, -(cancelled?.amount ?? 0))
   }),
 })
 
-/** A failed batch that is to be paid after all, by another instruction. */
+/** Prepares another payout of a failed batch, with a new uuid. */
 export const retryPayment = (batch: Batch, uuid: Uuid): Batch => ({
   ...batch,
   uuid,

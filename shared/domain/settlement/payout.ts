@@ -1,46 +1,46 @@
 import type { BankIdentifier } from '../banks/bank.ts'
 import type { Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
-import type { ProviderId } from '../providers/provider.ts'
-import type { BatchId, Day } from './batch.ts'
+import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
+import type { Day } from '../time.ts'
+import type { BatchId } from './batch.ts'
 
 /**
- * One payment to a provider, as the bank of its account is told to make it (specification, What the
- * service does, 6). The uuid makes a repeat recognisable, to that bank alone: amount and account
- * must be those of the first time, or two banks may pay.
+ * A payment to a provider by the bank of its account (docs/api.md#payouts). Only that bank deduplicates
+ * by the uuid: a repeat must have the same amount and account, or two banks may pay.
  */
 export type Payout = {
   uuid: Uuid
   batch: BatchId
   provider: ProviderId
-  /** More than nothing. */
+  /** Above zero. */
   amount: Pesewas
   currency: 'GHS'
-  account: { bank: BankIdentifier; accountNumber: string; accountName: string }
+  account: SettlementAccount
   /** The day of the batch. */
   date: Day
-  /** It may have been given before, and its last word is not known. */
+  /** Whether the bank may already have it, with an unknown result. */
   repeated: boolean
 }
 
-/** One refund to a customer, as the bank that debited the account gets it. */
+/** A refund to a customer by the bank that debited the account. */
 export type RefundPayment = {
   uuid: Uuid
   debitUuid: Uuid
   bank: BankIdentifier
-  /** The bank's reference of the debit, and the customer's account, when they are known. */
+  /** The bank's reference of the debit, and the customer's account; null when unknown. */
   debitBankReference: string | null
   accountNumber: string | null
   amount: Pesewas
   reason: string
   createdAt: Date
-  /** It may have been sent before, and the bank's final reply is not known. */
+  /** Whether the bank may already have it, with an unknown result. */
   repeated: boolean
 }
 
-/** What the bank answered. Paid and rejected are last words: no later answer differs. */
+/** The bank's reply. `paid` and `rejected` are final. */
 export type PayoutResult =
   | { kind: 'paid'; bankReference: string }
   | { kind: 'rejected'; message: string; bankReference?: string }
-  /** The bank has it, and is to be asked again. */
+  /** The bank has it; query it again. */
   | { kind: 'underway' }

@@ -2,9 +2,8 @@ import type { ErrorCode } from '../refusal.ts'
 import { escaped } from '../text.ts'
 import { deliveryId, type EventKey } from './event.ts'
 
-/** One POST of an event: its id, its outcome, and the delay after it. */
+/** One POST of an event (docs/api.md#retries): its id, its outcome, and the delay after it. */
 
-/** One HTTP try. */
 export type Attempt = {
   /** X-SVC-Delivery-ID. */
   id: string
@@ -12,18 +11,17 @@ export type Attempt = {
   number: number
   at: Date
   milliseconds: number
-  /** The IP address that it went to, if a connection stood. */
+  /** The IP address of the connection; null: none was established. */
   address: string | null
-  /** The type of the event as it was sent. */
+  /** The type of the event in the request. */
   sentAs: string
   responseCode: number | null
-  /** The first 4 KiB, with everything escaped that a terminal or a page could obey. */
+  /** The first 4 KiB, escaped. */
   responseBody: string | null
-  /** Why it was not a success. */
   cause: FailureCause | null
 }
 
-/** Causes without an answer, and the two kinds of answer that are not a success. */
+/** Causes without a response, and two kinds of unsuccessful responses. */
 export type FailureCause =
   | 'connect_timeout'
   | 'read_timeout'
@@ -35,15 +33,15 @@ export type FailureCause =
   | 'redirect'
   | 'status'
 
-/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (no webhook any more). */
+/** Codes 4001 (failed), 4408 (timeout), 4403 (no longer subscribed), 4404 (webhook removed). */
 export type FailureReason = Extract<ErrorCode, 4001 | 4403 | 4404 | 4408>
 
-/** What one attempt came to. `retryAfterSeconds` is what the receiver asked for. */
+/** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
 export type Outcome =
   | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
   | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
 
-/** Causes as an attempt's log groups them. */
+/** The groups of causes in the log. */
 export const errorClasses = {
   connect_timeout: 'timeout',
   read_timeout: 'timeout',
@@ -59,11 +57,10 @@ export const errorClasses = {
 const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
 const DELAY_CAP_SECONDS = 300
 
-/** Any 2xx. */
 export const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && outcome.code >= 200 && outcome.code < 300
 
-// A forbidden address stays forbidden; every other unreached receiver may come back.
+// A forbidden address stays forbidden; any other receiver may recover.
 export const retriable = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' ? RETRIABLE_CODES.has(outcome.code) : outcome.cause !== 'address'
 
@@ -73,46 +70,45 @@ const causeOf = (outcome: Outcome): FailureCause | null => {
   return outcome.code >= 300 && outcome.code < 400 ? 'redirect' : 'status'
 }
 
-/** The published code of a cause. */
+/** Returns the published code of a cause. */
 export const reasonOf = (cause: FailureCause | null): FailureReason | null => {
   if (cause === null) return null
   return errorClasses[cause] === 'timeout' ? 4408 : 4001
 }
 
 /**
- * Returns the seconds before the attempt that follows attempt `k`: 2^k and up to 10 percent, at
- * most 300, and at least what the receiver asks for (specification, Retry of deliveries). SQS
- * delays by whole seconds, so there is no jitter below 16 s.
- * @param draw in [0, 1), for the jitter
+ * Returns the seconds between attempt `k` and the next: 2^k and up to 10 percent jitter, at least
+ * Retry-After, at most 300 (docs/api.md#retries). SQS delays by whole seconds, so delays
+ * below 16 s have no jitter.
+ * @param random in [0, 1), for the jitter
  */
-export const delaySeconds = (k: number, draw: number, retryAfterSeconds = 0): number => {
+export const delaySeconds = (k: number, random: number, retryAfterSeconds = 0): number => {
   const base = 2 ** k
   const jitterMax = Math.floor(base * 0.1)
-  const delay = base + Math.floor(draw * (jitterMax + 1))
+  const delay = base + Math.floor(random * (jitterMax + 1))
   return Math.min(Math.max(delay, retryAfterSeconds), DELAY_CAP_SECONDS)
 }
 
-/** One try as it was made: its id, when it began, how long it took, where it went, and as what. */
 export type AttemptTiming = Pick<Attempt, 'id' | 'at' | 'milliseconds' | 'address' | 'sentAs'>
 
-export const attemptOf = (number: number, outcome: Outcome, made: AttemptTiming): Attempt => {
+export const attemptOf = (number: number, outcome: Outcome, timing: AttemptTiming): Attempt => {
   const answered = outcome.kind === 'answered'
   return {
     number,
-    ...made,
+    ...timing,
     responseCode: answered ? outcome.code : null,
     responseBody: answered ? escaped(outcome.body) : null,
     cause: causeOf(outcome),
   }
 }
 
-/** A try that is the first and the last: nothing is owed. */
-export const pingAttempt = (outcome: Outcome, made: AttemptTiming): Attempt =>
-  attemptOf(1, outcome, made)
+/** Returns the only attempt of a ping. */
+export const pingAttempt = (outcome: Outcome, timing: AttemptTiming): Attempt =>
+  attemptOf(1, outcome, timing)
 
 /**
- * The id of one POST, in X-SVC-Delivery-ID. It is drawn, because two workers may post the same
- * event at the same time; the event id is the same in all of them.
+ * Returns the id of one POST, for X-SVC-Delivery-ID. It is random, because two workers may post the same
+ * event concurrently.
  * @param random 8 random bytes
  */
 export const attemptId = (event: EventKey, random: Uint8Array): string =>

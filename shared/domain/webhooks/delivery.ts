@@ -1,4 +1,5 @@
-import type { ProviderId, Webhook } from '../providers/provider.ts'
+import type { ProviderId } from '../providers/provider.ts'
+import { secondsAfter } from '../time.ts'
 import {
   type Attempt,
   type AttemptTiming,
@@ -12,45 +13,44 @@ import {
 } from './attempt.ts'
 import type { EventKey, ProviderEvent } from './event.ts'
 import { type EventName, eventTypes } from './event-type.ts'
+import type { Webhook } from './webhook.ts'
 
-/** One event owed to one provider (specification, Webhook delivery record). */
+/** The delivery of one event to its provider (docs/api.md#delivery-records). */
 export type Delivery = EventKey & {
   provider: ProviderId
   event: EventName
-  /** When the event happened. */
   occurredAt: Date
   status: DeliveryStatus
   attemptCount: number
   attemptsMax: number
-  /** The last attempt; those before it are kept beside the record. */
+  /** The last attempt. Earlier ones are separate items. */
   last: Attempt | null
   nextAttemptAt: Date | null
-  /** When it was received first; a later redelivery that fails does not undo that. */
+  /** The first success; a failed redelivery does not change it. */
   deliveredAt: Date | null
-  /** When it was abandoned. */
   failedAt: Date | null
-  /** The published code of what went wrong last. */
+  /** The published code of the last failure. */
   reason: FailureReason | null
-  /** How often it was taken up again of its own accord after it had been abandoned. */
+  /** Automatic retries after it was abandoned. */
   autoRetries: number
 }
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'abandoned'
 
-/** Total attempts: the provider's own setting, else the first one and the retries of the class. */
+/** Returns the total attempts: the provider's setting, or the first one and the retries of the event. */
 export const attemptsMax = (event: EventName, webhook: Pick<Webhook, 'attemptsMax'>): number =>
   webhook.attemptsMax ?? 1 + eventTypes[event].retries
 
 type DeliverableEvent = Pick<ProviderEvent, keyof EventKey | 'provider' | 'type' | 'at'>
 
-/** The record before its first attempt. */
+/** Returns the record before its first attempt. */
 export const newDelivery = (
   { reference, n, generation, provider, type, at }: DeliverableEvent,
   webhook: Pick<Webhook, 'attemptsMax'>,
 ): Delivery => ({
   reference,
   n,
-  ...(generation ? { generation } : {}),
+  ...(generation && { generation }),
   provider,
   event: type,
   occurredAt: at,
@@ -65,20 +65,20 @@ export const newDelivery = (
   autoRetries: 0,
 })
 
-/** Delivered or abandoned: nothing more is tried of its own accord. */
+/** Reports whether no automatic attempt follows. */
 export const isSettled = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'delivered' || status === 'abandoned'
 
-/** The record after one more attempt (specification, Webhook delivery states). */
+/** Records one more attempt (docs/api.md#retries). */
 export const recordAttempt = (
   delivery: Delivery,
   outcome: Outcome,
-  made: AttemptTiming,
-  draw: number,
+  timing: AttemptTiming,
+  random: number,
 ): Delivery => {
   const number = delivery.attemptCount + 1
-  const endedAt = new Date(made.at.getTime() + made.milliseconds)
-  const last = attemptOf(number, outcome, made)
+  const endedAt = new Date(timing.at.getTime() + timing.milliseconds)
+  const last = attemptOf(number, outcome, timing)
   const attempted: Delivery = {
     ...delivery,
     attemptCount: number,
@@ -91,27 +91,22 @@ export const recordAttempt = (
     return { ...attempted, status: 'delivered', deliveredAt: delivery.deliveredAt ?? endedAt }
   }
   if (!retriable(outcome) || number >= delivery.attemptsMax) return exhausted(attempted, endedAt)
-  const asked = outcome.kind === 'answered' ? outcome.retryAfterSeconds : undefined
-  const seconds = delaySeconds(number, draw, asked)
-  return {
-    ...attempted,
-    status: 'failed',
-    nextAttemptAt: new Date(endedAt.getTime() + seconds * 1000),
-  }
+  const retryAfter = outcome.kind === 'answered' ? outcome.retryAfterSeconds : undefined
+  const seconds = delaySeconds(number, random, retryAfter)
+  return { ...attempted, status: 'failed', nextAttemptAt: secondsAfter(endedAt, seconds) }
 }
 
 type LateAttempt = {
   outcome: Outcome
   made: AttemptTiming
   draw: number
-  /** A redelivery was requested after the attempt had read the record. */
+  /** Whether a redelivery was requested after the attempt read the record. */
   isRequested: boolean
 }
 
 /**
- * The record after an attempt that ended when another worker had changed the record. The attempt
- * gets the next number. A success wins; a failure changes neither the end of a delivery nor a
- * redelivery that is due.
+ * Records an attempt after another worker has changed the record. The attempt gets the next number. A
+ * success wins; a failure changes neither a settled delivery nor a requested redelivery.
  */
 export const appendAttempt = (
   delivery: Delivery,
@@ -119,28 +114,28 @@ export const appendAttempt = (
 ): Delivery => {
   const number = delivery.attemptCount + 1
   const attemptsMax = Math.max(delivery.attemptsMax, isRequested ? number + 1 : number)
-  const after = recordAttempt({ ...delivery, attemptsMax }, outcome, made, draw)
-  if (succeeded(outcome)) return after
+  const next = recordAttempt({ ...delivery, attemptsMax }, outcome, made, draw)
+  if (succeeded(outcome)) return next
   const { status, failedAt, nextAttemptAt } = delivery
-  if (isSettled(delivery) || isRequested) return { ...after, status, failedAt, nextAttemptAt }
-  // Each answer may ask for a time: the later one holds.
-  const isLater = nextAttemptAt && after.nextAttemptAt && nextAttemptAt > after.nextAttemptAt
-  return isLater ? { ...after, nextAttemptAt } : after
+  if (isSettled(delivery) || isRequested) return { ...next, status, failedAt, nextAttemptAt }
+  // Each response may have a Retry-After: the later time applies.
+  const isLater = nextAttemptAt && next.nextAttemptAt && nextAttemptAt > next.nextAttemptAt
+  return isLater ? { ...next, nextAttemptAt } : next
 }
 
-// What was received once stays received.
+// An event that was received once stays delivered.
 const exhausted = (delivery: Delivery, at: Date): Delivery =>
   delivery.deliveredAt
     ? { ...delivery, status: 'delivered' }
     : { ...delivery, status: 'abandoned', failedAt: at }
 
-/** The record of a delivery that nobody wants any more, or that must not be tried. */
+/** Abandons a delivery without another attempt. */
 export const abandon = (delivery: Delivery, reason: FailureReason, at: Date): Delivery =>
   exhausted({ ...delivery, nextAttemptAt: null, reason }, at)
 
 /**
- * The record with one more attempt asked for: the next number, in place of the automatic attempt
- * that may be due, and beyond the attempts that were allowed so far.
+ * Requests one more attempt (docs/api.md#redelivery). It replaces a due automatic attempt and may exceed
+ * the maximum.
  */
 export const redeliver = (delivery: Delivery, at: Date): Delivery => ({
   ...delivery,
@@ -152,7 +147,7 @@ export const redeliver = (delivery: Delivery, at: Date): Delivery => ({
 
 const COALESCED_SECONDS = 60
 
-/** Whether a redelivery was requested so recently that another request is the same one. */
+/** Reports whether a redelivery was requested so recently that another request has no effect. */
 export const isRedelivering = (
   { status, nextAttemptAt }: Pick<Delivery, 'status' | 'nextAttemptAt'>,
   at: Date,
@@ -161,17 +156,16 @@ export const isRedelivering = (
   nextAttemptAt !== null &&
   at.getTime() - nextAttemptAt.getTime() < COALESCED_SECONDS * 1000
 
-/** Of its own accord a delivery is taken up this often; an event that no receiver takes must end. */
+/** The number of automatic retries, so that an event that no receiver accepts ends. */
 const AUTO_RETRIES_MAX = 3
 
-/** The record taken up again because its receiver answers again; undefined: it is not to be. */
+/** Retries a delivery because its webhook has recovered; undefined: no retry (docs/api.md#recovery). */
 export const autoRetry = (delivery: Delivery, at: Date): Delivery | undefined =>
   delivery.status === 'abandoned' && delivery.autoRetries < AUTO_RETRIES_MAX
     ? { ...redeliver(delivery, at), autoRetries: delivery.autoRetries + 1 }
     : undefined
 
-/** Whether a provider takes an event. */
 export const isSubscribed = (webhook: Pick<Webhook, 'events'>, event: EventName): boolean =>
   webhook.events
     ? webhook.events.includes(eventTypes[event].event)
-    : !('asked' in eventTypes[event])
+    : !('isOptional' in eventTypes[event])

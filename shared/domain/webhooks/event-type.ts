@@ -1,10 +1,7 @@
 import type * as v from 'valibot'
 import { oneOf } from '../text.ts'
 
-/**
- * The events of a debit and how hard each is tried (specification, Event types and
- * Subscriptions). `retries` are attempts after the first.
- */
+/** The types of events (docs/api.md#event-types). `retries` are attempts after the first. */
 export const eventTypes = {
   created: { event: 'transaction.created', priority: 'low', retries: 2 },
   pending: { event: 'transaction.pending', priority: 'low', retries: 2 },
@@ -12,13 +9,13 @@ export const eventTypes = {
   completed: { event: 'transaction.completed', priority: 'high', retries: 10 },
   failed: { event: 'transaction.failed', priority: 'high', retries: 10 },
   reversed: { event: 'transaction.reversed', priority: 'medium', retries: 5 },
-  /** A settlement batch was paid. Only for who subscribes to it. */
-  settled: { event: 'settlement.completed', priority: 'medium', retries: 5, asked: true },
+  /** A settlement batch was paid. Only explicit subscribers receive it. */
+  settled: { event: 'settlement.completed', priority: 'medium', retries: 5, isOptional: true },
 } as const
 
 export type EventName = keyof typeof eventTypes
 
-/** Those of a debit; its status is named alike. */
+/** The events of a debit, named after its statuses. */
 export type DebitEventName = Exclude<EventName, 'settled'>
 
 export const debitEventNames = Object.keys(eventTypes).filter(
@@ -27,13 +24,13 @@ export const debitEventNames = Object.keys(eventTypes).filter(
 
 const published = Object.values(eventTypes).map(({ event }) => event)
 
-/** The type as providers see and subscribe to it. */
+/** The published type, for subscriptions. */
 export const EventType = oneOf(published)
 export type EventType = v.InferOutput<typeof EventType>
 
 /**
- * The type as a provider is sent it. Another reference of the specification calls the same events
- * `debit_request.*`; a provider may ask for those names, and subscribes by the others all the same.
+ * Returns the type in the payload. Providers can choose the published alternative `debit_request.*`;
+ * they still subscribe by the other names (docs/api.md#variants).
  */
 export const sentType = (
   name: EventName,

@@ -1,23 +1,19 @@
-import { batchView } from '../../views/batch.ts'
-import { errorDetails, transactionView } from '../../views/transaction.ts'
-import { type Debit, type State, stateAt } from '../debits/debit.ts'
-import { refundView, reversalRefund } from '../debits/refund.ts'
 import { integerId, type Reference, referenceOf } from '../ids.ts'
-import { amountNumber, CURRENCY } from '../money.ts'
 import { GENERATION_MAX } from '../operator/restore.ts'
-import type { ProviderId, Webhook } from '../providers/provider.ts'
-import { BATCH_PREFIX, type Batch } from '../settlement/batch.ts'
-import { type EventName, eventTypes, sentType } from './event-type.ts'
+import type { ProviderId } from '../providers/provider.ts'
+import { BATCH_PREFIX } from '../settlement/batch.ts'
+import type { EventName } from './event-type.ts'
+import type { Webhook } from './webhook.ts'
 
-// Two digits for an event within its debit. The second is its number: no path through the lifecycle
-// has ten. The first is the generation, less one: 0 to 8.
+// The second digit is the number of the event in its debit: no path through the lifecycle has ten.
+// The first digit is the generation minus one: 0 to 8.
 const EVENTS_PER_DEBIT = 100
 const EVENTS_PER_GENERATION = 10
 
-/** The number of the one event of a batch. Its two digits are 99 in generation 1, 98 in 2, to 91. */
-const SETTLED = 99
+/** The number of the event of a batch. Its digits are 99 in generation 1, 98 in 2, down to 91. */
+export const SETTLED = 99
 
-/** Names an event: its debit or batch, its number there, and the generation that it was written in. */
+/** Identifies an event: its debit or batch, its number there, and the generation of its write. */
 export type EventKey = { reference: Reference; n: number; generation?: number | undefined }
 
 /** Returns the integer id of an event's delivery record. Ids of different generations differ. */
@@ -42,8 +38,8 @@ export const deliveryOf = (prefix: string, id: number): Required<EventKey> => {
 
 const DELIVERY_ID = /^[1-9][0-9]{0,15}$/
 
-/** What a caller's text names as the id of a delivery; undefined: it can be none. */
-export const readDeliveryId = (
+/** Parses the id of a delivery; undefined if the text is not an id. */
+export const parseDeliveryId = (
   prefix: string,
   text: string | undefined,
 ): Required<EventKey> | undefined =>
@@ -52,101 +48,17 @@ export const readDeliveryId = (
 /** Returns the id of an event, the same in every attempt. */
 export const eventId = (event: EventKey): string => `evt_${deliveryId(event)}`
 
-/** How a provider wants its events written. */
+/** The settings of a provider that change the body of its events (docs/api.md#variants). */
 export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
 
-const API_VERSION = 'v1'
-
-/** An event as its provider is told of it: of a debit, or of a settlement batch. */
+/** An event of a debit or a settlement batch, with the body for its provider. */
 export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
-  /** The body, before it is spelled out. */
+  /** Returns the body as an object. */
   payload: (variant: Variant) => object
 }
 
-/** Event `n` of a debit. */
-export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
-  const { reference, provider } = debit.facts
-  const entry = debit.history[n]
-  if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  const payload = (variant: Variant) => webhookPayload(debit, n, variant)
-  const { type, at, generation } = entry
-  return { provider, reference, n, generation, type, at, payload }
-}
-
-export const debitEvents = (debit: Debit): ProviderEvent[] =>
-  debit.history.map((_, n) => debitEvent(debit, n))
-
-/** What tells that a batch was paid. */
-export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
-  const { id, provider, completedAt: at, completedGeneration: generation } = batch
-  if (batch.status !== 'completed' || !at) return undefined
-  const reference = id as string as Reference
-  const payload = () => ({
-    event: eventTypes.settled.event,
-    event_id: eventId({ reference, n: SETTLED, generation }),
-    timestamp: at.toISOString(),
-    api_version: API_VERSION,
-    sequence: 0,
-    data: { settlement: batchView(batch, amountNumber) },
-  })
-  return { provider, reference, n: SETTLED, generation, type: 'settled', at, payload }
-}
-
-/**
- * The body of the webhook for event `n` of a debit, minified (specification, Payload). It shows
- * the debit as it stood at the event, whatever happened since. `sequence` is the number of the
- * event within its debit, from 0, so a receiver can put them in order.
- */
-export const webhookBody = (debit: Debit, n: number, variant: Variant = {}): string =>
-  JSON.stringify(webhookPayload(debit, n, variant))
-
-/** The same before it is spelled out, as a member of something larger. */
-export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) => {
-  const state = stateAt(debit, n)
-  return {
-    event: sentType(state.status, variant),
-    event_id: eventId({ reference: state.reference, n, generation: debit.history[n]?.generation }),
-    timestamp: state.updatedAt.toISOString(),
-    api_version: API_VERSION,
-    sequence: n,
-    data: variant.payload === 'reduced' ? reduced(state) : full(debit, state),
-  }
-}
-
-const full = (debit: Debit, state: State) => {
-  const details = errorDetails(state)
-  return {
-    transaction: transactionView(state, amountNumber),
-    previous_status: state.previousStatus,
-    metadata: state.metadata,
-    ...(details ? { error_details: details } : {}),
-    ...(state.status === 'reversed'
-      ? { refund: refundView(reversalRefund(debit), amountNumber) }
-      : {}),
-  }
-}
-
-const reduced = (state: State) => ({
-  reference: state.reference,
-  status: state.status,
-  amount: amountNumber(state.amount),
-  currency: CURRENCY,
-  partner_reference: state.partnerReference,
-  timestamp: state.updatedAt.toISOString(),
-})
-
-/** The type of what tries a webhook out. */
+/** The type of the event that tests a webhook. */
 export const PING = 'ping'
-
-/** The body that tries a webhook out: it is about no debit, so it has no place in a sequence. */
-export const pingBody = ({ eventId, at }: { eventId: string; at: Date }): string =>
-  JSON.stringify({
-    event: PING,
-    event_id: eventId,
-    timestamp: at.toISOString(),
-    api_version: API_VERSION,
-    data: {},
-  })

@@ -2,12 +2,11 @@ import * as v from 'valibot'
 import type { Reference } from '../ids.ts'
 import { cursorAt, pageParameters } from '../page.ts'
 
-/** The feed of all events of a provider, in one order, for as long as 30 days. */
+/** The feed of a provider's events of the last 30 days (docs/api.md#event-feed). */
 
-/** An event in it: of which debit, and which of its events. */
 export type FeedEntry = { reference: Reference; n: number }
 
-/** So many entries of this page, and all before it, have been read. */
+/** The number of entries that were read of a page; all earlier pages were read. */
 export type FeedPosition = { page: number; count: number }
 
 export const FEED_DAYS = 30
@@ -16,7 +15,7 @@ const POSITION = /^[0-9]{1,10}\.[0-9]{1,3}$/
 
 export const feedPosition = ({ page, count }: FeedPosition): string => `${page}.${count}`
 
-/** The inverse of {@link feedPosition}; the oldest event without one. */
+/** Parses a position; the default is the start of the feed. */
 export const readFeedPosition = (position = '0.0'): FeedPosition => {
   const [page, count] = position.split('.')
   return { page: Number(page), count: Number(count) }
@@ -24,7 +23,6 @@ export const readFeedPosition = (position = '0.0'): FeedPosition => {
 
 const FeedCursor = v.optional(cursorAt(POSITION))
 
-/** The query of the feed: what follows a cursor, or all there is. */
 export const EventFeedQuery = v.pipe(
   v.object({
     cursor: FeedCursor,

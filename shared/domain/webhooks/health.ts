@@ -1,29 +1,24 @@
-/**
- * How a provider's webhook fares, as far as it changes anything: written when it turns, not at
- * each attempt.
- */
+import { DAY_MS } from '../time.ts'
+/** The health of a webhook (docs/api.md#webhook-health). It is written when it changes, not at each attempt. */
 export type WebhookHealth = {
-  /** Since when every attempt has failed. */
+  /** Every attempt has failed since. */
   failingSince?: Date
-  /** Since when deliveries have been abandoned that are to be taken up when it answers again. */
+  /** Deliveries abandoned since then are retried when the webhook recovers. */
   exhaustedSince?: Date
-  /** Since when its answers are so slow that its events wait apart from those of others. */
+  /** Its responses are slow since then, so that its events are sidelined. */
   slowSince?: Date
-  /** When it was given up. */
   disabledAt?: Date
-  /** When it answered again last. */
   recoveredAt?: Date
 }
 
 export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
 
-const DAY_MS = 86_400_000
 const DISABLED_AFTER_DAYS = 5
 
-/** An attempt without an answer for so long is slow. */
+/** An attempt that takes this long is slow (docs/api.md#slow-receivers). */
 export const SLOW_SECONDS = 2
 
-/** Receivers are asked to answer within this (specification, Retry of deliveries, 8). */
+/** Receivers should respond within this time (docs/api.md#retries). */
 export const PROMPT_SECONDS = 5
 
 export const healthState = (health: WebhookHealth): HealthState => {
@@ -32,9 +27,9 @@ export const healthState = (health: WebhookHealth): HealthState => {
   return health.failingSince ? 'failing' : 'healthy'
 }
 
-/** Days for which every attempt has failed. */
-export const failingDays = ({ failingSince }: WebhookHealth, now: Date): number =>
-  failingSince ? (now.getTime() - failingSince.getTime()) / DAY_MS : 0
+/** Returns the days for which every attempt has failed. */
+export const failingDays = ({ failingSince }: WebhookHealth, at: Date): number =>
+  failingSince ? (at.getTime() - failingSince.getTime()) / DAY_MS : 0
 
 export type HealthObservation = {
   at: Date
@@ -43,7 +38,7 @@ export type HealthObservation = {
   abandoned: boolean
 }
 
-/** The health after an attempt; the very same object when nothing turned. */
+/** Returns the health after an attempt; the same object if nothing changes. */
 export const noteAttempt = (health: WebhookHealth, attempt: HealthObservation): WebhookHealth => {
   const paced = notePace(health, attempt)
   return attempt.succeeded ? noteSuccess(paced, attempt.at) : noteFailure(paced, attempt)
@@ -67,15 +62,15 @@ const noteFailure = (
   const failing = health.failingSince ? health : { ...health, failingSince: at }
   const exhausted =
     abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing
-  const isOver = failingDays(exhausted, at) >= DISABLED_AFTER_DAYS && !exhausted.disabledAt
-  return isOver ? { ...exhausted, disabledAt: at } : exhausted
+  const isDisabled = failingDays(exhausted, at) >= DISABLED_AFTER_DAYS && !exhausted.disabledAt
+  return isDisabled ? { ...exhausted, disabledAt: at } : exhausted
 }
 
-/** The health of a webhook whose attempt is taking long; the very same object when that is known. */
+/** Marks a webhook as slow; returns the same object if it already is. */
 export const noteSlow = (health: WebhookHealth, at: Date): WebhookHealth =>
   health.slowSince ? health : { ...health, slowSince: at }
 
-/** The health of a webhook that was set anew: as good as new, but for what it still owes. */
+/** Resets the health of a changed webhook, except for its undelivered events. */
 export const renewed = (health: WebhookHealth): WebhookHealth => {
   const { exhaustedSince } = health
   if (healthState(health) === 'healthy' && !health.slowSince) return health

@@ -1,37 +1,34 @@
 import type { ProviderId } from '../providers/provider.ts'
+import { DAY_SECONDS, secondsAfter } from '../time.ts'
 
-/** The taking up again of what a provider's webhook did not receive, page by page and slowly. */
+/** A slow retry, page by page, of the events that a webhook did not receive (docs/api.md#recovery). */
 export type Recovery = {
   provider: ProviderId
   id: string
-  /** Why: somebody asked for it, or the webhook answers again. */
+  /** `asked` by the provider or an operator, or `automatic` when the webhook recovers. */
   kind: 'asked' | 'automatic'
-  /** The span of the events' own times. */
+  /** The span of the times of the events. */
   since: Date
   until: Date
   status: 'running' | 'done'
-  /** How many pages are done, and where the last one ended. */
+  /** The number of pages that are done, and the end of the last one. */
   page: number
   cursor: string | null
-  /** Deliveries that were taken up. */
+  /** Deliveries that were retried. */
   count: number
-  /** When the next page is due. */
   runAt: Date
 }
 
-/** As far back as the published retries are long past and what was missed is still of use. */
 export const RECOVERY_DAYS_MAX = 14
-const AUTOMATIC_HOURS = 72
+const AUTOMATIC_SECONDS = 3 * DAY_SECONDS
 
-/** Deliveries taken up together, and the seconds over which their attempts are spread. */
+/** The deliveries of a page, and the seconds over which their attempts are spread. */
 export const RECOVERY_PAGE = 50
 export const RECOVERY_PAGE_SECONDS = 10
 
-const MS = 1000
+type NewRecovery = { provider: ProviderId; id: string; now: Date }
 
-type Opening = { provider: ProviderId; id: string; now: Date }
-
-const opened = ({ provider, id, now }: Opening) => ({
+const newRecovery = ({ provider, id, now }: NewRecovery) => ({
   provider,
   id,
   until: now,
@@ -42,34 +39,34 @@ const opened = ({ provider, id, now }: Opening) => ({
   runAt: now,
 })
 
-/** Everything not received since a time, on somebody's word. */
-export const requestedRecovery = (opening: Opening & { since: Date }): Recovery => ({
-  ...opened(opening),
+/** Returns a requested recovery of all events since a time. */
+export const requestedRecovery = (request: NewRecovery & { since: Date }): Recovery => ({
+  ...newRecovery(request),
   kind: 'asked',
-  since: opening.since,
+  since: request.since,
 })
 
-/** What was abandoned in the last 72 hours, as the webhook answers again. */
-export const automaticRecovery = (opening: Opening): Recovery => ({
-  ...opened(opening),
+/** Returns the automatic recovery of the events of the last 72 hours. */
+export const automaticRecovery = (request: NewRecovery): Recovery => ({
+  ...newRecovery(request),
   kind: 'automatic',
-  since: new Date(opening.now.getTime() - AUTOMATIC_HOURS * 3600 * MS),
+  since: secondsAfter(request.now, -AUTOMATIC_SECONDS),
 })
 
-/** When the attempt of the delivery at a place of a page is due. */
-export const dueInPage = (runAt: Date, place: number): Date =>
-  new Date(runAt.getTime() + Math.floor((place * RECOVERY_PAGE_SECONDS * MS) / RECOVERY_PAGE))
+/** Returns the due time of the attempt at an index of a page. */
+export const dueInPage = (runAt: Date, index: number): Date =>
+  new Date(runAt.getTime() + Math.floor((index * RECOVERY_PAGE_SECONDS * 1000) / RECOVERY_PAGE))
 
-/** The recovery after one more page. */
+/** Returns the recovery after one more page. */
 export const afterPage = (
   recovery: Recovery,
   page: { cursor: string | null; taken: number; isLast: boolean },
-  now: Date,
+  at: Date,
 ): Recovery => ({
   ...recovery,
   page: recovery.page + 1,
   cursor: page.cursor ?? recovery.cursor,
   count: recovery.count + page.taken,
   status: page.isLast ? 'done' : 'running',
-  runAt: new Date(now.getTime() + RECOVERY_PAGE_SECONDS * MS),
+  runAt: secondsAfter(at, RECOVERY_PAGE_SECONDS),
 })

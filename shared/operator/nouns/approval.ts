@@ -4,29 +4,31 @@ import { text } from '../../domain/text.ts'
 import { newest, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const id = option('ID', 'such as 20261122T044107123Z-3f2a9c1e', ApprovalId)
+const id = option('ID', 'request id, such as 20261122T044107123Z-3f2a9c1e', ApprovalId)
 
 export const approval = {
   name: 'approval',
-  summary: 'calls that a second operator must approve',
+  summary: 'approval of calls by a second operator',
   verbs: {
     list: {
-      summary: 'lists the newest requests',
+      summary: 'lists requests, newest first',
       options: options({
-        status: v.optional(oneOfWords('only those in this status', { options: approvalStatuses })),
+        status: v.optional(
+          oneOfWords('only requests in this status', { options: approvalStatuses }),
+        ),
         limit: newest,
       }),
     },
     show: { summary: 'shows one request', options: options({ id }) },
     grant: {
-      summary: 'carries out the call of another operator and prints its result',
+      summary: 'runs the requested call of another operator and prints its result',
       options: options({ id }),
     },
     deny: {
-      summary: 'denies a request; the requester may do so too',
+      summary: 'denies a request; the requester can also deny it',
       options: options({
         id,
-        reason: v.optional(option('TEXT', 'why', text({ max: 200 }))),
+        reason: v.optional(option('TEXT', 'reason', text({ max: 200 }))),
       }),
     },
   },

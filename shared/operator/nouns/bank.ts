@@ -5,46 +5,50 @@ import { bankOption, money, oneOfWords, option, options, orNothing } from '../op
 import type { Noun } from '../verbs.ts'
 import { connectorSecret, connectorUrl } from './connector.ts'
 
-const name = option('NAME', 'what it is called', text({ max: 100 }))
+const name = option('NAME', 'display name', text({ max: 100 }))
 
 const settings = {
-  connector: v.optional(oneOfWords('how it is spoken to', ConnectorName)),
+  connector: v.optional(oneOfWords('connector', ConnectorName)),
   'connector-url': v.optional(connectorUrl),
   'connector-secret': v.optional(connectorSecret),
   status: v.optional(
-    oneOfWords('inactive: no new charges; suspended: it may not call either', Bank.entries.status),
+    oneOfWords('inactive: no new charges; suspended: no API access either', Bank.entries.status),
   ),
-  maximum: v.optional(option('AMOUNT|none', 'the most that it debits at once', orNothing(money))),
-  'connector-type': v.optional(oneOfWords('how customers approve', Bank.entries.connectorType)),
-  'ussd-code': v.optional(option('CODE', 'such as *422#', v.string())),
-  'package-name': v.optional(option('NAME', 'of its app, such as com.gcb.mobile', v.string())),
+  maximum: v.optional(option('AMOUNT|none', 'maximum amount of one debit', orNothing(money))),
+  'connector-type': v.optional(
+    oneOfWords('how customers approve a debit', Bank.entries.connectorType),
+  ),
+  'ussd-code': v.optional(option('CODE', 'USSD code, such as *422#', v.string())),
+  'package-name': v.optional(
+    option('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
+  ),
 }
 
-/** Where a bank is reached decides who sees accounts, and who reports outcomes. */
+/** The connection decides who receives account numbers and who reports outcomes. */
 const connection = ['connector', 'connector-url', 'connector-secret'] as const
 
-const one = options({ bank: bankOption })
+const target = options({ bank: bankOption })
 
 export const bank = {
   name: 'bank',
-  summary: 'banks, who debit',
+  summary: 'banks',
   verbs: {
     create: {
-      summary: 'makes a bank known',
+      summary: 'creates a bank',
       options: options({ bank: bankOption, name, ...settings }),
       approval: connection,
     },
     update: {
-      summary: 'changes what is given, and nothing else',
+      summary: 'changes the given settings only',
       options: options({ bank: bankOption, name: v.optional(name), ...settings }),
       approval: connection,
     },
-    show: { summary: 'its settings, without secrets', options: one },
-    list: { summary: 'every bank', options: options({}) },
+    show: { summary: 'shows the settings of a bank, without secrets', options: target },
+    list: { summary: 'lists all banks', options: options({}) },
     disable: {
-      summary: 'takes no new charges; what is under way goes on',
-      options: one,
+      summary: 'refuses new charges; debits in progress continue',
+      options: target,
     },
-    enable: { summary: 'takes charges again', options: one },
+    enable: { summary: 'accepts new charges again', options: target },
   },
 } as const satisfies Noun

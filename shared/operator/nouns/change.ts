@@ -4,10 +4,10 @@ import type { Noun } from '../verbs.ts'
 
 export const change = {
   name: 'change',
-  summary: 'the record of what operators changed',
+  summary: 'record of changes by operators',
   verbs: {
     list: {
-      summary: 'lists the newest changes of all, or of one provider or bank',
+      summary: 'lists changes, newest first; of all or of one provider or bank',
       options: options({
         provider: v.optional(providerOption),
         bank: v.optional(bankOption),

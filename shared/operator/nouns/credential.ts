@@ -5,29 +5,29 @@ import type { Noun } from '../verbs.ts'
 
 const owner = { provider: v.optional(providerOption), bank: v.optional(bankOption) }
 
-const wanted = options({
+const target = options({
   id: v.optional(
     option(
       'ID',
-      'as credential list shows it',
+      'id from credential list',
       v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be an id of 43 characters')),
     ),
   ),
-  token: v.optional(option('TOKEN', 'or the token itself', v.string())),
+  token: v.optional(option('TOKEN', 'the token, instead of its id', v.string())),
 })
 
 export const credential = {
   name: 'credential',
-  summary: 'tokens that providers and banks call with',
+  summary: 'API tokens of providers and banks',
   verbs: {
     issue: {
-      summary: 'prints a new token, once: only its hash is kept; name a provider or a bank',
+      summary: 'issues a token to a provider or bank and prints it once; only its hash is stored',
       options: options({
         ...owner,
         'expires-on': v.optional(
           option(
             'TIME',
-            'when it ends, such as 2027-01-31T00:00:00Z; never otherwise',
+            'expiry, such as 2027-01-31T00:00:00Z (default: never)',
             v.pipe(
               v.string(),
               v.isoTimestamp('must be a time like 2027-01-31T00:00:00Z'),
@@ -38,27 +38,24 @@ export const credential = {
         token: v.optional(
           option(
             'TOKEN',
-            'a token of your own; in sandboxes only',
+            'the token to issue, in sandboxes only (default: generated)',
             v.pipe(
               v.string(),
               v.regex(/^[A-Za-z0-9_]{8,100}$/, 'must be 8 to 100 letters, digits or underscores'),
-              v.check(
-                (token) => !looksIssued(token),
-                'must not begin as those do that are issued here',
-              ),
+              v.check((token) => !looksIssued(token), 'must not begin like a generated token'),
             ),
           ),
         ),
       }),
     },
     list: {
-      summary: 'an owner’s credentials, by their last characters; name a provider or a bank',
+      summary: 'lists the credentials of a provider or bank with their last characters',
       options: options(owner),
     },
-    show: { summary: 'whose one is, by its id or itself', options: wanted },
+    show: { summary: 'shows a credential and its owner, by id or token', options: target },
     revoke: {
-      summary: 'ends one within 30 seconds, by its id or itself',
-      options: wanted,
+      summary: 'revokes a credential within 30 seconds, by id or token',
+      options: target,
     },
   },
 } as const satisfies Noun

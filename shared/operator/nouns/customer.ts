@@ -6,29 +6,32 @@ import type { Noun } from '../verbs.ts'
 
 const { customerName, accountNumber, accountType, status } = CustomerAccount.entries
 
-const phone = option('NUMBER', 'such as +233241234567', PhoneNumber)
-const one = options({ phone, bank: bankOption })
+const phone = option('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
+const target = options({ phone, bank: bankOption })
 
 export const customer = {
   name: 'customer',
-  summary: 'accounts of customers, by their phone numbers',
+  summary: 'bank accounts of customers, by phone number',
   verbs: {
     link: {
-      summary: 'says which account a number has at a bank, in place of what was said before',
+      summary: 'sets the account of a phone number at a bank',
       options: options({
         phone,
         bank: bankOption,
-        name: option('NAME', 'of the customer', customerName),
-        'account-number': option('DIGITS', 'of the account', accountNumber),
+        name: option('NAME', 'name of the customer', customerName),
+        'account-number': option('DIGITS', 'account number', accountNumber),
         'account-type': v.optional(
-          oneOfWords('mobile_money otherwise', accountType),
+          oneOfWords('account type (default mobile_money)', accountType),
           'mobile_money',
         ),
-        status: v.optional(oneOfWords('active otherwise', status), 'active'),
+        status: v.optional(oneOfWords('account status (default active)', status), 'active'),
       }),
     },
-    show: { summary: 'the account of a number at one bank', options: one },
-    list: { summary: 'the accounts of a number, at every bank', options: options({ phone }) },
-    unlink: { summary: 'forgets the account of a number at one bank', options: one },
+    show: { summary: 'shows the account of a phone number at one bank', options: target },
+    list: {
+      summary: 'lists the accounts of a phone number at all banks',
+      options: options({ phone }),
+    },
+    unlink: { summary: 'removes the account of a phone number at one bank', options: target },
   },
 } as const satisfies Noun

@@ -1,14 +1,14 @@
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { statuses } from '../../domain/debits/lifecycle.ts'
 import { Reference } from '../../domain/ids.ts'
-import { Day } from '../../domain/settlement/batch.ts'
 import { oneOf, text } from '../../domain/text.ts'
+import { Day } from '../../domain/time.ts'
 import { newest, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const reference = option('REFERENCE', 'such as DCS-20261121-ABC123', Reference)
+const reference = option('REFERENCE', 'reference, such as DCS-20261121-ABC123', Reference)
 
-/** An outcome that a bank has given outside the API, for example by telephone. */
+/** Returns the options of an outcome that a bank reported outside the API, for example by telephone. */
 const outcome = (reason: string) =>
   options({
     reference,
@@ -18,11 +18,11 @@ const outcome = (reason: string) =>
 
 export const debit = {
   name: 'debit',
-  summary: 'debits, their reversal, and outcomes that a bank gave outside the API',
+  summary: 'debits: history, reversal, outcomes reported outside the API, repair',
   verbs: {
-    show: { summary: 'one with its history', options: options({ reference }) },
+    show: { summary: 'shows a debit with its history', options: options({ reference }) },
     list: {
-      summary: 'the newest of a provider in one status; reversals are those in reversed',
+      summary: 'lists the debits of a provider in one status, newest first',
       options: options({
         provider: providerOption,
         status: option(statuses.join('|'), 'the status', oneOf(statuses)),
@@ -33,25 +33,25 @@ export const debit = {
       summary: 'reverses a completed debit; its bank refunds the customer',
       options: options({
         reference,
-        reason: option('TEXT', 'why; the provider reads it', text({ max: 200 })),
+        reason: option('TEXT', 'reason; the provider can read it', text({ max: 200 })),
       }),
       approval: 'always',
     },
     complete: {
-      summary: 'completes a pending or processing debit, as its bank reported outside the API',
-      options: outcome('why, and who said so; the provider reads it'),
+      summary: 'completes a pending or processing debit that its bank reported outside the API',
+      options: outcome('reason and source; the provider can read it'),
       approval: 'always',
     },
     fail: {
-      summary: 'fails a pending or processing debit, as its bank reported outside the API',
-      options: outcome('the bank’s words; the provider reads them as the error message'),
+      summary: 'fails a pending or processing debit that its bank reported outside the API',
+      options: outcome('reason from the bank; the provider reads it as the error message'),
       approval: 'always',
     },
     repair: {
-      summary: "has all done that should have followed from a day's debits, and did not",
+      summary: 'redoes missing follow-up work for the debits of one day',
       options: options({
         provider: providerOption,
-        date: option('YYYY-MM-DD', 'the UTC day on which they were charged', Day),
+        date: option('YYYY-MM-DD', 'UTC day of the charges', Day),
       }),
     },
   },

@@ -6,26 +6,28 @@ import type { Noun } from '../verbs.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
 
-const one = options({ id: option('ID', 'the delivery’s id', v.string()) })
+const target = options({ id: option('ID', 'delivery id', v.string()) })
 
 export const delivery = {
   name: 'delivery',
-  summary: 'events on their way to providers',
+  summary: 'deliveries of events to webhooks',
   verbs: {
     list: {
-      summary: 'those of a debit with their attempts, or the newest of a provider',
+      summary: 'lists the deliveries of a debit with their attempts, or the newest of a provider',
       options: options({
-        reference: v.optional(option('REFERENCE', 'of the debit', Reference)),
+        reference: v.optional(option('REFERENCE', 'reference of the debit', Reference)),
         provider: v.optional(providerOption),
         status: v.optional(
-          oneOfWords('of a provider’s, only these', { options: deliveryStatuses }),
+          oneOfWords('only deliveries in this status, with --provider', {
+            options: deliveryStatuses,
+          }),
         ),
         limit: newest,
       }),
     },
-    redeliver: { summary: 'delivers one once more', options: one },
+    redeliver: { summary: 'delivers an event again', options: target },
     recover: {
-      summary: 'delivers what a provider did not receive since a time',
+      summary: 'redelivers all undelivered events of a provider since a time',
       options: options({
         provider: providerOption,
         since: option('TIME', 'at most 14 days ago, such as 2026-11-20T18:00:00Z', Instant),

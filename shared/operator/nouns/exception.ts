@@ -5,18 +5,18 @@ import { text } from '../../domain/text.ts'
 import { newest, oneOfWords, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const reference = option('REFERENCE', 'the reference of the debit', Reference)
-const kind = v.optional(oneOfWords('only this kind', { options: exceptionKinds }))
+const reference = option('REFERENCE', 'reference of the debit', Reference)
+const kind = v.optional(oneOfWords('only exceptions of this kind', { options: exceptionKinds }))
 
 export const exception = {
   name: 'exception',
   summary: 'rejected bank reports and failed refunds that an operator must resolve',
   verbs: {
     list: {
-      summary: 'lists the newest exceptions of all providers with the original reports',
+      summary: 'lists exceptions of all providers with the original reports, newest first',
       options: options({
         status: v.optional(
-          oneOfWords('only open or only resolved ones', { options: ['open', 'resolved'] }),
+          oneOfWords('only open or only resolved exceptions', { options: ['open', 'resolved'] }),
         ),
         kind,
         limit: newest,
@@ -24,11 +24,10 @@ export const exception = {
     },
     show: { summary: 'shows the exceptions of one debit', options: options({ reference }) },
     refund: {
-      summary:
-        'refunds a late completion, or retries a refund that failed; resolves its exceptions',
+      summary: 'refunds a late completion or retries a failed refund, and resolves its exceptions',
       options: options({
         reference,
-        reason: v.optional(option('TEXT', 'why; the bank reads it', text({ max: 200 }))),
+        reason: v.optional(option('TEXT', 'reason; the bank can read it', text({ max: 200 }))),
       }),
       approval: 'always',
     },
@@ -37,7 +36,7 @@ export const exception = {
       options: options({
         reference,
         kind,
-        note: option('TEXT', 'how it was resolved', text({ max: 200 })),
+        note: option('TEXT', 'resolution', text({ max: 200 })),
       }),
     },
   },

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Day } from '../../domain/settlement/batch.ts'
 import { text } from '../../domain/text.ts'
+import { Day } from '../../domain/time.ts'
 import { bankOption, money, newest, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -11,19 +11,19 @@ const amount = v.pipe(
 
 export const funding = {
   name: 'funding',
-  summary: 'cash that banks have remitted to the service',
+  summary: 'remittances of banks to the service',
   verbs: {
     record: {
-      summary: 'records a remittance; a repeated reference of a bank changes nothing',
+      summary: 'records a remittance; a repeated reference changes nothing',
       options: options({
         bank: bankOption,
-        amount: option('AMOUNT', 'such as 5000.00', amount),
-        reference: option('TEXT', 'the bank’s own reference', text({ max: 100 })),
-        date: option('YYYY-MM-DD', 'the UTC day on which the cash arrived', Day),
+        amount: option('AMOUNT', 'amount, such as 5000.00', amount),
+        reference: option('TEXT', 'the bank’s reference of the remittance', text({ max: 100 })),
+        date: option('YYYY-MM-DD', 'UTC day on which the cash arrived', Day),
       }),
     },
     list: {
-      summary: 'lists the newest remittances, by the day on which they arrived',
+      summary: 'lists remittances, newest day first',
       options: options({ bank: v.optional(bankOption), limit: newest }),
     },
   },

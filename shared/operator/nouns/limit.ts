@@ -17,36 +17,36 @@ const owner = { provider: v.optional(providerOption), bank: v.optional(bankOptio
 
 export const limit = {
   name: 'limit',
-  summary: 'limits of providers and banks: amount per UTC day, requests per minute',
+  summary: 'daily amount limits of providers; request limits of providers and banks',
   verbs: {
     set: {
-      summary: 'sets the daily limit of a provider, or the requests per minute of one operation',
+      summary: 'sets a daily limit, effective today, or the requests per minute of an operation',
       options: options({
         ...owner,
         'daily-limit': v.optional(
           option(
             'AMOUNT|none',
-            'of a provider, such as 50000.00; none: no limit',
+            'amount of a provider per UTC day, such as 50000.00; none: no limit',
             orNothing(money),
           ),
         ),
         operation: v.optional(
-          option('NAME', 'an operation of the API, such as charge', oneOf(operationNames)),
+          option('NAME', 'API operation, such as charge', oneOf(operationNames)),
         ),
         'per-minute': v.optional(
           option(
             'N|default',
-            'requests per minute of that operation; default: the published limit',
+            'requests per minute of the operation; default: the published limit',
             orDefault(wholeNumber({ min: 1, max: 1_000_000 })),
           ),
         ),
       }),
     },
     show: {
-      summary: 'the limits of a provider or bank, and the amount used today',
+      summary: 'shows the limits of a provider or bank and the amount used today',
       options: options(owner),
     },
-    list: { summary: 'the limits of every provider and bank', options: options({}) },
+    list: { summary: 'lists the limits of all providers and banks', options: options({}) },
     remove: {
       summary: 'removes the daily limit of a provider',
       options: options({ provider: providerOption }),

@@ -16,22 +16,22 @@ import {
 import { feeOptions, settlementOptions } from '../settlement-options.ts'
 import type { Noun } from '../verbs.ts'
 
-const name = option('NAME', 'what it is called', text({ max: 100 }))
+const name = option('NAME', 'display name', text({ max: 100 }))
 
 const settings = {
   'daily-limit': v.optional(
-    option('AMOUNT|none', 'the most it may charge in a UTC day', orNothing(money)),
+    option('AMOUNT|none', 'maximum total of charges per UTC day', orNothing(money)),
   ),
   duplicates: v.optional(
-    oneOfWords('what a repeated partner_reference gets', Provider.entries.duplicates),
+    oneOfWords('reply to a repeated partner_reference', Provider.entries.duplicates),
   ),
-  status: v.optional(oneOfWords('suspended: its calls are refused', Provider.entries.status)),
+  status: v.optional(oneOfWords('suspended: requests are refused', Provider.entries.status)),
   'allow-list': v.optional(
-    option('RANGES|none', 'addresses it may call from, as CIDR,CIDR', orNothing(addressList)),
+    option('RANGES|none', 'allowed source addresses, as CIDR,CIDR', orNothing(addressList)),
   ),
   'request-secret': v.optional(
     secretOption(
-      'signs every request, from standard input; none: requests are not signed',
+      'request-signing secret, from standard input; none: requests are not signed',
       orNothing(secretText),
     ),
   ),
@@ -39,27 +39,28 @@ const settings = {
   ...settlementOptions,
 }
 
-const one = options({ provider: providerOption })
+const target = options({ provider: providerOption })
 
 export const provider = {
   name: 'provider',
-  summary: 'payment providers, who charge',
+  summary: 'payment providers',
   verbs: {
     create: {
-      summary: 'opens an account for a provider',
+      summary: 'creates a provider',
       options: options({ provider: providerOption, name, ...settings }),
     },
     update: {
-      summary: 'changes what is given, and nothing else',
+      summary: 'changes the given settings only',
       options: options({ provider: providerOption, name: v.optional(name), ...settings }),
       approval: Object.keys(settlementOptions),
     },
-    show: { summary: 'its settings, without secrets', options: one },
-    list: { summary: 'every provider', options: options({}) },
-    disable: { summary: 'its calls are refused from now on, with 403/1403', options: one },
-    enable: { summary: 'it may call again', options: one },
+    show: { summary: 'shows the settings of a provider, without secrets', options: target },
+    list: { summary: 'lists all providers', options: options({}) },
+    disable: { summary: 'suspends a provider: requests get 403/1403', options: target },
+    enable: { summary: 'ends the suspension of a provider', options: target },
     'rotate-request-secret': {
-      summary: 'generates a request-signing secret and prints it once; requests must be signed',
+      summary:
+        'generates a request-signing secret and prints it once; requests must then be signed',
       options: options({ provider: providerOption, 'grace-seconds': graceSeconds }),
     },
   },

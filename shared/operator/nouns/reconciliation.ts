@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { Uuid } from '../../domain/ids.ts'
-import { Day } from '../../domain/settlement/batch.ts'
+import { Day } from '../../domain/time.ts'
 import { bankOption, option, options } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const date = option('YYYY-MM-DD', 'the day, in UTC', Day)
+const date = option('YYYY-MM-DD', 'UTC day', Day)
 
 const Cursor = v.object({
   provider: v.string(),
@@ -13,8 +13,8 @@ const Cursor = v.object({
 })
 
 /**
- * The command reads the file and compares it; the function is asked for the books in parts, and
- * for the debits that the books do not show. The contents of the file stay on the machine.
+ * The command reads and compares the file, which stays on the machine. It requests the bank's debits
+ * from the function in pages, then the debits of uuids that no page contains.
  */
 export const BookRequest = v.union([
   v.object({ cursor: v.nullable(Cursor) }),
@@ -24,19 +24,19 @@ export type BookRequest = v.InferOutput<typeof BookRequest>
 
 export const reconciliation = {
   name: 'reconciliation',
-  summary: 'compares the table with itself, and the books with a bank’s statement',
+  summary: 'consistency checks of the table, and comparison with bank statements',
   verbs: {
     run: {
-      summary: 'checks a day and prints each difference; changes nothing',
+      summary: 'checks a day and prints the differences; changes nothing',
       options: options({ date }),
     },
     statement: {
-      summary: 'compares a bank’s statement of a day with its completed debits; changes nothing',
+      summary: 'compares a bank statement with the debits completed on a day; changes nothing',
       options: options({
         bank: bankOption,
         statement: option(
           'FILE',
-          'a CSV file with uuid or bank_reference, amount, currency, completed_at; - for standard input',
+          'CSV file with uuid or bank_reference, amount, currency, completed_at; -: standard input',
           v.string(),
         ),
         date,

@@ -12,13 +12,17 @@ export const restore = {
     begin: {
       summary: 'records a restore; holds timeouts, payouts and refunds of all providers',
       options: options({
-        generation: option('N', `above every earlier one, 2-${GENERATION_MAX}`, generation),
+        generation: option(
+          'N',
+          `generation above all earlier ones, 2-${GENERATION_MAX}`,
+          generation,
+        ),
       }),
     },
     release: {
-      summary: 'ends the hold of one provider, or of all',
+      summary: 'ends the hold of one provider or of all',
       options: options({ provider: v.optional(providerOption) }),
     },
-    show: { summary: 'the last restore, and who is held', options: options({}) },
+    show: { summary: 'shows the last restore and the providers on hold', options: options({}) },
   },
 } as const satisfies Noun

@@ -11,11 +11,11 @@ import {
 } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-/** Read and connect timeouts of one attempt (specification, Retry of deliveries, 7). */
-export const TIMEOUT_SECONDS = { otherwise: 30, min: 10, max: 60 }
-export const CONNECTION_TIMEOUT_SECONDS = { otherwise: 10, min: 5, max: 30 }
+/** Read and connect timeouts of one attempt (docs/api.md#webhook-settings). */
+export const TIMEOUT_SECONDS = { default: 30, min: 10, max: 60 }
+export const CONNECTION_TIMEOUT_SECONDS = { default: 10, min: 5, max: 30 }
 
-/** A setting of two values; naming the usual one takes the other away. */
+/** Returns the option of a setting with two values; the usual one clears the setting. */
 const variant = <Usual extends string, Other extends string>(
   meaning: string,
   usual: Usual,
@@ -27,52 +27,54 @@ const variant = <Usual extends string, Other extends string>(
       meaning,
       v.pipe(
         oneOf([usual, other]),
-        v.transform((given) => (given === usual ? null : other)),
+        v.transform((value) => (value === usual ? null : other)),
       ),
     ),
   )
 
 const settings = {
-  url: option('URL', 'where its events go', v.string()),
-  events: v.optional(option('EVENTS|none', 'only these, as EVENT,EVENT', orNothing(eventList))),
+  url: option('URL', 'target of the events', v.string()),
+  events: v.optional(
+    option('EVENTS|none', 'only these event types, as EVENT,EVENT', orNothing(eventList)),
+  ),
   'max-attempts': v.optional(
-    option('N|none', 'attempts in all, 1 to 10', orNothing(wholeNumber({ min: 1, max: 10 }))),
+    option('N|none', 'total attempts, 1-10', orNothing(wholeNumber({ min: 1, max: 10 }))),
   ),
   timeout: v.optional(
-    option('SECONDS', 'for an answer, 10 to 60; 30 at first', wholeNumber(TIMEOUT_SECONDS)),
+    option('SECONDS', 'response timeout, 10-60 (default 30)', wholeNumber(TIMEOUT_SECONDS)),
   ),
   'connection-timeout': v.optional(
     option(
       'SECONDS',
-      'for a connection, 5 to 30; 10 at first',
+      'connection timeout, 5-30 (default 10)',
       wholeNumber(CONNECTION_TIMEOUT_SECONDS),
     ),
   ),
-  'signature-prefix': variant('what the signature begins with', 'none', 'sha256'),
-  payload: variant('what an event holds', 'full', 'reduced'),
-  'event-names': variant('what events are called by', 'transaction', 'debit_request'),
+  'signature-prefix': variant('prefix of the signature', 'none', 'sha256'),
+  payload: variant('contents of an event', 'full', 'reduced'),
+  'event-names': variant('prefix of event names', 'transaction', 'debit_request'),
 }
 
-const one = options({ provider: providerOption })
+const target = options({ provider: providerOption })
 
 export const webhook = {
   name: 'webhook',
-  summary: 'where providers are told of events',
+  summary: 'webhooks of providers',
   verbs: {
     set: {
-      summary: 'sets it, or changes what is given; prints the secret that signs',
+      summary: 'creates a webhook or changes the given settings; prints its signing secret',
       options: options({ provider: providerOption, ...settings }),
     },
-    show: { summary: 'its settings and how it fares, without its secret', options: one },
-    list: { summary: 'every provider’s webhook', options: options({}) },
-    enable: { summary: 'takes one up again that was given up', options: one },
+    show: { summary: 'shows settings and health, without the secret', options: target },
+    list: { summary: 'lists the webhooks of all providers', options: options({}) },
+    enable: { summary: 're-enables a disabled webhook', options: target },
     'rotate-secret': {
-      summary: 'prints a new secret; the old one goes on signing beside it for a while',
+      summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: options({
         provider: providerOption,
         'grace-seconds': graceSeconds,
       }),
     },
-    remove: { summary: 'its events are delivered no more', options: one },
+    remove: { summary: 'removes a webhook: events are no longer delivered', options: target },
   },
 } as const satisfies Noun

@@ -2,16 +2,15 @@ import { Readable } from 'node:stream'
 import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { Batch, Day } from '../../domain/settlement/batch.ts'
+import type { Batch } from '../../domain/settlement/batch.ts'
+import type { Day } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
 import type { ReportFormat } from './render.ts'
 
-/** Where reports are kept: of batches, each under its provider, and of days of the ledger. */
-
-/** What is larger is fetched from S3 itself: a function may answer with 6 MB, and quotes grow. */
+/** A larger report is downloaded from S3: Lambda replies are at most 6 MB, after JSON escaping. */
 const TEXT_MAX_BYTES = 4 * 1024 * 1024
 const URL_SECONDS = 15 * 60
-/** Parts of 5 MB in memory at one time. */
+/** Memory: 5 MB per part. */
 const PARTS_AT_ONCE = 2
 
 const contentTypes: Record<ReportFormat, string> = {
@@ -21,7 +20,7 @@ const contentTypes: Record<ReportFormat, string> = {
 
 let client: S3Client | undefined
 
-/** Made when it is first needed: how buckets are addressed is decided once, when it is made. */
+/** Created at first use, because bucket addressing is fixed at creation. */
 export const s3 = (): S3Client => {
   client ??= new S3Client({
     forcePathStyle: environment.localS3,
@@ -35,18 +34,18 @@ export const s3 = (): S3Client => {
   return client
 }
 
-type Named = Pick<Batch, 'id' | 'provider'> | { journal: Day }
+type ReportOwner = Pick<Batch, 'id' | 'provider'> | { journal: Day }
 
-const nameOf = (report: Named): string => ('journal' in report ? report.journal : report.id)
+const nameOf = (owner: ReportOwner): string => ('journal' in owner ? owner.journal : owner.id)
 
-const placeOf = (report: Named, format: ReportFormat) => {
-  const folder = 'journal' in report ? 'ledger' : `settlements/${report.provider}`
-  return { Bucket: environment.reportsBucket, Key: `${folder}/${nameOf(report)}.${format}` }
+const objectOf = (owner: ReportOwner, format: ReportFormat) => {
+  const folder = 'journal' in owner ? 'ledger' : `settlements/${owner.provider}`
+  return { Bucket: environment.reportsBucket, Key: `${folder}/${nameOf(owner)}.${format}` }
 }
 
-/** Writes a report, in place of an earlier one, as its text comes; one that breaks off is not kept. */
+/** Streams a report to S3, replacing an earlier one. An aborted upload stores nothing. */
 export const writeReport = async (
-  report: Named,
+  owner: ReportOwner,
   format: ReportFormat,
   chunks: AsyncIterable<string>,
 ): Promise<void> => {
@@ -54,29 +53,29 @@ export const writeReport = async (
     client: s3(),
     queueSize: PARTS_AT_ONCE,
     params: {
-      ...placeOf(report, format),
+      ...objectOf(owner, format),
       Body: Readable.from(chunks),
       ContentType: contentTypes[format],
-      ContentDisposition: `attachment; filename="${nameOf(report)}.${format}"`,
+      ContentDisposition: `attachment; filename="${nameOf(owner)}.${format}"`,
     },
   })
   await upload.done()
 }
 
-/** A report as text, or where to fetch it for the next 15 minutes; undefined: there is none. */
+/** Reads a report as text, or as a URL that is valid for 15 minutes if it is larger. */
 export const readReport = async (
-  report: Named,
+  owner: ReportOwner,
   format: ReportFormat,
   textMaxBytes = TEXT_MAX_BYTES,
 ): Promise<{ text: string } | { url: string } | undefined> => {
-  const place = placeOf(report, format)
+  const object = objectOf(owner, format)
   try {
-    const { Body, ContentLength = 0 } = await s3().send(new GetObjectCommand(place))
+    const { Body, ContentLength = 0 } = await s3().send(new GetObjectCommand(object))
     if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
-    // Nobody reads it here; its connection goes with it.
+    // Closes the connection.
     if (Body instanceof Readable) Body.destroy()
     return {
-      url: await getSignedUrl(s3(), new GetObjectCommand(place), { expiresIn: URL_SECONDS }),
+      url: await getSignedUrl(s3(), new GetObjectCommand(object), { expiresIn: URL_SECONDS }),
     }
   } catch (error) {
     if (error instanceof NoSuchKey) return undefined

@@ -1,17 +1,17 @@
-/** Comma-separated values that spreadsheets and programs read alike (RFC 4180). */
+/** CSV of RFC 4180, safe to open in a spreadsheet (docs/api.md#settlement-reports). */
 
 const RECORD_END = '\r\n'
 
-// A sign that begins a formula, also in full width and after blanks or invisible characters (DI is
-// Default_Ignorable_Code_Point), which spreadsheets skip; and the apostrophe of the guard itself.
+// Characters that start a formula, also in full width and after blanks or invisible characters (DI:
+// Default_Ignorable_Code_Point), and the apostrophe of the guard.
 const GUARDED = /^(?:['\t\r\n]|[\s\p{DI}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u
 
-// A semicolon separates fields where the comma is the decimal sign.
+// Spreadsheets with a decimal comma split at semicolons.
 const NEEDS_QUOTES = /[",;\t\r\n]/
 
 /**
- * Returns free text as a field: with an apostrophe before it where a spreadsheet would run it.
- * Different texts stay different. Amounts are no free text: one below zero begins with its sign.
+ * Prefixes free text with an apostrophe if a spreadsheet would evaluate it. Different texts stay
+ * different. Not for amounts: a negative one begins with its sign.
  */
 export const guarded = (text: string): string => (GUARDED.test(text) ? `'${text}` : text)
 

@@ -3,12 +3,12 @@ import { environment } from '../../runtime.ts'
 import { s3 } from './bucket.ts'
 
 /**
- * The highest generation of the table (restore.ts). It is kept in the bucket, because a restored
- * table does not have the records of the restores that it undoes.
+ * The highest generation of the table (docs/api.md#restores), stored in the bucket: a restored table
+ * lacks the records of the restores that it undoes.
  */
 export type RecordedGeneration = {
   generation: number
-  /** Whether the table had the record of it. If not, its `restore begin` was cut off. */
+  /** Whether the table has its record. If not, `restore begin` was interrupted. */
   isInTable: boolean
 }
 
@@ -25,7 +25,7 @@ export const readGeneration = async (): Promise<RecordedGeneration> => {
   }
 }
 
-/** Writes the highest generation in place of an earlier one. */
+/** Replaces the highest generation. */
 export const writeGeneration = async (recorded: RecordedGeneration): Promise<void> => {
   await s3().send(
     new PutObjectCommand({

@@ -9,16 +9,15 @@ import {
 import { batchView, lineView, totalsView } from '../../views/batch.ts'
 import { csvRecord, guarded } from './csv.ts'
 
-/**
- * The report of a batch as text, piece by piece: a line is read when its text is asked for, so
- * that a batch of any length passes through the memory of one.
- */
-
 export type ReportFormat = 'json' | 'csv'
 
 export type Lines = Iterable<Line> | AsyncIterable<Line>
 
-/** @throws Error before the end, when the lines do not come to what the batch was sealed with */
+/**
+ * Renders the report of a batch (docs/api.md#settlement-reports), reading each line only when its
+ * text is consumed, so memory stays constant.
+ * @throws Error before the last chunk if the lines do not add up to the batch's totals
+ */
 export const render = (
   format: ReportFormat,
   batch: Batch,
@@ -26,7 +25,6 @@ export const render = (
 ): AsyncGenerator<string, void, undefined> =>
   format === 'json' ? json(batch, lines) : csv(batch, lines)
 
-/** One line of text for each line of the batch. */
 async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, undefined> {
   let totals = noTotals
   yield `{\n"batch": ${JSON.stringify(batchView(batch))},\n"lines": [`
@@ -34,7 +32,7 @@ async function* json(batch: Batch, lines: Lines): AsyncGenerator<string, void, u
     yield `${totals.count > 0 ? ',' : ''}\n${JSON.stringify(lineView(line))}`
     totals = addLine(totals, line)
   }
-  holdToBatch(batch, totals)
+  checkTotals(batch, totals)
   yield `\n],\n"totals": ${JSON.stringify(totalsView(totals))}\n}\n`
 }
 
@@ -50,7 +48,7 @@ const COLUMNS = [
   'currency',
 ] as const satisfies (keyof ReturnType<typeof lineView>)[]
 
-/** A header, the lines, and a last record with the sums of the columns over it. */
+/** A header, the lines, and a record with the column sums. */
 async function* csv(batch: Batch, lines: Lines): AsyncGenerator<string, void, undefined> {
   let totals = noTotals
   const sums = { gross: 0, fee: 0, net: 0 }
@@ -62,7 +60,7 @@ async function* csv(batch: Batch, lines: Lines): AsyncGenerator<string, void, un
     sums.fee += line.fee
     sums.net += line.net
   }
-  holdToBatch(batch, totals)
+  checkTotals(batch, totals)
   const amounts = [sums.gross, sums.fee, sums.net].map((sum) => formatAmount(pesewas(sum)))
   yield csvRecord(['total', '', '', '', '', ...amounts, CURRENCY])
 }
@@ -77,13 +75,13 @@ const lineFields = (line: Line): string[] => {
   return COLUMNS.map((column) => text[column])
 }
 
-const holdToBatch = (batch: Batch, totals: Totals): void => {
+const checkTotals = (batch: Batch, totals: Totals): void => {
   const sealed = batch.totals
   if (!sealed) return
   const differing = (Object.keys(totals) as (keyof Totals)[]).filter(
     (name) => totals[name] !== sealed[name],
   )
   if (differing.length > 0) {
-    throw new Error(`The lines of ${batch.id} do not come to its ${differing.join(', ')}`)
+    throw new Error(`The lines of ${batch.id} do not add up to its ${differing.join(', ')}`)
   }
 }

@@ -1,67 +1,58 @@
 import type { Bank, BankIdentifier, CustomerAccount } from '../../domain/banks/bank.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { environment } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { read, readCollection, type Write } from '../table.ts'
+import { find, type Item, readCollection, type Write } from '../table.ts'
 
-/** Money is never taken by play: without the sandbox's bank, a bank that names it has none. */
-const fromBankItem = (item: Record<string, unknown>): Bank => {
+/** Removes the simulated connector where the stage does not allow it: money must be real there. */
+const fromBankItem = (item: Item): Bank => {
   const bank = settingsIn<Bank>(item)
-  const isPlayed = bank.connector === 'sandbox' && !environment.sandboxBank
-  return isPlayed ? { ...bank, connector: 'none' } : bank
+  const isSimulated = bank.connector === 'sandbox' && !environment.sandboxBank
+  return isSimulated ? { ...bank, connector: 'none' } : bank
 }
 
 const banks = ttlCache<ReadonlyMap<string, Bank>>({ entriesMax: 1 })
 
-/** Every bank by its identifier; one short item collection, remembered by a warm function. */
+/** Returns all banks by identifier, cached by a warm function. */
 export const allBanks = async (now: Date): Promise<ReadonlyMap<string, Bank>> => {
-  const known = await banks.get(
+  const cached = await banks.get(
     'all',
     { now, seconds: environment.cacheSeconds },
     async () => new Map((await listBanks()).map((bank) => [bank.identifier, bank])),
   )
-  return known ?? new Map()
+  return cached ?? new Map()
 }
 
-/** Every bank as it stands now, by identifier. */
+/** Lists all banks by identifier, strongly consistent. */
 export const listBanks = async (): Promise<Bank[]> =>
   (await readCollection(keys.banks.pk)).map(fromBankItem)
 
-/** One bank as it stands now. */
-export const findBank = async (identifier: string): Promise<Bank | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.bank(identifier))
-  return item && fromBankItem(item)
-}
+/** Reads one bank, strongly consistent. */
+export const findBank = (identifier: string): Promise<Bank | undefined> =>
+  find(keys.bank(identifier), fromBankItem)
 
 /**
- * Writes what `change` makes of a bank as it stands: see {@link changeSettings}.
+ * Changes a bank: see {@link changeSettings}.
  * @param alongside writes in the same transaction: connector settings, the record of the change
  */
 export const changeBank = <C extends Bank | Refusal | undefined>(
   identifier: BankIdentifier,
-  change: (before: Bank | undefined) => C | Promise<C>,
-  alongside?: (before: Bank | undefined, after: Bank) => readonly Write[],
-): Promise<C> =>
-  changeSettings(
-    keys.bank(identifier),
-    { entity: 'bank', from: fromBankItem, to: (bank) => bank },
-    change,
-    alongside,
-  )
-
-/** The account of a phone number at one bank. */
-export const findAccount = async (
-  phone: string,
-  bank: string,
-): Promise<CustomerAccount | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.account(phone, bank))
-  return item && settingsIn<CustomerAccount>(item)
+  change: (previous: Bank | undefined) => C | Promise<C>,
+  alongside: (previous: Bank | undefined, next: Bank) => readonly Write[],
+  runtime: Runtime,
+): Promise<C> => {
+  const form = { entity: 'bank', from: fromBankItem, to: (bank: Bank) => bank }
+  return changeSettings(keys.bank(identifier), form, change, alongside, runtime)
 }
 
-/** All accounts of a phone number. */
+/** Reads the account of a phone number at one bank. */
+export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
+  find(keys.account(phone, bank), settingsIn<CustomerAccount>)
+
+/** Lists all accounts of a phone number. */
 export const listAccounts = async (
   phone: PhoneNumber,
 ): Promise<{ bank: string; account: CustomerAccount }[]> => {
@@ -73,24 +64,27 @@ export const listAccounts = async (
   }))
 }
 
-/** Links an account in place of an earlier one: see {@link changeSettings}. */
+/** Links an account, in place of an earlier one: see {@link changeSettings}. */
 export const putAccount = (
   phone: string,
   bank: string,
   account: CustomerAccount,
-  alongside?: (before: CustomerAccount | undefined, after: CustomerAccount) => readonly Write[],
+  alongside: (previous: CustomerAccount | undefined, next: CustomerAccount) => readonly Write[],
+  runtime: Runtime,
 ): Promise<CustomerAccount> =>
   changeSettings(
     keys.account(phone, bank),
-    { entity: 'account', from: settingsIn<CustomerAccount>, to: (one) => one },
+    { entity: 'account', from: settingsIn<CustomerAccount>, to: (stored) => stored },
     () => account,
     alongside,
+    runtime,
   )
 
-/** @returns false when there was none */
+/** Removes the link to an account. Returns false when it did not exist. */
 export const removeAccount = (
   phone: string,
   bank: string,
-  alongside: (before: CustomerAccount) => readonly Write[] = () => [],
+  alongside: (previous: CustomerAccount) => readonly Write[],
+  runtime: Runtime,
 ): Promise<boolean> =>
-  removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside)
+  removeSettings(keys.account(phone, bank), settingsIn<CustomerAccount>, alongside, runtime)

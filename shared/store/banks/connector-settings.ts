@@ -1,34 +1,31 @@
 import type { BankIdentifier, ConnectorSettings } from '../../domain/banks/bank.ts'
+import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
-import { read, tableName, withoutKeys } from '../table.ts'
+import { find, putWrite, tableName, withoutKeys } from '../table.ts'
 
-/** Where a bank is reached; read afresh for every submission, so a change holds at once. */
-export const findConnectorSettings = async (
+/** Reads a bank's URL and secret, uncached, so that a change takes effect immediately. */
+export const findConnectorSettings = (
   bank: BankIdentifier,
-): Promise<ConnectorSettings | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.connector(bank))
-  if (!item) return undefined
-  const settings = withoutKeys<ConnectorSettings>(item)
-  return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
-}
+): Promise<ConnectorSettings | undefined> =>
+  find(keys.connector(bank), async (item) => {
+    const settings = withoutKeys<ConnectorSettings>(item)
+    return { ...settings, secret: await unseal(settings.secret, ownerOf(bank)) }
+  })
 
-/** To be written in one transaction with the bank: who changes them changes it too. */
-export const connectorWrite = async (bank: BankIdentifier, settings: ConnectorSettings) => ({
-  Put: {
-    TableName: tableName(),
-    Item: {
-      ...keys.connector(bank),
-      entity: 'connector',
-      ...settings,
-      secret: await seal(settings.secret, ownerOf(bank)),
-    },
-  },
-})
+/** Returns the write of connector settings, for the transaction that changes the bank. */
+export const connectorWrite = async (
+  bank: BankIdentifier,
+  settings: ConnectorSettings,
+  runtime: Pick<Runtime, 'randomBytes'>,
+) => {
+  const secret = await seal(settings.secret, ownerOf(bank), runtime)
+  return putWrite({ ...keys.connector(bank), entity: 'connector', ...settings, secret })
+}
 
 export const connectorRemoval = (bank: BankIdentifier) => ({
   Delete: { TableName: tableName(), Key: keys.connector(bank) },
 })
 
-/** Never the id of a provider, whose webhook secrets are sealed under the same key. */
+/** Differs from every provider id: webhook secrets are sealed with the same key. */
 const ownerOf = (bank: BankIdentifier): string => keys.connector(bank).pk

@@ -1,46 +1,45 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { aboveDailyLimit } from '../../domain/debits/charge.ts'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
-import { expiresAt, read, table, tableName } from '../table.ts'
+import { expiresAt, isNew, putWrite, read, table, tableName, type Write } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
-import { findDayTotal } from './day-totals.ts'
 import { toDebitItem } from './debit-item.ts'
 
-/** The day total outlives every clock and every audit of its day by far, then cleans itself up. */
-const DAY_TOTAL_SECONDS = 400 * 86_400
+/** A day total expires long after the timeouts and audits of its day. */
+const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 
-/** What a charge came to: a new debit, or one that the provider's reference already names. */
 export type CreateResult =
   | { kind: 'opened'; debit: Debit }
+  /** The provider's reference names another debit. */
   | { kind: 'existing'; reference: Reference; sameRequest: boolean }
-  /** The reference or the uuid is taken: draw new ones. */
+  /** The reference or the uuid is taken. */
   | { kind: 'collision' }
 
-// Where the writes of a charge stand; a cancelled transaction names its reasons by position. The
-// claim on the provider's reference, at 1, is read whatever else is named.
+// Positions of the writes of a charge. Position 1, the claim on the provider's reference, is always read.
 const DEBIT = 0
 const UUID = 2
 const DAY_TOTAL = 3
 
 type NewDebit = {
   debit: Debit
-  /** Text that is equal exactly for equal requests. */
+  /** Text that is equal for equal requests only. */
   fingerprint: string
-  /** The provider's limit per UTC day; undefined: there is none. */
+  /** The provider's limit per UTC day; undefined: no limit. */
   dailyLimit: Pesewas | undefined
 }
 
 /**
- * Writes a new debit, its claim on the provider's reference, its uuid pointer and its share of the
- * day total: all or nothing.
- * @returns 400/3005 when the amount does not fit what is left of the daily limit
+ * Writes a new debit, its claim on the provider's reference, its uuid pointer and its amount in the
+ * day total in one transaction.
+ * @returns 400/3005 when the amount exceeds the rest of the daily limit (docs/api.md#daily-limit)
  */
 export const createDebit = async (
   opening: NewDebit,
@@ -48,15 +47,11 @@ export const createDebit = async (
 ): Promise<CreateResult | Refusal> => {
   const { debit } = opening
   try {
-    await withConflictRetries(runtime, () =>
-      table.send(
-        new TransactWriteCommand({
-          // A repeat after a lost answer is the same command.
-          ClientRequestToken: tokenOf(opening),
-          TransactItems: creationWrites(opening),
-        }),
-      ),
-    )
+    // The token lets DynamoDB detect a repeated command after a lost response.
+    const ClientRequestToken = tokenOf(opening)
+    const TransactItems = creationWrites(opening)
+    const input = { ClientRequestToken, TransactItems }
+    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)
     return { kind: 'opened', debit }
   } catch (error) {
     if (error instanceof TransactionCanceledException) return explainCancelled(opening, error)
@@ -69,43 +64,31 @@ const TOKEN_LENGTH_MAX = 36
 const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
   sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
 
-const creationWrites = (opening: NewDebit): TransactWriteCommandInput['TransactItems'] => {
+const creationWrites = (opening: NewDebit): Write[] => {
   const { facts } = opening.debit
-  const TableName = tableName()
-  const isNew = 'attribute_not_exists(pk)'
   return [
-    { Put: { TableName, Item: toDebitItem(opening.debit), ConditionExpression: isNew } },
-    {
-      Put: {
-        TableName,
-        Item: {
-          ...keys.partnerReference(facts.provider, facts.partnerReference),
-          reference: facts.reference,
-          request: sha256(opening.fingerprint),
-        },
-        ConditionExpression: isNew,
+    putWrite(toDebitItem(opening.debit), isNew),
+    putWrite(
+      {
+        ...keys.partnerReference(facts.provider, facts.partnerReference),
+        reference: facts.reference,
+        request: sha256(opening.fingerprint),
       },
-    },
-    {
-      Put: {
-        TableName,
-        // With the facts, a bank's report is judged without another read; metadata is no part of
-        // the judgement, unless the report brings some itself.
-        Item: { ...facts, metadata: undefined, ...keys.uuid(facts.uuid) },
-        ConditionExpression: isNew,
-      },
-    },
+      isNew,
+    ),
+    // The facts save a read when the bank reports. Only metadata is not needed then.
+    putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, isNew),
     ...dayTotalWrite(opening),
   ]
 }
 
-/** An amount over the whole limit can never fit, also where no total stands yet. */
+/** Rejects an amount above the whole limit also where no total exists. */
 const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
   amount <= dailyLimit
     ? 'attribute_not_exists(amountTotal) OR amountTotal <= :room'
     : 'amountTotal <= :room'
 
-const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit) => {
+const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): Write[] => {
   if (facts.countedOn === undefined) return []
   return [
     {
@@ -113,12 +96,10 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit) => {
         TableName: tableName(),
         Key: keys.dayTotal(facts.provider, facts.countedOn),
         UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
-        ...(dailyLimit === undefined
-          ? {}
-          : { ConditionExpression: fits(facts.amount, dailyLimit) }),
+        ...(dailyLimit !== undefined && { ConditionExpression: fits(facts.amount, dailyLimit) }),
         ExpressionAttributeValues: {
           ':amount': facts.amount,
-          ...(dailyLimit === undefined ? {} : { ':room': dailyLimit - facts.amount }),
+          ...(dailyLimit !== undefined && { ':room': dailyLimit - facts.amount }),
           ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
         },
       },
@@ -127,8 +108,7 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit) => {
 }
 
 /**
- * A repeat is told before anything else: what exists already is neither limited again nor in the
- * way of itself, whichever condition DynamoDB named.
+ * Checks for a replay first, so that an existing debit is never rejected by limits or by its own keys.
  */
 const explainCancelled = async (
   opening: NewDebit,
@@ -141,14 +121,13 @@ const explainCancelled = async (
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
   const { provider, countedOn } = opening.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
-  // The refusal shows the rest of the limit, as it is now.
   const total = (await findDayTotal(provider, countedOn)) ?? 0
   return aboveDailyLimit(pesewas(Math.max(0, (opening.dailyLimit ?? 0) - total)), countedOn)
 }
 
 /**
- * The answer to the write was lost: what the table says now is the truth. A write that is still on
- * its way is found by the next try, which carries the same partner_reference.
+ * Reads the outcome of a write whose response was lost. If the write is still in flight, the caller's
+ * retry with the same partner_reference finds it.
  */
 const confirmUnknown = async (
   opening: NewDebit,
@@ -173,7 +152,6 @@ const resultOfClaim = (opening: NewDebit, claim: Claim): CreateResult =>
 const findClaim = ({ facts }: Debit): Promise<Claim | undefined> =>
   read<Claim>(keys.partnerReference(facts.provider, facts.partnerReference))
 
-/** What a provider's reference names already, if anything. */
 export const findByPartnerReference = async (
   provider: ProviderId,
   partnerReference: string,
@@ -182,3 +160,10 @@ export const findByPartnerReference = async (
   const claim = await read<Claim>(keys.partnerReference(provider, partnerReference))
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }
+
+/** Returns the counted pesewas of a provider and UTC day; undefined without a counter. */
+export const findDayTotal = async (
+  provider: ProviderId,
+  day: string,
+): Promise<number | undefined> =>
+  (await read<{ amountTotal?: number }>(keys.dayTotal(provider, day)))?.amountTotal

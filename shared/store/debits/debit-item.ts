@@ -12,9 +12,9 @@ import { withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /**
- * How a debit is written down. Short where it is repeated (history entries keep milliseconds and
- * leave out what they share with the entry before), because a write costs by the kilobyte.
- * Metadata is one JSON string, so its depth and its numbers are nobody's limit.
+ * The stored form of a debit. History entries are short, because a write costs by the kilobyte: they
+ * omit what they share with the previous entry. Metadata is JSON text, so that DynamoDB limits neither
+ * its depth nor its numbers.
  */
 
 type WrittenChanges = Omit<Changes, 'metadata'> & { metadata?: string }
@@ -35,7 +35,7 @@ export type DebitItem = Omit<Facts, 'metadata'> & {
   byStatus: string
   byCustomer: string
   byTime: string
-  /** Until it has come to its end and all that follows is seen to, somebody looks after it. */
+  /** Present while the sweep or settlement must check the debit. */
   work?: string
   due?: string
   metadata?: string
@@ -47,34 +47,33 @@ export type DebitItem = Omit<Facts, 'metadata'> & {
   adjustedIn?: BatchId
 }
 
-/** @param before the entry it follows, whose cause it may share */
-export const writeEntry = (entry: Entry, before?: Entry): WrittenEntry => {
+/** @param previous the entry before it, whose time and cause it may share */
+export const writeEntry = (entry: Entry, previous?: Entry): WrittenEntry => {
+  const { generation = 1 } = entry
   const { metadata, ...plain } = entry.changes
-  const set = { ...plain, ...(metadata ? { metadata: JSON.stringify(metadata) } : {}) }
+  const set = { ...plain, ...(metadata && { metadata: JSON.stringify(metadata) }) }
   return {
     type: entry.type,
-    ...(entry.at.getTime() === before?.at.getTime() ? {} : { at: entry.at.getTime() }),
-    ...(entry.by === before?.by ? {} : { by: entry.by }),
-    ...(entry.requestId === before?.requestId ? {} : { rid: entry.requestId }),
-    ...writeGeneration(entry),
-    ...(Object.keys(set).length > 0 ? { set } : {}),
+    ...(entry.at.getTime() !== previous?.at.getTime() && { at: entry.at.getTime() }),
+    ...(entry.by === previous?.by ? {} : { by: entry.by }),
+    ...(entry.requestId !== previous?.requestId && { rid: entry.requestId }),
+    ...(generation > 1 && { gen: generation }),
+    ...(Object.keys(set).length > 0 && { set }),
   }
 }
-
-const writeGeneration = ({ generation = 1 }: Entry) => (generation > 1 ? { gen: generation } : {})
 
 const readEntries = (written: readonly WrittenEntry[]): Entry[] => {
   const entries: Entry[] = []
   for (const { type, at, by, rid, gen, set } of written) {
-    const before = entries.at(-1)
+    const previous = entries.at(-1)
     const { metadata, ...plain } = set ?? {}
     entries.push({
       type,
-      at: at === undefined ? (before?.at ?? new Date(0)) : new Date(at),
-      by: by ?? before?.by ?? '',
-      requestId: rid ?? before?.requestId ?? '',
-      ...(gen ? { generation: gen } : {}),
-      changes: { ...plain, ...(metadata ? { metadata: JSON.parse(metadata) } : {}) },
+      at: at === undefined ? (previous?.at ?? new Date(0)) : new Date(at),
+      by: by ?? previous?.by ?? '',
+      requestId: rid ?? previous?.requestId ?? '',
+      ...(gen && { generation: gen }),
+      changes: { ...plain, ...(metadata && { metadata: JSON.parse(metadata) }) },
     })
   }
   return entries
@@ -87,12 +86,11 @@ export const writeApproval = ({ at, by, requestId }: Cause) => ({
 })
 
 /**
- * Where a debit is looked for after a move: one that was completed, or was reversed when it was
- * settled already, waits for settlement; any other that came to its end is looked at once more.
+ * Returns the place of a debit in the work index after a transition. A completed debit, or a settled
+ * one that was reversed, waits for settlement. The sweep checks all others one last time.
  */
 export const workAfter = (debit: Debit): { work: string; due: string } => {
   const { facts, status, settledIn } = debit
-  // The time that settlement goes by: a history does not run backwards, though clocks differ.
   const { updatedAt } = stateAt(debit)
   return status === 'completed' || (status === 'reversed' && settledIn)
     ? { work: keys.unsettled(facts.provider), due: updatedAt.toISOString() }
@@ -111,27 +109,29 @@ export const toDebitItem = (debit: Debit): DebitItem => {
     byTime: keys.byTime(createdAt, facts.reference),
     ...dueAttributes(facts.reference, createdAt),
     ...plain,
-    ...(Object.keys(metadata).length > 0 ? { metadata: JSON.stringify(metadata) } : {}),
+    ...(Object.keys(metadata).length > 0 && { metadata: JSON.stringify(metadata) }),
     status,
     version,
-    history: history.map((entry, n) => writeEntry(entry, history[n - 1])),
-    ...(debit.approval ? { approval: writeApproval(debit.approval) } : {}),
+    history: history.map((entry, index) => writeEntry(entry, history[index - 1])),
+    ...(debit.approval && { approval: writeApproval(debit.approval) }),
   }
 }
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
-    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity'>>(item)
-  const { byStatus, byCustomer, byTime, work, due, ...plain } = rest
+    withoutKeys<Omit<DebitItem, 'pk' | 'sk' | 'entity' | 'byStatus' | 'byTime' | 'work' | 'due'>>(
+      item,
+    )
+  const { byCustomer, ...plain } = rest
   return {
     facts: { ...plain, metadata: metadata ? JSON.parse(metadata) : {} },
     status,
     version,
     history: readEntries(history),
-    ...(approval
-      ? { approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid } }
-      : {}),
-    ...(settledIn ? { settledIn } : {}),
-    ...(adjustedIn ? { adjustedIn } : {}),
+    ...(approval && {
+      approval: { at: new Date(approval.at), by: approval.by, requestId: approval.rid },
+    }),
+    ...(settledIn && { settledIn }),
+    ...(adjustedIn && { adjustedIn }),
   }
 }

@@ -17,11 +17,11 @@ import { queryAll, queryPages } from '../table.ts'
 import { findDebits, type Unreadable } from './debits.ts'
 
 /**
- * Lists of debits, newest first. An index selects the debits, a little late; the debits themselves
- * are read from the table, and those that no longer match are left out.
+ * Lists of debits, newest first (docs/api.md#lists). An index, which may lag, selects the debits; the
+ * table has their current state, and debits that no longer match are omitted.
  */
 
-/** The position of a debit in its lists. */
+/** Returns the position of a debit in its lists. */
 export const positionOf = (debit: Debit): string =>
   keys.byTime(stateAt(debit).createdAt, debit.facts.reference)
 
@@ -30,7 +30,7 @@ const referenceAt = (position: string): Reference =>
 
 export type DebitPage = {
   debits: Debit[]
-  /** The position after which the next page begins; null: none follows. */
+  /** The position that the next page follows; null: the last page. */
   next: string | null
 }
 
@@ -43,23 +43,23 @@ const readPage = async (
   const rest = before === undefined ? lists : lists.flatMap((list) => cutAt(list, before))
   const { positions, next } = await readMerged(rest, slice)
   const references = positions.map(referenceAt)
-  const found = await findDebits(references, unreadable)
-  const debits = references.flatMap((reference) => found.get(reference) ?? [])
+  const byReference = await findDebits(references, unreadable)
+  const debits = references.flatMap((reference) => byReference.get(reference) ?? [])
   return { debits: debits.filter(isMatch), next }
 }
 
 const listsOf = (provider: ProviderId, { status, from, to }: DebitFilter): List[] =>
   statuses
-    .filter((one) => status === undefined || one === status)
-    .map((one) => ({
+    .filter((listed) => status === undefined || listed === status)
+    .map((listed) => ({
       index: 'by-status',
-      key: keys.byStatus(provider, one),
+      key: keys.byStatus(provider, listed),
       from: from?.toISOString(),
-      // A position continues after its millisecond, so those of this millisecond sort after it.
+      // Positions of this millisecond are longer, so they sort after it.
       until: to?.toISOString(),
     }))
 
-/** A page of a provider's debits. @param unreadable takes those that cannot be shown */
+/** Lists a page of a provider's debits. */
 export const listDebits = (
   provider: ProviderId,
   filter: DebitFilter,
@@ -85,7 +85,7 @@ const customerLists = ({ bank, phone, status }: CustomerFilter): List[] => {
   return [status === 'all' ? list : { ...list, status }]
 }
 
-/** A page of a customer's debits; it is short when it ends at the bound of examined entries. */
+/** Lists a page of a customer's debits. It is short if it reaches the bound of examined entries. */
 export const listByCustomer = (
   filter: CustomerFilter,
   place: PagePlace,
@@ -98,7 +98,7 @@ export const listByCustomer = (
     unreadable,
   )
 
-/** Counts and sums a customer's debits from the index alone. */
+/** Counts and sums a customer's debits in the index. */
 export const sumByCustomer = async (
   filter: CustomerFilter,
 ): Promise<Count & { amount: Pesewas }> => {
@@ -115,8 +115,8 @@ export const sumByCustomer = async (
 }
 
 /**
- * References of a provider's debits in one status, in the order of their creation.
- * @returns at most `limit` of them, and the position after which the next begin; null: none follow
+ * Lists references of a provider's debits in one status, in the order of their creation.
+ * @returns at most `limit` of them, and the position that the next ones follow; null: no more
  */
 export const listCreated = async (
   provider: ProviderId,
@@ -124,29 +124,31 @@ export const listCreated = async (
   { from, before, after, limit }: { from: Date; before: Date; after?: string; limit: number },
 ): Promise<{ references: Reference[]; next: string | null }> => {
   const [list] = listsOf(provider, { status, from, to: before })
-  if (!list) throw new Error(`There is no list ${status}`)
+  if (!list) throw new Error(`Unknown list ${status}`)
   const entries = await queryAll({
-    ...queryOf({ ...list, ...(after ? { from: after } : {}) }),
+    ...queryOf({ ...list, ...(after && { from: after }) }),
     ScanIndexForward: true,
-    // One more shows whether others follow; the list begins with the position itself.
+    // The list starts with the position `after`; one more entry shows whether others follow.
     Limit: limit + 2,
   })
-  const positions = entries.map(({ byTime }) => String(byTime)).filter((one) => one !== after)
-  const shown = positions.slice(0, limit)
-  const next = positions.length > limit ? (shown.at(-1) ?? null) : null
-  return { references: shown.map(referenceAt), next }
+  const positions = entries
+    .map(({ byTime }) => String(byTime))
+    .filter((position) => position !== after)
+  const page = positions.slice(0, limit)
+  const next = positions.length > limit ? (page.at(-1) ?? null) : null
+  return { references: page.map(referenceAt), next }
 }
 
-type Created = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
+type CreationSpan = { from: Date; before: Date; pageSize: number; statuses?: readonly Status[] }
 
 /**
- * The debits of a provider that were created in a span, each once. Their lists are read in the
- * order of the lifecycle: one that moves on meanwhile is found in a later list, or in both.
- * @param known what was found before; a reference each, so a long day takes some megabytes
+ * Lists the debits of a provider that were created in a span, each once. It reads their lists in the
+ * order of the lifecycle, so that a debit that changes its status during the read is not missed.
+ * @param known the references that were listed before; a long day has some megabytes of them
  */
 export async function* createdWithin(
   provider: ProviderId,
-  { from, before: to, pageSize: Limit, statuses: selected = statuses }: Created,
+  { from, before: to, pageSize: Limit, statuses: selected = statuses }: CreationSpan,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
   const lists = selected.flatMap((status) => listsOf(provider, { status, from, to }))

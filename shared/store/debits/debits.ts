@@ -3,16 +3,14 @@ import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/
 import type { Reference, Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
-import { read, readMany, withoutKeys } from '../table.ts'
+import { find, read, readMany, withoutKeys } from '../table.ts'
 import { fromDebitItem } from './debit-item.ts'
 
-/** The debit as it stands, strongly consistent. */
-export const findDebit = async (reference: Reference): Promise<Debit | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.debit(reference))
-  return item && fromDebitItem(item)
-}
+/** Reads a debit, strongly consistent. */
+export const findDebit = (reference: Reference): Promise<Debit | undefined> =>
+  find(keys.debit(reference), fromDebitItem)
 
-/** Takes a debit whose item cannot be read. */
+/** Handles a debit whose item cannot be parsed. */
 export type Unreadable = (reference: Reference, error: Error) => void
 
 const rethrow: Unreadable = (_, error) => {
@@ -20,8 +18,8 @@ const rethrow: Unreadable = (_, error) => {
 }
 
 /**
- * Reads many debits at once, strongly consistent; what does not exist is left out.
- * @param unreadable takes each debit whose item cannot be read, so that it hides no other
+ * Reads many debits, strongly consistent, without those that do not exist.
+ * @param unreadable handles each debit that cannot be parsed, so that the others are returned
  */
 export const findDebits = async (
   references: readonly Reference[],
@@ -33,7 +31,7 @@ export const findDebits = async (
     const reference = String(item.pk).slice('DEBIT#'.length) as Reference
     try {
       const debit = fromDebitItem(item)
-      // A history that cannot be replayed is unreadable as well.
+      // Throws if the history cannot be replayed.
       stateAt(debit)
       debits.set(reference, debit)
     } catch (error) {
@@ -43,7 +41,7 @@ export const findDebits = async (
   return debits
 }
 
-/** The same, for a provider: what belongs to another does not exist. */
+/** Reads a debit of a provider. Debits of other providers do not exist (docs/api.md#not-found). */
 export const findProviderDebit = async (
   provider: ProviderId,
   reference: Reference,
@@ -52,7 +50,7 @@ export const findProviderDebit = async (
   return debit?.facts.provider === provider ? debit : undefined
 }
 
-/** The debit that a provider's own reference names, strongly consistent. */
+/** Finds the debit of a provider's own reference, strongly consistent. */
 export const findByOwnReference = async (
   provider: ProviderId,
   partnerReference: string,
@@ -64,14 +62,14 @@ export const findByOwnReference = async (
 }
 
 /**
- * What a bank's uuid points to, by the copy of its facts that the pointer holds: one read. The
- * state is presumed, and whoever writes by it is told when it was another.
+ * Finds a debit by its uuid at the bank in one read, from the copy of its facts in the pointer. Its
+ * state is assumed: every write must be conditional on it.
  */
 export const findBankDebitByUuid = async (
   bank: BankIdentifier,
   uuid: Uuid,
 ): Promise<Debit | undefined> => {
   const pointer = await read<Record<string, unknown>>(keys.uuid(uuid))
-  const presumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
-  return presumed?.facts.bank.identifier === bank ? presumed : undefined
+  const assumed = pointer && assumeProcessing(withoutKeys<Omit<Facts, 'metadata'>>(pointer))
+  return assumed?.facts.bank.identifier === bank ? assumed : undefined
 }

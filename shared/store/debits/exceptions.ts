@@ -1,34 +1,37 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ReportException } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { real } from '../../runtime.ts'
+import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import {
+  type Item,
+  keyOf,
+  putWrite,
   queryPages,
   readCollection,
   readMany,
+  type Span,
+  spanQuery,
   table,
   tableName,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
-/** Rejected bank reports and failed refunds: one record for each, in a list of open and a list of resolved ones. */
+/**
+ * Records of rejected bank reports and failed refunds, in a list of open and a list of resolved ones
+ * (docs/api.md#exceptions).
+ */
 
-type Listed = { byStatus: string; byTime: string }
-type Item = Omit<ReportException, 'at'> & { at: string } & Listed
-
-const fromItem = (item: Record<string, unknown>): ReportException => {
-  const { byStatus, byTime, at, ...exception } = withoutKeys<Item>(item)
-  return { ...exception, at: new Date(at) }
-}
+const fromItem = (item: Item): ReportException =>
+  fromStored<ReportException>(withoutKeys(item), ['at'])
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception.reference, exception.requestId),
   entity: 'exception',
-  ...exception,
-  at: exception.at.toISOString(),
+  ...toStored(exception),
   byStatus: keys.exceptions('open'),
   byTime: keys.byTime(exception.at, exception.reference),
 })
@@ -38,11 +41,9 @@ export const putException = async (exception: ReportException): Promise<void> =>
 }
 
 /** Returns the write of an exception, for the transaction of its cause. */
-export const exceptionWrite = (exception: ReportException) => ({
-  Put: { TableName: tableName(), Item: itemOf(exception) },
-})
+export const exceptionWrite = (exception: ReportException) => putWrite(itemOf(exception))
 
-/** The exceptions of one debit, in the order of their request ids. */
+/** Lists the exceptions of one debit, in the order of their request ids. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> => {
   const { pk, prefix } = keys.exceptionsOf(reference)
   return (await readCollection(pk, prefix)).map(fromItem)
@@ -50,32 +51,16 @@ export const findExceptions = async (reference: Reference): Promise<ReportExcept
 
 export type ExceptionStatus = 'open' | 'resolved'
 
-type Span = { from: Date; before: Date }
-
 const PAGE_SIZE = 100
 
-const inSpan = (status: ExceptionStatus, { from, before }: Span) => ({
-  IndexName: 'by-status',
-  KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :before',
-  ExpressionAttributeValues: {
-    ':list': keys.exceptions(status),
-    ':from': from.toISOString(),
-    ':before': before.toISOString(),
-  },
-  ScanIndexForward: false,
-  Limit: PAGE_SIZE,
-})
-
-/**
- * Exceptions of one status, newest first, page by page. The index may be late, so a new or a
- * newly resolved exception appears after a moment.
- */
+/** Lists exceptions of one status, newest first. The index may lag behind new and resolved ones. */
 export async function* exceptionPages(
   status: ExceptionStatus,
   span: Span = { from: new Date(0), before: new Date('9999-01-01') },
 ): AsyncGenerator<ReportException[]> {
-  for await (const page of queryPages(inSpan(status, span))) {
-    const items = await readMany(page.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+  const query = spanQuery(keys.exceptions(status), span)
+  for await (const page of queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
+    const items = await readMany(page.map(keyOf))
     yield items.map(fromItem).sort((one, other) => other.at.getTime() - one.at.getTime())
   }
 }
@@ -83,13 +68,14 @@ export async function* exceptionPages(
 type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
 
 /**
- * Marks an open exception as resolved. An exception that is resolved stays as it is.
+ * Marks an open exception as resolved; a resolved one is unchanged.
  * @param alongside writes in the same transaction, such as the record of the change
  */
 export const resolveException = async (
   { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,
-  alongside: readonly Write[] = [],
+  alongside: readonly Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<void> => {
   const Update = {
     TableName: tableName(),
@@ -103,6 +89,5 @@ export const resolveException = async (
       ':resolved': keys.exceptions('resolved'),
     },
   }
-  const TransactItems = [{ Update }, ...alongside]
-  await transact(TransactItems, real)
+  await transact([{ Update }, ...alongside], runtime)
 }

@@ -1,30 +1,28 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Refund } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { fromIso, iso } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { putWith } from '../settings.ts'
 import {
-  conditionMet,
+  find,
+  type Item,
+  isNew,
+  putWrite,
   queryPages,
-  read,
   readMany,
-  table,
-  tableName,
+  type Span,
+  spanQuery,
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { transact, withConflictRetries } from '../transactions.ts'
+import { fromStored, toStored } from '../times.ts'
+import { withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 
-/** Refunds: one item per debit, next to it. */
+/** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
 
-type Times = 'createdAt' | 'processedAt' | 'completedAt' | 'failedAt'
-type Index = 'work' | 'due' | 'byStatus' | 'byTime'
-type Item = Omit<Refund, Times | 'failed'> &
-  Record<Times, string | null> &
-  Record<Index, unknown> & { failed: { uuid: Refund['uuid']; failedAt: string; failure: string }[] }
+const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
 /** The sweep sends a refund again until the bank has given its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
@@ -38,98 +36,67 @@ const itemOf = (refund: Refund) => ({
   ...workOf(refund),
   byStatus: keys.refunds(refund.status === 'completed' ? 'completed' : 'due'),
   byTime: keys.byTime(refund.completedAt ?? refund.createdAt, refund.reference),
-  ...refund,
-  createdAt: refund.createdAt.toISOString(),
-  processedAt: iso(refund.processedAt),
-  completedAt: iso(refund.completedAt),
-  failedAt: iso(refund.failedAt),
-  failed: refund.failed.map((one) => ({ ...one, failedAt: one.failedAt.toISOString() })),
+  ...toStored(refund),
+  failed: refund.failed.map(toStored),
 })
 
-export const fromRefundItem = (item: Record<string, unknown>): Refund => {
-  const { work, due, byStatus, byTime, ...refund } = withoutKeys<Item>(item)
-  return {
-    ...refund,
-    createdAt: new Date(refund.createdAt ?? 0),
-    processedAt: fromIso(refund.processedAt),
-    completedAt: fromIso(refund.completedAt),
-    failedAt: fromIso(refund.failedAt),
-    failed: refund.failed.map((one) => ({ ...one, failedAt: new Date(one.failedAt) })),
-  }
+export const fromRefundItem = (item: Item): Refund => {
+  const refund = fromStored<Refund>(withoutKeys(item), TIMES)
+  const failed = refund.failed.map((attempt) =>
+    fromStored<Refund['failed'][number]>(attempt, ['failedAt']),
+  )
+  return { ...refund, failed }
 }
 
-export const findRefund = async (reference: Reference): Promise<Refund | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.refund(reference))
-  return item && fromRefundItem(item)
-}
+export const findRefund = (reference: Reference): Promise<Refund | undefined> =>
+  find(keys.refund(reference), fromRefundItem)
 
-/** The refunds of many debits, in no order. */
+/** Reads the refunds of many debits, in no order. */
 export const findRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
   (await readMany(references.map(keys.refund))).map(fromRefundItem)
 
-/** Returns the refund of a debit; only reversed and failed debits can have one. */
+/** Reads the refund of a debit; only reversed and failed debits can have one. */
 export const findRefundOf = async ({ status, facts }: Debit): Promise<Refund | undefined> =>
   status === 'reversed' || status === 'failed' ? findRefund(facts.reference) : undefined
 
 /** Returns the write that creates a refund, for the transaction of its cause. */
-export const refundCreation = (refund: Refund): Write => ({
-  Put: {
-    TableName: tableName(),
-    Item: itemOf(refund),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
+export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew)
 
-/** Returns the write that replaces a refund if it stands as it was read. */
-export const refundReplacement = (before: Refund, after: Refund) => ({
-  Put: {
-    TableName: tableName(),
-    Item: itemOf({ ...after, version: before.version + 1 }),
-    ConditionExpression: '#version = :before',
+/** Returns the write that replaces a refund if it is unchanged. */
+export const refundReplacement = (previous: Refund, next: Refund) =>
+  putWrite(itemOf({ ...next, version: previous.version + 1 }), {
+    ConditionExpression: '#version = :previous',
     ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':before': before.version },
-  },
-})
+    ExpressionAttributeValues: { ':previous': previous.version },
+  })
 
 /**
  * Replaces a refund, with other writes in one transaction.
  * @returns undefined when another worker was first
  */
 export const replaceRefund = async (
-  before: Refund,
-  after: Refund,
+  previous: Refund,
+  next: Refund,
+  alongside: readonly Write[],
   runtime: Pick<Runtime, 'random' | 'pause'>,
-  alongside: readonly Write[] = [],
 ): Promise<Refund | undefined> => {
-  const write = refundReplacement(before, after)
-  const isWritten =
-    alongside.length === 0
-      ? await conditionMet(
-          withConflictRetries(runtime, () => table.send(new PutCommand(write.Put))),
-        )
-      : await transact([write, ...alongside], runtime)
-  return isWritten ? { ...after, version: before.version + 1 } : undefined
+  const { Put } = refundReplacement(previous, next)
+  const isWritten = await withConflictRetries(() => putWith(Put, alongside), runtime)
+  return isWritten ? { ...next, version: previous.version + 1 } : undefined
 }
 
+const PAGE_SIZE = 100
+
 /**
- * Refunds that are due by their creation, or completed ones by their completion, oldest first, page
- * by page. The index may be late.
+ * Lists open and failed refunds by their creation, or completed ones by their completion, oldest
+ * first. The index may lag.
  */
 export async function* refundPages(
   list: 'due' | 'completed',
-  { from, before }: { from: Date; before: Date },
+  span: Span,
 ): AsyncGenerator<Refund[]> {
-  const pages = queryPages({
-    IndexName: 'by-status',
-    KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :before',
-    ExpressionAttributeValues: {
-      ':list': keys.refunds(list),
-      ':from': from.toISOString(),
-      ':before': before.toISOString(),
-    },
-    Limit: 100,
-  })
-  for await (const page of pages) {
+  const query = spanQuery(keys.refunds(list), span)
+  for await (const page of queryPages({ ...query, Limit: PAGE_SIZE })) {
     const references = page.map(({ pk }) => String(pk).slice('DEBIT#'.length) as Reference)
     const items = await readMany(references.map(keys.refund))
     yield items.map(fromRefundItem)

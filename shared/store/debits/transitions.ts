@@ -8,106 +8,106 @@ import { isOpen } from '../../domain/debits/lifecycle.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { optimistically } from '../optimistic.ts'
 import { table, tableName, type Write } from '../table.ts'
 import { failedConditions, transactionMet, withConflictRetries } from '../transactions.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
-/** Rivals for one debit are few: its bank, its clocks, an operator. */
-const RACES_MAX = 5
-
-type Decide = (now: Debit) => Debit | Refusal
+/** Returns the next state, the unchanged object to write nothing, or a refusal. */
+type Decide = (current: Debit) => Debit | Refusal
 type Jitter = Pick<Runtime, 'random' | 'pause'>
 /** Writes in the transaction of a transition, such as the record of an operator's change. */
-type OtherWrites = (before: Debit, after: Debit) => readonly Write[]
+type OtherWrites = (previous: Debit, next: Debit) => readonly Write[]
 
 /**
- * Judges a debit and writes the state that the judgement leads to, if the one it was judged by
- * still stands; else it is read and judged again, so the first write wins and the loser is told.
- * @param judge the next state, the very same debit where nothing is to be written, or a refusal
+ * Applies `decide` and writes the result if the debit is unchanged since it was read; otherwise reads
+ * it again and retries. The first write wins.
  */
-export const transition = async (
+export const transition = (
   debit: Debit,
-  judge: Decide,
+  decide: Decide,
   runtime: Jitter,
-  alongside: OtherWrites = () => [],
-): Promise<Debit | Refusal> => {
-  let now = debit
-  for (let race = 1; race <= RACES_MAX; race += 1) {
-    const after = judge(now)
-    if (after instanceof Refusal || after === now) return after
-    const committed = await commit(now, after, runtime, alongside)
-    if (committed) return committed
-    now = await reload(debit)
-  }
-  throw new Error(`Debit ${debit.facts.reference} changed ${RACES_MAX} times meanwhile`)
-}
+): Promise<Debit | Refusal> => transitionWith(debit, decide, () => [], runtime)
+
+/** Does the same as {@link transition}, with other writes in the same transaction. */
+export const transitionWith = (
+  debit: Debit,
+  decide: Decide,
+  alongside: OtherWrites,
+  runtime: Jitter,
+): Promise<Debit | Refusal> =>
+  optimistically(`Debit ${debit.facts.reference}`, async (race) => {
+    const current = race === 1 ? debit : await reload(debit)
+    const next = decide(current)
+    if (next instanceof Refusal || next === current) return next
+    return commit(current, next, alongside(current, next), runtime)
+  })
 
 /**
- * The same for a debit whose state is presumed. Where the presumption holds, that is one write;
- * where it does not, or leads to no write, the debit itself decides.
+ * Does the same for a debit whose state is assumed, in one write if the assumption is correct. The
+ * stored debit decides if it is wrong, or if nothing would be written.
  */
 export const transitionAssumed = async (
-  presumed: Debit,
-  judge: Decide,
+  assumed: Debit,
+  decide: Decide,
   runtime: Jitter,
 ): Promise<Debit | Refusal> => {
-  const after = judge(presumed)
+  const next = decide(assumed)
   const committed =
-    after instanceof Refusal || after === presumed
+    next instanceof Refusal || next === assumed
       ? undefined
-      : await commit(presumed, after, runtime)
-  return committed ?? transitionFresh(presumed, judge, runtime)
+      : await commit(assumed, next, [], runtime)
+  return committed ?? transitionFresh(assumed, decide, runtime)
 }
 
-/** The same, with the debit read before it is judged. */
+/** Does the same after reading the debit. */
 export const transitionFresh = async (
   debit: Debit,
-  judge: Decide,
+  decide: Decide,
   runtime: Jitter,
-): Promise<Debit | Refusal> => transition(await reload(debit), judge, runtime)
+): Promise<Debit | Refusal> => transition(await reload(debit), decide, runtime)
 
 const reload = async ({ facts }: Debit): Promise<Debit> => {
-  const found = await findDebit(facts.reference)
-  if (!found) throw new Error(`Debit ${facts.reference} is gone`)
-  return found
+  const debit = await findDebit(facts.reference)
+  if (!debit) throw new Error(`Debit ${facts.reference} is gone`)
+  return debit
 }
 
-/** @returns the debit as it was written; undefined when another write came first */
+/** Returns the written debit; undefined when another write was first. */
 const commit = async (
-  before: Debit,
-  after: Debit,
+  previous: Debit,
+  next: Debit,
+  others: readonly Write[],
   runtime: Jitter,
-  alongside: OtherWrites = () => [],
 ): Promise<Debit | undefined> => {
-  const others = alongside(before, after)
   try {
-    const written = await withConflictRetries(runtime, () => writeTransition(before, after, others))
-    return written ?? (await findCommitted(after))
+    const write = () => writeTransition(previous, next, others)
+    return (await withConflictRetries(write, runtime)) ?? (await findCommitted(next))
   } catch (error) {
-    // The answer may have been lost after the write was done.
-    const committed = await findCommitted(after)
+    // The write may have succeeded and its response was lost.
+    const committed = await findCommitted(next)
     if (committed) return committed
     throw error
   }
 }
 
-/** @returns undefined when the state it was judged by no longer stands */
+/** Returns undefined when the debit has changed since it was read. */
 const writeTransition = async (
-  before: Debit,
-  after: Debit,
+  previous: Debit,
+  next: Debit,
   others: readonly Write[],
 ): Promise<Debit | undefined> => {
-  const update = { TableName: tableName(), ...transitionExpression(before, after) }
-  const { countedOn } = after.facts
-  if (after.status === 'failed' && countedOn !== undefined) {
-    const outcome = await writeWithDayTotal(update, after.facts, countedOn, others)
-    if (outcome !== 'no day total') return outcome === 'written' ? reload(after) : undefined
+  const update = { TableName: tableName(), ...transitionExpression(previous, next) }
+  const { countedOn } = next.facts
+  if (next.status === 'failed' && countedOn !== undefined) {
+    const { kind } = await writeWithDayTotal(update, next.facts, countedOn, others)
+    if (kind !== 'no day total') return kind === 'written' ? reload(next) : undefined
   }
   if (others.length > 0) {
     const TransactItems = [{ Update: update }, ...others]
     const isWritten = await transactionMet(table.send(new TransactWriteCommand({ TransactItems })))
-    return isWritten ? reload(after) : undefined
+    return isWritten ? reload(next) : undefined
   }
   try {
     const { Attributes } = await table.send(
@@ -120,20 +120,20 @@ const writeTransition = async (
   }
 }
 
-// The order of the writes of a failure that gives its amount back.
+// The positions of the writes of a failure.
 const TRANSITION = 0
 const DAY_TOTAL = 1
 
 /**
- * A failed debit gives its amount back to its day in the same write. A counter that was lost must
- * not keep a debit from its end, so the caller goes on without it.
+ * Writes a failure and returns its amount to the day total in one transaction. A missing day total
+ * must not block the failure: the caller then writes without it.
  */
 const writeWithDayTotal = async (
   update: ReturnType<typeof transitionExpression> & { TableName: string },
   { provider, amount }: Debit['facts'],
   day: string,
   others: readonly Write[],
-): Promise<'written' | 'lost' | 'no day total'> => {
+): Promise<{ kind: 'written' | 'lost' | 'no day total' }> => {
   const giveBack = {
     TableName: tableName(),
     Key: keys.dayTotal(provider, day),
@@ -144,59 +144,60 @@ const writeWithDayTotal = async (
   try {
     const TransactItems = [{ Update: update }, { Update: giveBack }, ...others]
     await table.send(new TransactWriteCommand({ TransactItems }))
-    return 'written'
+    return { kind: 'written' }
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error
     const failed = failedConditions(error)
-    if (failed[TRANSITION]) return 'lost'
-    if (failed[DAY_TOTAL]) return 'no day total'
+    if (failed[TRANSITION]) return { kind: 'lost' }
+    if (failed[DAY_TOTAL]) return { kind: 'no day total' }
     throw error
   }
 }
 
-const transitionExpression = (before: Debit, after: Debit) => ({
-  Key: keys.debit(after.facts.reference),
+const transitionExpression = (previous: Debit, next: Debit) => ({
+  Key: keys.debit(next.facts.reference),
   UpdateExpression: [
     'SET #status = :to, #version = :next, byStatus = :list',
     '#history = list_append(#history, :entries)',
-    // An open debit keeps the look that its charge has set: most have come to their end by then.
-    ...(isOpen(after.status) ? [] : ['#work = :work, due = :due']),
-    ...(after.approval ? ['approval = :approval'] : []),
+    // An open debit keeps its first due time: most debits end before it.
+    ...(isOpen(next.status) ? [] : ['#work = :work, due = :due']),
+    ...(next.approval ? ['approval = :approval'] : []),
   ].join(', '),
   ConditionExpression: '#status = :from AND #version = :current',
   ExpressionAttributeNames: {
     '#status': 'status',
     '#version': 'version',
     '#history': 'history',
-    ...(isOpen(after.status) ? {} : { '#work': 'work' }),
+    ...(!isOpen(next.status) && { '#work': 'work' }),
   },
   ExpressionAttributeValues: {
-    ':from': before.status,
-    ':current': before.version,
-    ':to': after.status,
-    ':next': after.version,
-    ':list': keys.byStatus(after.facts.provider, after.status),
-    ...(isOpen(after.status) ? {} : workValues(after)),
-    ':entries': after.history
-      .slice(before.history.length)
-      .map((entry, n) => writeEntry(entry, after.history[before.history.length + n - 1])),
-    ...(after.approval ? { ':approval': writeApproval(after.approval) } : {}),
+    ':from': previous.status,
+    ':current': previous.version,
+    ':to': next.status,
+    ':next': next.version,
+    ':list': keys.byStatus(next.facts.provider, next.status),
+    ...(!isOpen(next.status) && workValues(next)),
+    ':entries': next.history
+      .slice(previous.history.length)
+      .map((entry, index) => writeEntry(entry, next.history[previous.history.length + index - 1])),
+    ...(next.approval && { ':approval': writeApproval(next.approval) }),
   },
 })
 
-const workValues = (after: Debit) => {
-  const { work, due } = workAfter(after)
+const workValues = (debit: Debit) => {
+  const { work, due } = workAfter(debit)
   return { ':work': work, ':due': due }
 }
 
-/** Our own write may have been the one that came first: its answer was lost and it was repeated. */
-const findCommitted = async (after: Debit): Promise<Debit | undefined> => {
-  const now = await findDebit(after.facts.reference)
-  const n = after.history.length - 1
-  const ours = isSame(now?.history[n], after.history[n]) && isSame(now?.approval, after.approval)
-  return ours ? now : undefined
+/** Detects that our own write was first: its response was lost and the SDK repeated it. */
+const findCommitted = async (next: Debit): Promise<Debit | undefined> => {
+  const current = await findDebit(next.facts.reference)
+  const last = next.history.length - 1
+  const isOurs =
+    isSameCause(current?.history[last], next.history[last]) &&
+    isSameCause(current?.approval, next.approval)
+  return isOurs ? current : undefined
 }
 
-/** The request and the instant tell one cause from another. */
-const isSame = (one: Cause | undefined, other: Cause | undefined): boolean =>
+const isSameCause = (one: Cause | undefined, other: Cause | undefined): boolean =>
   one?.requestId === other?.requestId && one?.at.getTime() === other?.at.getTime()

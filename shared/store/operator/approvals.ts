@@ -1,41 +1,40 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Approval, ApprovalId } from '../../domain/operator/approval.ts'
-import { real } from '../../runtime.ts'
+import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
 import {
-  conditionMet,
+  find,
+  type Item,
+  isNew,
+  putWrite,
   queryPages,
-  read,
-  table,
   tableName,
+  updateIf,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
-/** Requests for approval and their decisions. They never expire from the table. */
+/** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
 
-const times = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
+type Jitter = Pick<Runtime, 'random' | 'pause'>
 
-const toItem = (approval: Approval): Record<string, unknown> => {
-  const written = times.map((name) => [name, approval[name]?.toISOString()])
-  return { ...approval, ...Object.fromEntries(written) }
+const TIMES = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
+
+const fromItem = (item: Item): Approval => {
+  const { claim, claimedUntil, ...approval } = withoutKeys<Item>(item)
+  return fromStored<Approval>(approval, TIMES)
 }
 
-const fromItem = (item: Record<string, unknown>): Approval => {
-  const { claim, claimedUntil, ...approval } = withoutKeys<Record<string, unknown>>(item)
-  const known = times.filter((name) => approval[name] !== undefined)
-  const parsed = known.map((name) => [name, new Date(String(approval[name]))])
-  return { ...approval, ...Object.fromEntries(parsed) } as Approval
-}
-
-/** An item of this form is sealed for no other approval. */
 const ownerOf = (id: ApprovalId): string => `APPROVAL#${id}`
 
-export const sealSecrets = (id: ApprovalId, secrets: Record<string, string>): Promise<string> =>
-  seal(JSON.stringify(secrets), ownerOf(id))
+export const sealSecrets = (
+  id: ApprovalId,
+  secrets: Record<string, string>,
+  runtime: Pick<Runtime, 'randomBytes'>,
+): Promise<string> => seal(JSON.stringify(secrets), ownerOf(id), runtime)
 
 /** Returns the options of a request with its secrets. */
 export const openOptions = async ({
@@ -49,22 +48,21 @@ export const openOptions = async ({
 export const putApproval = async (
   approval: Approval,
   alongside: readonly Write[],
+  runtime: Jitter,
 ): Promise<void> => {
-  const Item = { ...keys.approval(approval.id), entity: 'approval', ...toItem(approval) }
-  const put = { TableName: tableName(), Item, ConditionExpression: 'attribute_not_exists(pk)' }
-  if (!(await withConflictRetries(real, () => putWith(put, alongside)))) {
+  const item = { ...keys.approval(approval.id), entity: 'approval', ...toStored(approval) }
+  const { Put } = putWrite(item, isNew)
+  if (!(await withConflictRetries(() => putWith(Put, alongside), runtime))) {
     throw new Error(`Two requests for approval have the id ${approval.id}`)
   }
 }
 
-export const findApproval = async (id: ApprovalId): Promise<Approval | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.approval(id))
-  return item && fromItem(item)
-}
+export const findApproval = (id: ApprovalId): Promise<Approval | undefined> =>
+  find(keys.approval(id), fromItem)
 
 const PAGE_SIZE = 100
 
-/** All requests, newest first, page by page; strongly consistent. */
+/** Lists all requests, newest first, strongly consistent. */
 export async function* approvalPages(): AsyncGenerator<Approval[]> {
   const pages = queryPages({
     KeyConditionExpression: 'pk = :approvals',
@@ -86,12 +84,13 @@ type Decision = {
 /**
  * Grants or denies a pending request before it expires.
  * @param alongside writes in the same transaction, such as the record of the decision
- * @returns false if the request is decided or expired
+ * @returns false when the request is decided or expired
  */
 export const decideApproval = (
   id: ApprovalId,
   { decision, by, at, reason }: Decision,
   alongside: readonly Write[],
+  runtime: Jitter,
 ): Promise<boolean> => {
   const Update = {
     TableName: tableName(),
@@ -105,31 +104,30 @@ export const decideApproval = (
       ':pending': 'pending',
       ':by': by,
       ':at': at.toISOString(),
-      ...(reason === undefined ? {} : { ':reason': reason }),
+      ...(reason !== undefined && { ':reason': reason }),
     },
   }
-  const TransactItems = [{ Update }, ...alongside]
-  return transact(TransactItems, real)
+  return transact([{ Update }, ...alongside], runtime)
 }
 
 /** The right of one worker to carry out a granted call, until a time. */
 export type Claim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
-const update = (id: ApprovalId, expression: object): Promise<boolean> =>
-  withConflictRetries(real, () =>
-    conditionMet(
-      table.send(
-        new UpdateCommand({ TableName: tableName(), Key: keys.approval(id), ...expression }),
-      ),
-    ),
-  )
+const update = (
+  id: ApprovalId,
+  expression: Parameters<typeof updateIf>[1],
+  runtime: Jitter,
+): Promise<boolean> => withConflictRetries(() => updateIf(keys.approval(id), expression), runtime)
 
 /**
- * Claims a granted call for one worker, so that two never carry it out at the same time.
- * @returns false if another worker has the claim, or the call is carried out or expired
+ * Claims a granted call for one worker, so that two workers never carry it out concurrently.
+ * @returns false when another worker has the claim, or the call is carried out or expired
  */
-export const claimApproval = ({ id, claim, at, until }: Claim): Promise<boolean> =>
-  update(id, {
+export const claimApproval = (
+  { id, claim, at, until }: Claim,
+  runtime: Jitter,
+): Promise<boolean> => {
+  const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',
     ConditionExpression:
       'decision = :granted AND expiresAt > :at AND attribute_not_exists(doneAt) AND ' +
@@ -140,28 +138,35 @@ export const claimApproval = ({ id, claim, at, until }: Claim): Promise<boolean>
       ':at': at.toISOString(),
       ':until': until.toISOString(),
     },
-  })
+  }
+  return update(id, expression, runtime)
+}
 
-/** Gives a claim back, so that the grant can be repeated at once. */
-export const releaseApproval = ({ id, claim }: Claim): Promise<boolean> =>
-  update(id, {
+/** Releases a claim, so that the grant can be repeated immediately. */
+export const releaseApproval = ({ id, claim }: Claim, runtime: Jitter): Promise<boolean> => {
+  const expression = {
     UpdateExpression: 'REMOVE claim, claimedUntil',
     ConditionExpression: 'claim = :claim',
     ExpressionAttributeValues: { ':claim': claim },
-  })
+  }
+  return update(id, expression, runtime)
+}
 
-/** Records that the call was carried out, or that it was refused and why. */
+/** Records that the call was carried out, or why it was refused. */
 export const finishApproval = (
   { id }: Claim,
   { doneAt, refusal }: { doneAt: Date; refusal?: string | undefined },
-): Promise<boolean> =>
-  update(id, {
+  runtime: Jitter,
+): Promise<boolean> => {
+  const expression = {
     UpdateExpression: `SET doneAt = :at${
       refusal === undefined ? '' : ', refusal = :refusal'
     } REMOVE claim, claimedUntil`,
     ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: {
       ':at': doneAt.toISOString(),
-      ...(refusal === undefined ? {} : { ':refusal': refusal }),
+      ...(refusal !== undefined && { ':refusal': refusal }),
     },
-  })
+  }
+  return update(id, expression, runtime)
+}

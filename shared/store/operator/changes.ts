@@ -1,18 +1,23 @@
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
 import { keys } from '../keys.ts'
 import {
+  type Item,
+  keyOf,
   put,
+  putWrite,
   queryAll,
   queryPages,
   readMany,
-  tableName,
+  type Span,
+  statusQuery,
   type Write,
   withoutKeys,
 } from '../table.ts'
+import { fromStored } from '../times.ts'
 
-/** The record of what operators change. It has no expiry. */
+/** The record of operators' changes (docs/api.md#changes). The items never expire. */
 
-/** Who changes what: from the call, and from the verb's options. A call that makes several changes gives each an id. */
+/** A change without its fields. Each change of a call has its own id. */
 export type Recording = Omit<Change, 'changed'> & { id: string }
 
 const itemOf = ({ id, at, ...change }: Recording & Pick<Change, 'changed'>) => {
@@ -23,47 +28,32 @@ const itemOf = ({ id, at, ...change }: Recording & Pick<Change, 'changed'>) => {
     entity: 'change',
     ...change,
     at: at.toISOString(),
-    ...(owner ? { byStatus: owner, byTime: time } : {}),
+    ...(owner && { byStatus: owner, byTime: time }),
   }
 }
 
-/**
- * Returns the write that records a change; it goes into the transaction that makes the change.
- * Nothing when no field differs.
- */
+/** Returns the write that records a change, for its transaction; none if no field differs. */
 export const changeWrites = (
   recording: Recording,
-  before: Fields | undefined,
-  after: Fields | undefined,
+  previous: Fields | undefined,
+  next: Fields | undefined,
 ): Write[] => {
-  const changed = changedFields(before, after)
+  const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  const Item = itemOf({ ...recording, changed })
-  return [{ Put: { TableName: tableName(), Item } }]
+  return [putWrite(itemOf({ ...recording, changed }))]
 }
 
-/** Records work that an operator starts, before it starts. */
+/** Records an operator's work before it starts. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
   const { pk, sk, entity, ...members } = itemOf({ ...recording, changed })
   await put({ pk, sk }, entity, members)
 }
 
-const fromItem = (item: Record<string, unknown>): Change => {
-  const { byStatus, byTime, at, ...change } = withoutKeys<
-    Omit<Change, 'at'> & Record<'byStatus' | 'byTime' | 'at', string>
-  >(item)
-  return { ...change, at: new Date(at) }
-}
+const fromItem = (item: Item): Change => fromStored<Change>(withoutKeys(item), ['at'])
 
-/** The changes of a span of time, oldest first, strongly consistent. */
-export async function* changesWithin({
-  from,
-  before,
-}: {
-  from: Date
-  before: Date
-}): AsyncGenerator<Change> {
+/** Lists the changes of a span of time, oldest first, strongly consistent. */
+export async function* changesWithin({ from, before }: Span): AsyncGenerator<Change> {
   const pages = queryPages({
     KeyConditionExpression: 'pk = :changes AND sk BETWEEN :from AND :before',
     ExpressionAttributeValues: {
@@ -76,7 +66,7 @@ export async function* changesWithin({
   for await (const page of pages) yield* page.map(fromItem)
 }
 
-/** The newest changes, newest first: of all, or of one provider or bank. */
+/** Lists the newest changes, newest first: all, or those of one provider or bank. */
 export const listChanges = async (
   owner: Pick<Change, 'provider' | 'bank'>,
   limit: number,
@@ -84,16 +74,7 @@ export const listChanges = async (
   const list = keys.changesOf(owner)
   const newest = { ScanIndexForward: false, Limit: limit }
   const items = list
-    ? await readMany(
-        (
-          await queryAll({
-            IndexName: 'by-status',
-            KeyConditionExpression: 'byStatus = :list',
-            ExpressionAttributeValues: { ':list': list },
-            ...newest,
-          })
-        ).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
-      )
+    ? await readMany((await queryAll({ ...statusQuery(list), ...newest })).map(keyOf))
     : await queryAll({
         KeyConditionExpression: 'pk = :changes',
         ExpressionAttributeValues: { ':changes': keys.changes },

@@ -1,61 +1,47 @@
 import { isHeldBy, type Restore } from '../../domain/operator/restore.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { fromIso, iso } from '../../domain/time.ts'
-import { environment } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
-import { read, type Write } from '../table.ts'
+import { find, type Item, type Write } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 
-type RestoreItem = Omit<Restore, 'begunAt' | 'releasedAt'> & {
-  begunAt: string
-  releasedAt: string | null
-}
+const fromItem = (item: Item): Restore =>
+  fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])
 
-const fromItem = (item: Record<string, unknown>): Restore => {
-  const restore = settingsIn<RestoreItem>(item)
-  return {
-    ...restore,
-    begunAt: new Date(restore.begunAt),
-    releasedAt: fromIso(restore.releasedAt),
-  }
-}
+/** Reads the last restore, strongly consistent. */
+export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
 
-const toItem = (restore: Restore): RestoreItem => ({
-  ...restore,
-  begunAt: restore.begunAt.toISOString(),
-  releasedAt: iso(restore.releasedAt),
-})
-
-/** Reads the last restore, strongly consistent. Returns undefined before any. */
-export const findRestore = async (): Promise<Restore | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.restore)
-  return item && fromItem(item)
-}
-
-/** Returns whether timeouts, payouts and refunds of a provider are held, strongly consistent. */
+/**
+ * Reports whether timeouts, payouts and refunds of a provider are held, strongly consistent
+ * (docs/api.md#restores).
+ */
 export const isHeld = async (provider: ProviderId): Promise<boolean> =>
   isHeldBy(await findRestore(), provider)
 
 const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 
 /**
- * Returns the generation of events that are written now; undefined before any restore. A warm
- * function caches it, also when there is none: it is part of every write of an event.
+ * Returns the generation of new events; undefined before any restore. A warm function caches it,
+ * because every write of an event needs it.
  */
 export const currentGeneration = async (now: Date): Promise<number | undefined> => {
-  const known = await generations.get(
+  const cached = await generations.get(
     'current',
     { now, seconds: environment.cacheSeconds },
     async () => ({ generation: (await findRestore())?.generation }),
   )
-  return known?.generation
+  return cached?.generation
 }
 
-/** Writes what `change` makes of the last restore: see {@link changeSettings}. */
+/** Changes the last restore: see {@link changeSettings}. */
 export const changeRestore = <C extends Restore | Refusal>(
-  change: (before: Restore | undefined) => C,
-  alongside: (before: Restore | undefined, after: Restore) => readonly Write[],
-): Promise<C> =>
-  changeSettings(keys.restore, { entity: 'restore', from: fromItem, to: toItem }, change, alongside)
+  change: (previous: Restore | undefined) => C,
+  alongside: (previous: Restore | undefined, next: Restore) => readonly Write[],
+  runtime: Runtime,
+): Promise<C> => {
+  const form = { entity: 'restore', from: fromItem, to: toStored<Restore> }
+  return changeSettings(keys.restore, form, change, alongside, runtime)
+}

@@ -1,21 +1,34 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/providers/request-limits.ts'
-import { environment, real } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
-import { queryAll, read, readMany, tableName, type Write, withoutKeys } from '../table.ts'
+import {
+  find,
+  type Item,
+  isNew,
+  keyOf,
+  putWrite,
+  queryAll,
+  read,
+  readMany,
+  statusQuery,
+  tableName,
+  type Write,
+  withoutKeys,
+} from '../table.ts'
 import { transact } from '../transactions.ts'
 import { findProvider } from './providers.ts'
 
-/** A credential as it is kept: whose it is, and until when. The token itself is nowhere. */
+/** A stored credential. The token itself is not stored. */
 export type Credential = (
   | { kind: 'provider'; owner: ProviderId }
   | { kind: 'bank'; owner: BankIdentifier }
 ) & { createdAt: string; expiresOn?: string; revokedAt?: string }
 
-/** What is shown of one: its id is the hash of its token. */
+/** A credential as operators see it. The id is the hash of its token. */
 export type ListedCredential = Omit<Credential, 'kind' | 'owner'> & {
   id: string
   kind: Credential['kind']
@@ -23,12 +36,11 @@ export type ListedCredential = Omit<Credential, 'kind' | 'owner'> & {
   lastCharacters: string
 }
 
-/** Who calls: found by the credential. */
 export type Caller = (
   | { kind: 'provider'; provider: Provider }
   | { kind: 'bank'; bank: BankIdentifier }
 ) & {
-  /** A good credential of somebody who may not use it. */
+  /** Whether the credential is valid and its owner is suspended. */
   suspended: boolean
   /** SHA-256 of the token. */
   credential: string
@@ -36,25 +48,23 @@ export type Caller = (
   limits: RequestLimits
 }
 
-type Known = { caller: Caller; expiresAt: number }
-
-const callers = ttlCache<Known>({ entriesMax: 10_000 })
+const callers = ttlCache<{ caller: Caller; expiresAt: number }>({ entriesMax: 10_000 })
 
 /**
- * The caller behind a token, or undefined. Looked up by its SHA-256, so no comparison of secrets
- * takes place that could be timed; remembered for at most 30 s, which bounds a revocation.
+ * Finds the caller of a token by its SHA-256, so that no comparison of secrets can be timed. Cached for
+ * at most 30 s, which bounds the delay of a revocation.
  */
 export const findCaller = async (token: string, now: Date): Promise<Caller | undefined> => {
   const hash = sha256(token)
   const when = { now, seconds: environment.cacheSeconds }
-  const known = await callers.get(hash, when, async () => {
+  const cached = await callers.get(hash, when, async () => {
     const credential = await read<Credential>(keys.credential(hash))
     const caller =
       credential && !credential.revokedAt ? await callerOf(credential, hash) : undefined
     return caller && { caller, expiresAt: Date.parse(credential?.expiresOn ?? '') }
   })
-  // Remembered or not, what has expired has expired; without a date nothing is ever due.
-  return known && known.expiresAt <= now.getTime() ? undefined : known?.caller
+  // Without a date `expiresAt` is NaN, and the credential never expires.
+  return cached && cached.expiresAt <= now.getTime() ? undefined : cached?.caller
 }
 
 const callerOf = async (
@@ -77,24 +87,24 @@ const standing = ({
   limits: requestLimits,
 })
 
-/** Enough to tell a token from others that its owner has, and no help in guessing it. */
+/** Enough to distinguish an owner's tokens, and useless for guessing one. */
 const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
 
 /**
  * @param alongside writes in the same transaction, such as the record of the change
- * @returns false when the token is in use already
+ * @returns false when the token is already in use
  */
 export const putCredential = (
   token: string,
   credential: Credential,
-  alongside: readonly Write[] = [],
+  alongside: readonly Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
   const hash = sha256(token)
-  const Put = {
-    TableName: tableName(),
-    Item: {
+  const record = putWrite(
+    {
       ...keys.credential(hash),
       entity: 'credential',
       ...credential,
@@ -102,57 +112,46 @@ export const putCredential = (
       byStatus: keys.credentials(credential),
       byTime: `${credential.createdAt}#${hash}`,
     },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  }
-  return transact([{ Put }, ...alongside], real)
+    isNew,
+  )
+  return transact([record, ...alongside], runtime)
 }
 
 export const credentialId = (token: string): string => sha256(token)
 
-export const findCredential = async (id: string): Promise<ListedCredential | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.credential(id))
-  return item && listed(item)
-}
+export const findCredential = (id: string): Promise<ListedCredential | undefined> =>
+  find(keys.credential(id), listed)
 
-/** Of one owner, oldest first, revoked ones too; a new one a little late. */
+/** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
 export const listCredentials = async (
   owner: Pick<ListedCredential, 'kind' | 'owner'>,
 ): Promise<ListedCredential[]> => {
-  const found = await queryAll({
-    IndexName: 'by-status',
-    KeyConditionExpression: 'byStatus = :owner',
-    ExpressionAttributeValues: { ':owner': keys.credentials(owner) },
-  })
-  const items = await readMany(found.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+  const entries = await queryAll(statusQuery(keys.credentials(owner)))
+  const items = await readMany(entries.map(keyOf))
   return items.map(listed).sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
 }
 
-const listed = ({ byStatus, byTime, ...item }: Record<string, unknown>): ListedCredential => ({
+const listed = (item: Item): ListedCredential => ({
   ...withoutKeys<Omit<ListedCredential, 'id'>>(item),
   id: keys.credentialHash(String(item.pk)),
 })
 
 /**
- * Revokes a credential that exists. One that is revoked keeps its time.
+ * Revokes a credential. A revoked one keeps its time.
  * @param alongside writes in the same transaction, such as the record of the change
  */
 export const revokeCredential = (
   id: string,
   at: Date,
-  alongside: readonly Write[] = [],
-): Promise<boolean> =>
-  transact(
-    [
-      {
-        Update: {
-          TableName: tableName(),
-          Key: keys.credential(id),
-          UpdateExpression: 'SET revokedAt = :at',
-          ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
-          ExpressionAttributeValues: { ':at': at.toISOString() },
-        },
-      },
-      ...alongside,
-    ],
-    real,
-  )
+  alongside: readonly Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
+): Promise<boolean> => {
+  const Update = {
+    TableName: tableName(),
+    Key: keys.credential(id),
+    UpdateExpression: 'SET revokedAt = :at',
+    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
+    ExpressionAttributeValues: { ':at': at.toISOString() },
+  }
+  return transact([{ Update }, ...alongside], runtime)
+}

@@ -1,24 +1,26 @@
 import type { ProviderId, RequestSigning } from '../../domain/providers/provider.ts'
-import { environment } from '../../runtime.ts'
+import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 
 /**
- * The secrets that providers sign their requests with. They are sealed in the provider's own item,
- * so reading it costs no further call. Only a provider that signs loads the client for the sealing
- * key: its bundle is a file of its own (infra/bundles/build.ts).
+ * The secrets of providers that sign their requests (docs/api.md#request-signing), sealed in the item
+ * of the provider. The client of the sealing key is a separate bundle file, loaded on first use.
  */
 
 const sealing = () => import('../sealing.ts')
 
-/** Never the owner of a webhook secret, which is sealed under the same key. */
+/** Differs from the owner of a webhook secret, which is sealed with the same key. */
 const ownerOf = (id: ProviderId): string => `REQUESTS#${id}`
 
-export const sealRequestSecret = async (id: ProviderId, secret: string): Promise<string> =>
-  (await sealing()).seal(secret, ownerOf(id))
+export const sealRequestSecret = async (
+  id: ProviderId,
+  secret: string,
+  runtime: Pick<Runtime, 'randomBytes'>,
+): Promise<string> => (await sealing()).seal(secret, ownerOf(id), runtime)
 
 const opened = ttlCache<string>({ entriesMax: 10_000 })
 
-/** The secrets that are accepted at this time, the newest first. */
+/** Opens the secrets that are accepted at this time, the newest first. */
 export const openRequestSecrets = (
   id: ProviderId,
   { secret, previous }: RequestSigning,
@@ -26,7 +28,7 @@ export const openRequestSecrets = (
 ): Promise<string[]> => {
   const isAccepted = previous && now < new Date(previous.until)
   const sealed = isAccepted ? [secret, previous.secret] : [secret]
-  return Promise.all(sealed.map((one) => open(id, one, now)))
+  return Promise.all(sealed.map((text) => open(id, text, now)))
 }
 
 const open = async (id: ProviderId, sealed: string, now: Date): Promise<string> => {

@@ -3,75 +3,69 @@ import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { Funding } from '../../domain/settlement/funding.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { read, readCollection, tableName, type Write, withoutKeys } from '../table.ts'
+import {
+  find,
+  type Item,
+  isNew,
+  putWrite,
+  read,
+  readCollection,
+  tableName,
+  type Write,
+  withoutKeys,
+} from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
 /**
- * Remittances of banks, and the remaining cash for payouts: a counter that changes in the
- * transaction of each funding and of each payout that begins or fails.
+ * Remittances of banks and the cash for payouts: a counter that changes in the transaction of each
+ * remittance and of each payout that begins or fails (docs/api.md#ledger).
  */
 
-type Item = Omit<Funding, 'recordedAt'> & { recordedAt: string }
+const fromItem = (item: Item): Funding => fromStored<Funding>(withoutKeys(item), ['recordedAt'])
 
-const fromItem = (item: Record<string, unknown>): Funding => {
-  const { recordedAt, ...funding } = withoutKeys<Item>(item)
-  return { ...funding, recordedAt: new Date(recordedAt) }
-}
-
-export const findFunding = async (
+export const findFunding = (
   bank: BankIdentifier,
   reference: string,
-): Promise<Funding | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.funding(bank, reference))
-  return item && fromItem(item)
-}
+): Promise<Funding | undefined> => find(keys.funding(bank, reference), fromItem)
 
-/** Lists every funding, or those of one bank, strongly consistent, in no order. */
+/** Lists all remittances or those of one bank, strongly consistent, in no order. */
 export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
   (await readCollection(keys.fundings.pk, bank && `${bank}#`)).map(fromItem)
 
 /**
- * Records a funding, with other writes in one transaction.
- * @returns false when the bank's reference is recorded already
+ * Records a remittance, with other writes in one transaction.
+ * @returns false when the bank's reference is already recorded
  */
 export const putFunding = (
   funding: Funding,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
   alongside: readonly Write[],
+  runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<boolean> => {
-  const Put = {
-    TableName: tableName(),
-    Item: {
-      ...keys.funding(funding.bank, funding.reference),
-      entity: 'funding',
-      ...funding,
-      recordedAt: funding.recordedAt.toISOString(),
-    },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  }
-  const TransactItems = [{ Put }, fundsChange(funding.amount), ...alongside]
-  return transact(TransactItems, runtime)
+  const key = keys.funding(funding.bank, funding.reference)
+  const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
+  return transact([record, fundsChange(funding.amount), ...alongside], runtime)
 }
 
 /**
- * Returns the write that adds to the cash for payouts, or takes from it.
- * @param isCovered rejects the transaction when less than the amount is left
+ * Returns the write that adds to or subtracts from the cash for payouts.
+ * @param isCovered rejects the transaction unless the cash covers the amount
  */
 export const fundsChange = (amount: number, { isCovered = false } = {}) => ({
   Update: {
     TableName: tableName(),
     Key: keys.funds,
     UpdateExpression: 'SET entity = :funds ADD cash :amount',
-    ...(isCovered ? { ConditionExpression: 'cash >= :needed' } : {}),
+    ...(isCovered && { ConditionExpression: 'cash >= :needed' }),
     ExpressionAttributeValues: {
       ':funds': 'funds',
       ':amount': amount,
-      ...(isCovered ? { ':needed': -amount } : {}),
+      ...(isCovered && { ':needed': -amount }),
     },
   },
 })
 
-/** Returns the cash that is left for payouts; below zero where payouts do not wait for it. */
+/** Reads the cash for payouts; negative where payouts do not wait for it. */
 export const findFunds = async (): Promise<Pesewas> => {
   const item = await read<{ cash?: number }>(keys.funds)
   return pesewas(item?.cash ?? 0)

@@ -1,16 +1,16 @@
-import type { Day } from '../../domain/settlement/batch.ts'
+import type { Day } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { put, queryAll, withoutKeys } from '../table.ts'
 
-/** Balances of the ledger at the end of days that are over: a cache of what the facts add up to. */
+/** Caches the balances of the ledger at the end of past days. */
 
-/** In pesewas by account; debit balances are above zero, credit balances below. */
+/** In pesewas by account; debit balances are positive, credit balances negative. */
 export type Closing = { day: Day; balances: Record<string, number> }
 
 export const putClosing = ({ day, balances }: Closing): Promise<void> =>
   put(keys.ledger(day), 'ledger', { day, balances })
 
-/** Returns the latest stored balances of a day or of one before it. */
+/** Reads the latest stored balances of a day or an earlier one. */
 export const findClosing = async (until: Day): Promise<Closing | undefined> => {
   const { pk, sk } = keys.ledger(until)
   const [item] = await queryAll({

@@ -6,64 +6,63 @@ import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
 import type { Runtime } from '../../runtime.ts'
 import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
-import { queryPages, readCollection, readMany, table, tableName } from '../table.ts'
+import {
+  isNew,
+  putWrite,
+  queryPages,
+  readCollection,
+  readMany,
+  table,
+  tableName,
+} from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import type { Building } from './batches.ts'
 
-/** A line, and the debit that it is about as it was read. */
+/** A line, and its debit when it was read. */
 export type Entry = { debit: Debit; line: Line }
 
-/** Two writes for each, and one for the batch: a transaction takes a hundred. */
+/** A transaction has at most a hundred writes: two for each line and one for the batch. */
 export const LINES_PER_WRITE = 45
 
-// The batch comes first; then for each entry its line and its debit.
+// The batch is first; then the line and the debit of each entry.
 const BATCH = 0
 
 export type Added =
   | { kind: 'added' }
-  /** It takes no lines any more, or another run has opened it: find the one that does. */
+  /** The batch is sealed, or another run has opened it: find the open batch again. */
   | { kind: 'not open' }
-  /** These debits are not as they were read: they are settled already, or were reversed. */
+  /** These debits have changed since they were read: they are settled or reversed. */
   | { kind: 'changed'; references: Reference[] }
 
 /**
- * Adds lines to an open batch and marks their debits: all or nothing. The first lines create a
- * new batch.
- * @param sweptBefore the sweep has looked at what was completed or reversed before this time
+ * Adds lines to an open batch and marks their debits in one transaction. The first lines create a new
+ * batch.
+ * @param sweptBefore the sweep has checked every debit that was completed or reversed before
  */
 export const addLines = async (
-  { batch, isNew }: Building,
+  { batch, isNew: isNewBatch }: Building,
   { entries, sweptBefore }: { entries: readonly Entry[]; sweptBefore: Date },
   runtime: Pick<Runtime, 'random' | 'pause'>,
 ): Promise<Added> => {
   const TransactItems = [
-    isNew ? opening(batch) : stillOpen(batch),
+    isNewBatch ? putWrite(toBatchItem(batch), isNew) : stillOpen(batch),
     ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
   try {
-    await withConflictRetries(runtime, () =>
-      table.send(new TransactWriteCommand({ TransactItems })),
-    )
+    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
+    await withConflictRetries(write, runtime)
     return { kind: 'added' }
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error
     const failed = failedConditions(error)
     if (failed[BATCH]) return { kind: 'not open' }
-    const changed = entries.filter((_, n) => failed[1 + 2 * n] || failed[2 + 2 * n])
+    const changed = entries.filter((_, index) => failed[1 + 2 * index] || failed[2 + 2 * index])
     if (changed.length === 0) throw error
     return { kind: 'changed', references: changed.map(({ line }) => line.reference) }
   }
 }
-
-const opening = (batch: Batch) => ({
-  Put: {
-    TableName: tableName(),
-    Item: toBatchItem(batch),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
 
 const stillOpen = ({ id }: Batch) => ({
   ConditionCheck: {
@@ -74,26 +73,20 @@ const stillOpen = ({ id }: Batch) => ({
   },
 })
 
-const lineWrite = ({ id }: Batch, { line }: Entry) => ({
-  Put: {
-    TableName: tableName(),
-    Item: toLineItem(id, line),
-    ConditionExpression: 'attribute_not_exists(pk)',
-  },
-})
+const lineWrite = ({ id }: Batch, { line }: Entry) => putWrite(toLineItem(id, line), isNew)
 
-/** A debit that the sweep has not looked at leaves its place of waiting, so it is put under watch. */
+/** A settled debit leaves the list of unsettled ones. The sweep still checks it if it has not yet. */
 const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => {
   const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
-  const look = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
+  const due = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
   return {
     Update: {
       TableName: tableName(),
       Key: keys.debit(facts.reference),
       UpdateExpression: `SET ${mark} = :batch, #version = :next${
-        look ? ', #work = :work, due = :due' : ' REMOVE #work, due'
+        due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
       }`,
       ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
       ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
@@ -102,7 +95,7 @@ const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => 
         ':status': status,
         ':version': version,
         ':next': version + 1,
-        ...(look ? { ':work': look.work, ':due': look.due } : {}),
+        ...(due && { ':work': due.work, ':due': due.due }),
       },
     },
   }
@@ -123,21 +116,20 @@ const linesQuery = (id: BatchId) => ({
   ConsistentRead: true,
 })
 
-/** The lines of a batch, strongly consistent; the adjustments come first. */
+/** Lists the lines of a batch, strongly consistent; the adjustments are first. */
 export async function* linesOf(id: BatchId): AsyncGenerator<Line> {
   for await (const page of queryPages(linesQuery(id))) yield* page.map(fromLineItem)
 }
 
-/** The adjustment lines of a batch, strongly consistent. */
+/** Lists the adjustment lines of a batch, strongly consistent. */
 export const listAdjustments = async (id: BatchId): Promise<Line[]> =>
   (await readCollection(keys.batch(id).pk, 'ADJUSTMENT#')).map(fromLineItem)
 
-/** The lines that debits have in the batches they were settled in, by reference. */
+/** Reads the lines of debits in their batches, by reference. */
 export const findLines = async (
-  wanted: readonly { batch: BatchId; reference: Reference }[],
+  settled: readonly { batch: BatchId; reference: Reference }[],
 ): Promise<Map<Reference, Line>> => {
-  const items = await readMany(
-    wanted.map(({ batch, reference }) => keys.line(batch, 'debit', reference)),
-  )
+  const lines = settled.map(({ batch, reference }) => keys.line(batch, 'debit', reference))
+  const items = await readMany(lines)
   return new Map(items.map(fromLineItem).map((line) => [line.reference, line]))
 }

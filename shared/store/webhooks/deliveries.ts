@@ -1,94 +1,62 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { fromIso, iso } from '../../domain/time.ts'
+import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
 import {
   collectionQuery,
-  conditionMet,
   expiresAt,
+  find,
+  type Item,
+  isNew,
   put,
+  putIf,
   queryAll,
   read,
   readCollection,
   readMany,
-  table,
-  tableName,
+  statusQuery,
   withoutKeys,
 } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
-type Written<T> = {
-  [K in keyof T]: T[K] extends Date
-    ? string
-    : T[K] extends Date | null
-      ? string | null
-      : T[K] extends Attempt | null
-        ? Written<Attempt> | null
-        : T[K]
-}
+const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const
 
-const fromAttempt = (attempt: Written<Attempt>): Attempt => ({
-  ...attempt,
-  at: new Date(attempt.at),
-})
+const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, ['at'])
 
-const toAttempt = (attempt: Attempt): Written<Attempt> => ({
-  ...attempt,
-  at: attempt.at.toISOString(),
-})
-
-export const fromDeliveryItem = (item: Record<string, unknown>): Delivery => {
-  const { work, due, byStatus, byTime, ...delivery } = withoutKeys<
-    Written<Delivery> & Record<'work' | 'due' | 'byStatus' | 'byTime', unknown>
-  >(item)
-  return {
-    ...delivery,
-    occurredAt: new Date(delivery.occurredAt),
-    last: delivery.last && fromAttempt(delivery.last),
-    nextAttemptAt: fromIso(delivery.nextAttemptAt),
-    deliveredAt: fromIso(delivery.deliveredAt),
-    failedAt: fromIso(delivery.failedAt),
-  }
+export const fromDeliveryItem = (item: Item): Delivery => {
+  const delivery = fromStored<Delivery>(withoutKeys(item), TIMES)
+  return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
 const toDeliveryItem = (delivery: Delivery) => ({
   ...keys.delivery(delivery.reference, delivery.n),
   entity: 'delivery',
-  ...delivery,
-  ...(delivery.deliveredAt ? {} : undelivered(delivery)),
-  // The sweep looks after an attempt whose message was lost.
-  ...(delivery.nextAttemptAt ? dueAttributes(delivery.reference, delivery.nextAttemptAt) : {}),
-  occurredAt: delivery.occurredAt.toISOString(),
-  last: delivery.last && toAttempt(delivery.last),
-  nextAttemptAt: iso(delivery.nextAttemptAt),
-  deliveredAt: iso(delivery.deliveredAt),
-  failedAt: iso(delivery.failedAt),
+  ...(!delivery.deliveredAt && undelivered(delivery)),
+  // The sweep repeats the message of a lost attempt.
+  ...(delivery.nextAttemptAt && dueAttributes(delivery.reference, delivery.nextAttemptAt)),
+  ...toStored(delivery),
+  last: delivery.last && toStored(delivery.last),
 })
 
-/** Only what was not received is listed, so an ordinary delivery costs no write in an index. */
+/** Lists undelivered events only, so that an ordinary delivery costs no write in an index. */
 const undelivered = ({ provider, occurredAt, reference, n }: Delivery) => ({
   byStatus: keys.undelivered(provider),
   byTime: `${keys.byTime(occurredAt, reference)}#${n}`,
 })
 
-export const findDelivery = async (
-  reference: Reference,
-  n: number,
-): Promise<Delivery | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.delivery(reference, n))
-  return item && fromDeliveryItem(item)
-}
+export const findDelivery = (reference: Reference, n: number): Promise<Delivery | undefined> =>
+  find(keys.delivery(reference, n), fromDeliveryItem)
 
-/** The deliveries of one debit, in the order of its events. */
+/** Lists the deliveries of one debit, in the order of its events. */
 export const listDeliveries = async (reference: Reference): Promise<Delivery[]> => {
   const { pk, prefix } = keys.deliveries(reference)
   return (await readCollection(pk, prefix)).map(fromDeliveryItem)
 }
 
-/** Those of many events that there are, in no order. */
+/** Reads the existing deliveries of many events, in no order. */
 export const findDeliveries = async (
   events: readonly { reference: Reference; n: number }[],
 ): Promise<Delivery[]> =>
@@ -96,12 +64,12 @@ export const findDeliveries = async (
     fromDeliveryItem,
   )
 
-/** How long an attempt is remembered that was followed by another one: its answer is a stranger's text. */
-const ATTEMPT_SECONDS = 30 * 86_400
+/** Attempts before the last one expire: their responses are text of third parties. */
+const ATTEMPT_SECONDS = 30 * DAY_SECONDS
 
 /**
- * The newest attempts of a delivery, oldest first, as far as they are kept. The last one is in the
- * record itself, and wins where a write was cut off between the two.
+ * Lists the newest stored attempts of a delivery, oldest first. The record has the last one, which wins
+ * if a crash left a copy.
  */
 export const listAttempts = async (delivery: Delivery, limit: number): Promise<Attempt[]> => {
   const { reference, n, last } = delivery
@@ -114,111 +82,100 @@ export const listAttempts = async (delivery: Delivery, limit: number): Promise<A
     Limit: limit,
   })
   const earlier = newest
-    .map((item) => fromAttempt(withoutKeys<{ attempt: Written<Attempt> }>(item).attempt))
+    .map((item) => fromAttempt(withoutKeys<{ attempt: object }>(item).attempt))
     .filter(({ number }) => number !== last.number)
     .reverse()
   return [...earlier, last].slice(-limit)
 }
 
-/** One attempt by its number, as far as it is kept. */
+/** Reads one attempt by its number, unless it has expired. */
 export const findAttempt = async (
   { reference, n, attemptCount, last }: Delivery,
   number: number,
 ): Promise<Attempt | undefined> => {
   if (number > attemptCount) return undefined
   if (last?.number === number) return last
-  const item = await read<{ attempt: Written<Attempt> }>(keys.attempt(reference, n, number))
+  const item = await read<{ attempt: object }>(keys.attempt(reference, n, number))
   return item && fromAttempt(item.attempt)
 }
 
 /**
- * Writes what became of a delivery, if it still stands as it was read: so two workers on one
- * attempt leave one record, a redelivery is not overwritten, and no message, however often
- * repeated, goes past the last attempt. Before a later attempt takes the place of the last one,
- * that is put aside, under its number.
- * @param before as it was read; undefined: there was none
- * @returns false when it stands otherwise by now
+ * Replaces a delivery if it is unchanged: two workers leave one record of an attempt, a redelivery is
+ * not overwritten, and no repeated message exceeds the last attempt. It first stores the previous
+ * attempt under its number.
+ * @param previous undefined for a new delivery
+ * @returns false when another worker was first
  */
 export const replaceDelivery = async (
-  before: Delivery | undefined,
-  after: Delivery,
+  previous: Delivery | undefined,
+  next: Delivery,
 ): Promise<boolean> => {
-  if (before?.last && before.last.number !== after.last?.number) await putAside(before, before.last)
-  return conditionMet(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: toDeliveryItem(after),
-        ...(before ? asRead(before, after) : { ConditionExpression: 'attribute_not_exists(pk)' }),
-      }),
-    ),
-  )
+  if (previous?.last && previous.last.number !== next.last?.number) {
+    await putAttempt(previous, previous.last)
+  }
+  return putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)
 }
 
-const asRead = (before: Delivery, after: Delivery) => {
-  // An attempt that goes past the last one raises their number in the same write.
-  const isCapped = after.attemptsMax <= before.attemptsMax
+const unchanged = (previous: Delivery, next: Delivery) => {
+  // An attempt beyond the maximum raises it in the same write.
+  const isCapped = next.attemptsMax <= previous.attemptsMax
   return {
     ConditionExpression:
       'attemptCount = :count AND #status = :status AND attemptsMax = :max AND nextAttemptAt = :next' +
       (isCapped ? ' AND attemptsMax >= :attempts' : ''),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
-      ':count': before.attemptCount,
-      ':status': before.status,
-      ':max': before.attemptsMax,
-      ':next': iso(before.nextAttemptAt),
-      ...(isCapped ? { ':attempts': after.attemptCount } : {}),
+      ':count': previous.attemptCount,
+      ':status': previous.status,
+      ':max': previous.attemptsMax,
+      ':next': iso(previous.nextAttemptAt),
+      ...(isCapped && { ':attempts': next.attemptCount }),
     },
   }
 }
 
-const putAside = (delivery: Delivery, attempt: Attempt): Promise<void> =>
+const putAttempt = (delivery: Delivery, attempt: Attempt): Promise<void> =>
   put(keys.attempt(delivery.reference, delivery.n, attempt.number), 'attempt', {
     n: delivery.n,
-    attempt: toAttempt(attempt),
+    attempt: toStored(attempt),
     expiresAt: expiresAt(attempt.at, ATTEMPT_SECONDS),
   })
 
-/** Where an undelivered event stands in its provider's list. */
+/** The position of an undelivered event in its provider's list. */
 export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
 
-const positionOf = (item: Record<string, unknown>): UndeliveredPosition => {
+const positionOf = (item: Item): UndeliveredPosition => {
   const byTime = String(item.byTime)
   const [, reference = '', n = ''] = byTime.split('#')
   return { byTime, reference: reference as Reference, n: Number(n) }
 }
 
-type Span = { since: Date; until: Date }
+type RecoverySpan = { since: Date; until: Date }
 
-const inSpan = (provider: ProviderId, from: string, until: Date) => ({
-  IndexName: 'by-status',
-  KeyConditionExpression: 'byStatus = :list AND byTime BETWEEN :from AND :until',
-  ExpressionAttributeValues: {
-    ':list': keys.undelivered(provider),
+const undeliveredQuery = (provider: ProviderId, from: string, until: Date) =>
+  statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
     ':from': from,
-    // Positions of that very millisecond begin with it and go on.
+    // Includes the positions of this millisecond, which are longer.
     ':until': `${until.toISOString()}~`,
-  },
-})
+  })
 
 /**
- * Events of a provider that were never received, oldest first. From an index, so a little late;
- * the record itself decides.
- * @param after what follows this position; null: from the beginning of the span
+ * Lists the undelivered events of a provider, oldest first. The index may lag: the record decides.
+ * @param after the position that the page follows; null: the start of the span
  */
 export const listUndelivered = async (
   provider: ProviderId,
-  { since, until }: Span,
+  { since, until }: RecoverySpan,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<UndeliveredPosition[]> => {
-  // The position itself is known: what comes after it is greater by a character at least.
+  // The next position is greater by at least one character.
   const from = after === null ? since.toISOString() : `${after} `
-  return (await queryAll({ ...inSpan(provider, from, until), Limit: limit })).map(positionOf)
+  const query = undeliveredQuery(provider, from, until)
+  return (await queryAll({ ...query, Limit: limit })).map(positionOf)
 }
 
-/** How many there are. */
 export const countUndelivered = async (
   provider: ProviderId,
-  { since, until }: Span,
-): Promise<number> => (await queryAll(inSpan(provider, since.toISOString(), until))).length
+  { since, until }: RecoverySpan,
+): Promise<number> =>
+  (await queryAll(undeliveredQuery(provider, since.toISOString(), until))).length

@@ -1,26 +1,35 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
-import { conditionMet, expiresAt, queryAll, queryPages, table, tableName } from '../table.ts'
+import { optimistically } from '../optimistic.ts'
+import {
+  expiresAt,
+  isNew,
+  putIf,
+  queryAll,
+  queryPages,
+  table,
+  tableName,
+  updateIf,
+} from '../table.ts'
 
-// The feed of a provider's events. Each page is an append-only list of bounded length, so all readers
-// see the same order and miss no event. An event that is relayed twice may appear twice.
+// The feed of a provider's events (docs/api.md#event-feed). Each page is an append-only list of bounded
+// length, so all readers see the same order and miss no event. An event that is relayed twice may
+// appear twice.
 
-/** As many as fit a kilobyte: an append costs one write unit. */
+/** The entries that fit into a kilobyte, so that an append costs one write unit. */
 const PAGE_MAX = 30
 
-/**
- * The published 30 days and a reader's delay, from when a page is followed by another. The last
- * one stays, however long it is quiet: from its number all others go on, and every cursor too.
- */
-const KEPT_SECONDS = 35 * 86_400
+/** The published 30 days and five more for slow readers. The newest page never expires. */
+const KEPT_SECONDS = 35 * DAY_SECONDS
 
 type Page = { page: number; entries: readonly string[]; lastAt: string }
 
-const spelled = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
+const textOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
 const entryOf = (text: string): FeedEntry => {
   const [reference = '', n = ''] = text.split('#')
@@ -29,7 +38,7 @@ const entryOf = (text: string): FeedEntry => {
 
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
-/** The newest pages, newest first. */
+/** Reads the newest pages, newest first. */
 const newestPages = async (provider: ProviderId, count: number): Promise<Page[]> =>
   (await queryAll({
     KeyConditionExpression: 'pk = :pk',
@@ -39,12 +48,9 @@ const newestPages = async (provider: ProviderId, count: number): Promise<Page[]>
     Limit: count,
   })) as Page[]
 
-const RACES_MAX = 20
-
 /**
- * The pages of a generation have numbers of their own, above those of all generations before it. So
- * a cursor from the time that a restore has undone stands behind every event of the restored table
- * and before every event since: its reader misses none.
+ * The page numbers of a generation are above those of every earlier one. A cursor from before a restore
+ * is after every event of the restored table and before every later event, so its reader misses none.
  */
 const PAGES_PER_GENERATION = 1_000_000_000
 
@@ -52,148 +58,129 @@ const generationOf = ({ page }: Page): number => Math.floor(page / PAGES_PER_GEN
 
 const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
 
-/** Adds events at the end of a provider's feed, but for those that stand there already. */
+/** Appends events to a provider's feed, except those that its newest pages have. */
 export type Append = (
   provider: ProviderId,
   entries: readonly FeedEntry[],
-  now: Date,
+  at: Date,
 ) => Promise<void>
 
-type Gathered = { entries: FeedEntry[]; written: Promise<void> }
+type Waiting = { entries: FeedEntry[]; written: Promise<void> }
 
 /**
- * Appends for one batch of the stream, which brings many events of one provider at once: what comes
- * while a page is being written goes with the next write, instead of racing for the page.
+ * Returns an append for one batch of the stream, which has many events of one provider. Events that
+ * arrive during a write go with the next write, so that they do not race for the page.
  */
-export const gathering = (): Append => {
-  const gathered = new Map<ProviderId, Gathered>()
+export const batchedAppend = (): Append => {
+  const waiting = new Map<ProviderId, Waiting>()
   const writing = new Map<ProviderId, Promise<void>>()
-  return (provider, entries, now) => {
-    const open = gathered.get(provider)
-    if (open) {
-      open.entries.push(...entries)
-      return open.written
+  return (provider, entries, at) => {
+    const group = waiting.get(provider)
+    if (group) {
+      group.entries.push(...entries)
+      return group.written
     }
-    const ours = [...entries]
+    const all = [...entries]
     const written = (writing.get(provider) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
-        gathered.delete(provider)
-        const write = appendToFeed(provider, ours, now)
+        waiting.delete(provider)
+        const write = appendToFeed(provider, all, at)
         writing.set(provider, write)
         return write
       })
-    gathered.set(provider, { entries: ours, written })
+    waiting.set(provider, { entries: all, written })
     return written
   }
 }
 
-export const appendToFeed: Append = async (provider, entries, now) => {
-  // A batch may bring a record twice.
-  let left = [...new Set(entries.map(spelled))]
-  let races = 0
-  while (races < RACES_MAX) {
-    const [[newest, before], generation] = await Promise.all([
-      newestPages(provider, 2),
-      currentGeneration(now),
-    ])
-    const known = new Set([...(newest?.entries ?? []), ...(before?.entries ?? [])])
-    left = left.filter((entry) => !known.has(entry))
-    if (left.length === 0) return
-    const count = await appendPage({ provider, newest, generation: generation ?? 1 }, left, now)
-    // More than two pages of them would not be known again.
-    left = left.slice(count)
-    if (left.length === 0) return
-    if (count === 0) races += 1
+export const appendToFeed: Append = async (provider, entries, at) => {
+  // A batch may contain a record twice.
+  let remaining = [...new Set(entries.map(textOf))]
+  while (remaining.length > 0) {
+    // Entries of more than two pages could not be deduplicated, so each write removes its own.
+    remaining = await optimistically(`The feed of ${provider}`, async () => {
+      const [[newest, second], generation] = await Promise.all([
+        newestPages(provider, 2),
+        currentGeneration(at),
+      ])
+      const known = new Set([...(newest?.entries ?? []), ...(second?.entries ?? [])])
+      remaining = remaining.filter((entry) => !known.has(entry))
+      if (remaining.length === 0) return []
+      const feed = { provider, newest, generation: generation ?? 1 }
+      const count = await appendPage(feed, remaining, at)
+      return count === 0 ? undefined : remaining.slice(count)
+    })
   }
-  throw new Error(`The feed of ${provider} changed ${RACES_MAX} times meanwhile`)
 }
 
 type Feed = { provider: ProviderId; newest: Page | undefined; generation: number }
 
-/** @returns how many of them were written; none: another write came first */
+/** Returns the number of written entries; 0 when another write was first. */
 const appendPage = async (
   { provider, newest, generation }: Feed,
   entries: readonly string[],
-  now: Date,
+  at: Date,
 ): Promise<number> => {
   const isCurrent = newest !== undefined && generationOf(newest) >= generation
   const room = isCurrent ? PAGE_MAX - newest.entries.length : 0
   if (newest && room > 0) {
-    const some = entries.slice(0, room)
-    return (await extend(provider, newest.page, some, now)) ? some.length : 0
+    const part = entries.slice(0, room)
+    return (await extendPage(provider, newest.page, part, at)) ? part.length : 0
   }
-  const some = entries.slice(0, PAGE_MAX)
+  const part = entries.slice(0, PAGE_MAX)
   const page = isCurrent ? newest.page + 1 : firstPage(generation)
-  if (!(await begin(provider, page, some, now))) return 0
-  if (newest) await retire(provider, newest.page, now)
-  return some.length
+  if (!(await createPage(provider, page, part, at))) return 0
+  if (newest) await setExpiry(provider, newest.page, at)
+  return part.length
 }
 
-const extend = (
+const extendPage = (
   provider: ProviderId,
   page: number,
   entries: readonly string[],
-  now: Date,
+  at: Date,
 ): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new UpdateCommand({
-        TableName: tableName(),
-        Key: keys.feedPage(provider, page),
-        UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
-        ConditionExpression: 'size(entries) <= :room',
-        ExpressionAttributeValues: {
-          ':entries': entries,
-          ':room': PAGE_MAX - entries.length,
-          ':at': now.toISOString(),
-        },
-      }),
-    ),
-  )
+  updateIf(keys.feedPage(provider, page), {
+    UpdateExpression: 'SET entries = list_append(entries, :entries), lastAt = :at',
+    ConditionExpression: 'size(entries) <= :room',
+    ExpressionAttributeValues: {
+      ':entries': entries,
+      ':room': PAGE_MAX - entries.length,
+      ':at': at.toISOString(),
+    },
+  })
 
-const begin = (
+const createPage = (
   provider: ProviderId,
   page: number,
   entries: readonly string[],
-  now: Date,
-): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new PutCommand({
-        TableName: tableName(),
-        Item: {
-          ...keys.feedPage(provider, page),
-          entity: 'feed-page',
-          page,
-          entries,
-          lastAt: now.toISOString(),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      }),
-    ),
-  )
+  at: Date,
+): Promise<boolean> => {
+  const key = keys.feedPage(provider, page)
+  return putIf({ ...key, entity: 'feed-page', page, entries, lastAt: at.toISOString() }, isNew)
+}
 
-const retire = async (provider: ProviderId, page: number, now: Date): Promise<void> => {
+const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
   await table.send(
     new UpdateCommand({
       TableName: tableName(),
       Key: keys.feedPage(provider, page),
       UpdateExpression: 'SET expiresAt = :expires',
-      ExpressionAttributeValues: { ':expires': expiresAt(now, KEPT_SECONDS) },
+      ExpressionAttributeValues: { ':expires': expiresAt(at, KEPT_SECONDS) },
     }),
   )
 }
 
-/** Events of a provider from after a position on, in the order of the feed, each with its position. */
-export const readFeed = async (
+/** Lists the events of a provider after a position, in the order of the feed. */
+export const listFeed = async (
   provider: ProviderId,
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
-  const found: { entry: FeedEntry; position: FeedPosition }[] = []
+  const events: { entry: FeedEntry; position: FeedPosition }[] = []
   const pages = queryPages({
     KeyConditionExpression: 'pk = :pk AND sk >= :from',
-    // Older pages wait to be cleaned up; a limit counts them as well.
+    // Expired pages may still exist, and `Limit` counts them.
     FilterExpression: 'lastAt >= :oldest',
     ExpressionAttributeValues: {
       ':pk': pk(provider),
@@ -201,52 +188,55 @@ export const readFeed = async (
       ':oldest': notBefore.toISOString(),
     },
     ConsistentRead: true,
-    Limit: PAGES_AT_ONCE,
+    Limit: QUERY_PAGES,
   })
-  for await (const some of pages) {
-    const positioned = (some as Page[])
+  for await (const part of pages) {
+    const positioned = (part as Page[])
       .flatMap(({ page, entries }) =>
-        entries.map((text, n) => ({ entry: entryOf(text), position: { page, count: n + 1 } })),
+        entries.map((text, index) => ({
+          entry: entryOf(text),
+          position: { page, count: index + 1 },
+        })),
       )
       .filter(({ position }) => position.page > after.page || position.count > after.count)
-    found.push(...positioned)
-    if (found.length >= limit) break
+    events.push(...positioned)
+    if (events.length >= limit) break
   }
-  return found.slice(0, limit)
+  return events.slice(0, limit)
 }
 
-/** A tenth of a megabyte: enough to pass over what is old, little to read for what is new. */
-const PAGES_AT_ONCE = 100
+/** A tenth of a megabyte: enough to skip expired pages, and cheap to read. */
+const QUERY_PAGES = 100
 
-/** The newest events of a provider, newest first. */
-export const readNewest = async (provider: ProviderId, limit: number): Promise<FeedEntry[]> => {
+/** Lists the newest events of a provider, newest first. */
+export const listNewest = async (provider: ProviderId, limit: number): Promise<FeedEntry[]> => {
   const pages = await newestPages(provider, Math.ceil(limit / PAGE_MAX) + 1)
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
-/** What stands in the feed since a time, the newest first, page by page. */
+/** Lists the feed since a time, the newest page first. */
 export async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  const found = queryPages({
+  const query = queryPages({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
     ConsistentRead: true,
   })
-  for await (const pages of found) {
+  for await (const pages of query) {
     const recent = (pages as Page[]).filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
     if (recent.length < pages.length) return
   }
 }
 
-const LOOK_BACK = 20
+const FIRST_PAGES = 20
 
-/** What stands in the feed since a time, to tell what is missing. */
-export const feedSince = async (
+/** Returns the feed since a time as a set, for {@link isInFeed}. */
+export const loadFeedSince = async (
   provider: ProviderId,
   since: Date,
 ): Promise<ReadonlySet<string>> => {
-  for (let count = LOOK_BACK; ; count *= 4) {
+  for (let count = FIRST_PAGES; ; count *= 4) {
     const pages = await newestPages(provider, count)
     const oldest = pages.at(-1)
     if (pages.length < count || !oldest || new Date(oldest.lastAt) < since) {
@@ -255,6 +245,5 @@ export const feedSince = async (
   }
 }
 
-/** Whether an event stands in what {@link feedSince} found. */
 export const isInFeed = (feed: ReadonlySet<string>, entry: FeedEntry): boolean =>
-  feed.has(spelled(entry))
+  feed.has(textOf(entry))

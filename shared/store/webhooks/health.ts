@@ -3,17 +3,18 @@ import type { WebhookHealth } from '../../domain/webhooks/health.ts'
 import { environment } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
+import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
-import { read, tableName, type Write, withoutKeys } from '../table.ts'
+import { type Item, read, tableName, type Write, withoutKeys } from '../table.ts'
 
-type Item = { version: number } & Partial<Record<keyof WebhookHealth, string>>
+type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 
-const readItem = async (provider: ProviderId): Promise<Item> => {
-  const item = await read<Record<string, unknown>>(keys.webhookHealth(provider))
-  return item ? withoutKeys<Item>(item) : { version: 0 }
+const readItem = async (provider: ProviderId): Promise<HealthItem> => {
+  const item = await read<Item>(keys.webhookHealth(provider))
+  return item ? withoutKeys<HealthItem>(item) : { version: 0 }
 }
 
-const fromItem = ({ version, ...times }: Item): WebhookHealth =>
+const fromItem = ({ version, ...times }: HealthItem): WebhookHealth =>
   Object.fromEntries(Object.entries(times).map(([name, at]) => [name, new Date(at)]))
 
 export const findHealth = async (provider: ProviderId): Promise<WebhookHealth> =>
@@ -21,37 +22,32 @@ export const findHealth = async (provider: ProviderId): Promise<WebhookHealth> =
 
 const slow = ttlCache<{ isSlow: boolean }>({ entriesMax: 10_000 })
 
-/** Whether a webhook's events wait apart; remembered, as whoever takes one looks again. */
+/** Reports whether a webhook is slow. Cached: the worker that gets its event checks again. */
 export const isSlow = async (provider: ProviderId, now: Date): Promise<boolean> => {
   const when = { now, seconds: environment.cacheSeconds }
-  const found = await slow.get(provider, when, async () => ({
+  const cached = await slow.get(provider, when, async () => ({
     isSlow: (await findHealth(provider)).slowSince !== undefined,
   }))
-  return found?.isSlow ?? false
+  return cached?.isSlow ?? false
 }
-
-// Each lost race is a turn that another worker wrote, and fifty may be at work.
-const RACES_MAX = 50
 
 /**
- * Writes what turned, if anything did, on what stands: another worker may have been first.
- * @param change the very same object where nothing is to be written
+ * Changes the health of a webhook with optimistic locking.
+ * @param change returns the unchanged object to write nothing
  */
-export const changeHealth = async (
+export const changeHealth = (
   provider: ProviderId,
   change: (health: WebhookHealth) => WebhookHealth | Promise<WebhookHealth>,
-  alongside: (before: WebhookHealth, after: WebhookHealth) => readonly Write[] = () => [],
-): Promise<WebhookHealth> => {
-  for (let race = 1; race <= RACES_MAX; race += 1) {
+  alongside: (previous: WebhookHealth, next: WebhookHealth) => readonly Write[] = () => [],
+): Promise<WebhookHealth> =>
+  optimistically(`The health of ${provider}'s webhook`, async () => {
     const item = await readItem(provider)
-    const before = fromItem(item)
-    const after = await change(before)
-    if (after === before) return after
-    const others = alongside(before, after)
-    if (await putWith(putOf(provider, after, item.version), others)) return after
-  }
-  throw new Error(`The health of ${provider}'s webhook changed ${RACES_MAX} times meanwhile`)
-}
+    const previous = fromItem(item)
+    const next = await change(previous)
+    if (next === previous) return next
+    const others = alongside(previous, next)
+    return (await putWith(putOf(provider, next, item.version), others)) ? next : undefined
+  })
 
 const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => {
   const times = Object.entries(health).map(([name, at]) => [name, at.toISOString()])
@@ -64,11 +60,9 @@ const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => 
       version: version + 1,
     },
     ConditionExpression: version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
-    ...(version === 0
-      ? {}
-      : {
-          ExpressionAttributeNames: { '#version': 'version' },
-          ExpressionAttributeValues: { ':version': version },
-        }),
+    ...(version !== 0 && {
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':version': version },
+    }),
   }
 }

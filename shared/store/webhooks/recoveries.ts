@@ -1,64 +1,44 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
-import { conditionMet, expiresAt, read, table, tableName, withoutKeys } from '../table.ts'
+import { expiresAt, find, type Item, putIf, withoutKeys } from '../table.ts'
+import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
-const KEPT_SECONDS = 90 * 86_400
+const KEPT_SECONDS = 90 * DAY_SECONDS
 
-export const fromRecoveryItem = (item: Record<string, unknown>): Recovery => {
-  const { work, due, expiresAt, ...recovery } = withoutKeys<
-    Recovery & Record<'work' | 'due' | 'expiresAt', unknown>
-  >(item)
-  return {
-    ...recovery,
-    since: new Date(recovery.since),
-    until: new Date(recovery.until),
-    runAt: new Date(recovery.runAt),
-  }
+export const fromRecoveryItem = (item: Item): Recovery => {
+  const { expiresAt, ...recovery } = withoutKeys<Item>(item)
+  return fromStored<Recovery>(recovery, ['since', 'until', 'runAt'])
 }
 
 const toRecoveryItem = (recovery: Recovery) => ({
   ...keys.recovery(recovery.provider, recovery.id),
   entity: 'recovery',
-  ...recovery,
-  ...(recovery.status === 'running' ? dueAttributes(recovery.id, recovery.runAt) : {}),
-  since: recovery.since.toISOString(),
-  until: recovery.until.toISOString(),
-  runAt: recovery.runAt.toISOString(),
+  ...toStored(recovery),
+  ...(recovery.status === 'running' && dueAttributes(recovery.id, recovery.runAt)),
   expiresAt: expiresAt(recovery.until, KEPT_SECONDS),
 })
 
-export const findRecovery = async (
-  provider: ProviderId,
-  id: string,
-): Promise<Recovery | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.recovery(provider, id))
-  return item && fromRecoveryItem(item)
-}
-
-const write = (recovery: Recovery, condition: object): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new PutCommand({ TableName: tableName(), Item: toRecoveryItem(recovery), ...condition }),
-    ),
-  )
+export const findRecovery = (provider: ProviderId, id: string): Promise<Recovery | undefined> =>
+  find(keys.recovery(provider, id), fromRecoveryItem)
 
 /**
- * One that is done is opened anew: whoever was to say so was lost, and more may be owed since.
- * @returns false when one of this id is running
+ * Starts a recovery. A recovery of this id that is done starts again: the worker that ended it may have
+ * crashed, and more events may be undelivered since.
+ * @returns false when a recovery of this id is running
  */
 export const openRecovery = (recovery: Recovery): Promise<boolean> =>
-  write(recovery, {
+  putIf(toRecoveryItem(recovery), {
     ConditionExpression: 'attribute_not_exists(pk) OR #status = :done',
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: { ':done': 'done' },
   })
 
-/** @returns false when another worker did this page */
+/** Records a page of a recovery. Returns false when another worker recorded it. */
 export const putPage = (recovery: Recovery): Promise<boolean> =>
-  write(recovery, {
-    ConditionExpression: 'page = :before',
-    ExpressionAttributeValues: { ':before': recovery.page - 1 },
+  putIf(toRecoveryItem(recovery), {
+    ConditionExpression: 'page = :previous',
+    ExpressionAttributeValues: { ':previous': recovery.page - 1 },
   })

@@ -1,17 +1,19 @@
-import type { ProviderId, Webhook } from '../../domain/providers/provider.ts'
+import type { ProviderId } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
+import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { read, type Write } from '../table.ts'
+import { type Item, read, type Write } from '../table.ts'
 
-/** A webhook as it is kept: its secrets sealed, and times as text. */
+/** A stored webhook: secrets sealed, times as ISO text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   previous?: { secret: string; until: string }
   since?: string
 }
 
 const findItem = async (id: ProviderId): Promise<WebhookItem | undefined> => {
-  const item = await read<Record<string, unknown>>(keys.webhook(id))
+  const item = await read<Item>(keys.webhook(id))
   return item && settingsIn<WebhookItem>(item)
 }
 
@@ -30,46 +32,54 @@ const opened = async (
 const sealed = async (
   { previous, since, ...webhook }: Webhook,
   id: ProviderId,
+  runtime: Runtime,
 ): Promise<WebhookItem> => ({
   ...webhook,
   ...(since && { since: since.toISOString() }),
-  secret: await seal(webhook.secret, id),
+  secret: await seal(webhook.secret, id, runtime),
   ...(previous && {
-    previous: { secret: await seal(previous.secret, id), until: previous.until.toISOString() },
+    previous: {
+      secret: await seal(previous.secret, id, runtime),
+      until: previous.until.toISOString(),
+    },
   }),
 })
 
-/** Where a provider's events go; read afresh for every attempt, so a change holds at once. */
+/** Reads a provider's webhook, uncached, so that a change takes effect immediately. */
 export const findWebhook = async (id: ProviderId): Promise<Webhook | undefined> => {
   const item = await findItem(id)
   return item && opened(item, id)
 }
 
-/** Writes what `change` makes of the webhook as it stands: see {@link changeSettings}. */
+/** Changes a webhook: see {@link changeSettings}. */
 export const changeWebhook = <T extends Webhook | undefined>(
   id: ProviderId,
-  change: (before: Webhook | undefined) => T,
-  alongside?: (before: Webhook | undefined, after: Webhook) => readonly Write[],
-): Promise<T> =>
-  changeSettings(
+  change: (previous: Webhook | undefined) => T,
+  alongside: (previous: Webhook | undefined, next: Webhook) => readonly Write[],
+  runtime: Runtime,
+): Promise<T> => {
+  const from = (item: Item) => opened(settingsIn<WebhookItem>(item), id)
+  const to = (webhook: Webhook) => sealed(webhook, id, runtime)
+  return changeSettings(
     keys.webhook(id),
-    {
-      entity: 'webhook',
-      from: (item) => opened(settingsIn<WebhookItem>(item), id),
-      to: (webhook: Webhook) => sealed(webhook, id),
-    },
+    { entity: 'webhook', from, to },
     change,
     alongside,
+    runtime,
   )
+}
 
-/** @returns false when there was none */
+/** Removes a webhook. Returns false when it did not exist. */
 export const removeWebhook = (
   id: ProviderId,
-  alongside: (before: Webhook) => readonly Write[] = () => [],
-): Promise<boolean> =>
-  removeSettings(keys.webhook(id), (item) => opened(settingsIn<WebhookItem>(item), id), alongside)
+  alongside: (previous: Webhook) => readonly Write[],
+  runtime: Runtime,
+): Promise<boolean> => {
+  const from = (item: Item) => opened(settingsIn<WebhookItem>(item), id)
+  return removeSettings(keys.webhook(id), from, alongside, runtime)
+}
 
-/** The settings alone, for who signs nothing. */
+/** Reads a webhook without its secrets. */
 export const findWebhookSettings = async (
   id: ProviderId,
 ): Promise<Omit<Webhook, 'secret' | 'previous'> | undefined> => {

@@ -5,39 +5,42 @@ import { Client } from 'undici'
 import type { FailureCause } from '../../domain/webhooks/attempt.ts'
 import type { Target } from './target.ts'
 
-/** Connections to receivers: made to judged addresses alone, and kept for the next attempt. */
-
-/** More idle connections than these are not kept; an idle one is closed after four seconds. */
+/** The most idle connections kept for later attempts; undici closes each after four seconds. */
 const IDLE_MAX = 64
 
-/** How long one of several addresses may keep the next one waiting. */
-const ADDRESS_TURN_MS = 1_000
+/** The connection timeout of one of several addresses. */
+const ADDRESS_TIMEOUT_MS = 1_000
 
 export type Connection = { origin: string; address: string; socket: Socket; client: Client }
 
-/** Why no connection stands. The address is that of one on which TLS came to nothing. */
-export type Failed = {
+/** A failed connection. `address` is set if TLS failed after the TCP connection. */
+export type ConnectionFailure = {
   cause: Extract<FailureCause, 'connect_timeout' | 'refused' | 'tls' | 'address' | 'broken'>
   address: string | null
 }
 
-// The oldest first. Keyed by what it is connected to: a host that moves leaves its old one behind.
+// Oldest first.
 const idle: Connection[] = []
 
-/** @param signal ends the wait for a connection, and touches none that stands */
+/**
+ * Takes an idle connection to one of the target's checked addresses, or opens one.
+ * @param signal aborts connecting, never an open connection
+ */
 export const connectionTo = async (
   target: Target,
   signal: AbortSignal,
-): Promise<Connection | Failed> => {
-  const at = idle.findLastIndex((connection) => leadsTo(target, connection))
-  const [kept] = at < 0 ? [] : idle.splice(at, 1)
-  return kept ?? (await opened(target, signal))
+): Promise<Connection | ConnectionFailure> => {
+  const index = idle.findLastIndex((connection) => isConnectedTo(target, connection))
+  const [connection] = index < 0 ? [] : idle.splice(index, 1)
+  return connection ?? (await open(target, signal))
 }
 
-const leadsTo = ({ url, addresses }: Target, { origin, address, socket }: Connection): boolean =>
-  origin === url.origin && addresses.includes(address) && !socket.destroyed
+const isConnectedTo = (
+  { url, addresses }: Target,
+  { origin, address, socket }: Connection,
+): boolean => origin === url.origin && addresses.includes(address) && !socket.destroyed
 
-/** Takes back a connection whose last answer was read to its end. */
+/** Keeps a connection whose last response was read completely. */
 export const keep = async (connection: Connection): Promise<void> => {
   idle.push(connection)
   if (idle.length > IDLE_MAX) await idle.shift()?.client.destroy()
@@ -47,10 +50,13 @@ export const closeIdle = async (): Promise<void> => {
   await Promise.all(idle.splice(0).map(({ client }) => client.destroy()))
 }
 
-const opened = async (target: Target, signal: AbortSignal): Promise<Connection | Failed> => {
+const open = async (
+  target: Target,
+  signal: AbortSignal,
+): Promise<Connection | ConnectionFailure> => {
   const { url, addresses } = target
   const socket = socketTo(target)
-  // Until undici listens, an error of the socket would be one of the process.
+  // Without a listener, a socket error before undici takes over would end the process.
   socket.on('error', () => undefined)
   let address: string | undefined
   try {
@@ -75,8 +81,8 @@ const socketTo = ({ url, addresses }: Target): Socket => {
   const options = {
     host,
     port: Number(url.port || (secure ? 443 : 80)),
-    lookup: alwaysTo(addresses),
-    autoSelectFamilyAttemptTimeout: ADDRESS_TURN_MS,
+    lookup: fixedLookup(addresses),
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     noDelay: true,
   }
   if (!secure) return plainConnect(options)
@@ -84,14 +90,14 @@ const socketTo = ({ url, addresses }: Target): Socket => {
     ...options,
     servername: isIP(host) ? '' : host,
     ALPNProtocols: ['http/1.1'],
-    // Said here, so that no setting of the process can lower them.
+    // Set explicitly, so that no environment variable can weaken them.
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
   })
 }
 
-/** In place of the name system: what was judged is what is connected to. */
-const alwaysTo = (addresses: string[]): LookupFunction => {
+/** Replaces DNS, so that only checked addresses are connected to. */
+const fixedLookup = (addresses: string[]): LookupFunction => {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, done) => {
     if (options.all) done(null, all)
@@ -99,20 +105,20 @@ const alwaysTo = (addresses: string[]): LookupFunction => {
   }
 }
 
-const CAUSES: Record<string, Failed['cause']> = {
+const CAUSES: Record<string, ConnectionFailure['cause']> = {
   ETIMEDOUT: 'connect_timeout',
   ECONNREFUSED: 'refused',
 }
 
-const causeOf = (error: unknown): Failed['cause'] =>
+const causeOf = (error: unknown): ConnectionFailure['cause'] =>
   CAUSES[(error as { code?: string }).code ?? ''] ?? 'broken'
 
-/** undici speaks HTTP on this one socket. It never makes another, which nobody would have judged. */
+/** Returns an HTTP client that uses this socket only: another connection would be unchecked. */
 const clientOn = (socket: Socket, origin: string): Client =>
   new Client(origin, {
     allowH2: false,
     pipelining: 1,
-    // The limit of the attempt is over them all.
+    // The timeout of the attempt covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (_options, done) =>

@@ -1,22 +1,22 @@
 import { lookup } from 'node:dns/promises'
 import { environment } from '../../runtime.ts'
 
-/** What stands around the sender, and differs between a test, a sandbox and a deployment. */
+/** The sender's environment, which differs between tests, the local sandbox and deployments. */
 export type Network = {
-  /** Every address of a host; throws, or gives none, for a host that has none. */
+  /** Resolves all addresses of a host. Throws or returns none for an unknown host. */
   readonly resolve: (host: string) => Promise<string[]>
-  /** Whether this machine itself may be named, without TLS: only in the sandbox on it. */
+  /** Whether URLs may name this machine, without TLS; for the local sandbox. */
   readonly local: boolean
-  /** Hosts of this service, with their port where it is not 443: it sends itself no events. */
+  /** Hosts of this service, with ports other than 443; URLs must not name them. */
   readonly ownHosts: readonly string[]
 }
 
 export const resolveHost = async (host: string): Promise<string[]> => {
-  const found = await lookup(host, { all: true })
-  return found.map(({ address }) => address)
+  const addresses = await lookup(host, { all: true })
+  return addresses.map(({ address }) => address)
 }
 
-/** The network as this deployment has it. */
+/** The network of this deployment. */
 export const network: Network = {
   resolve: resolveHost,
   get local() {

@@ -1,18 +1,16 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Which addresses are public: all that IANA has not set aside, and what is set aside is a table. */
-
-/** IPv4 is public, except: */
-const IPV4_SET_ASIDE = {
+/** IPv4 addresses are public outside these ranges of the IANA registry. */
+const IPV4_SPECIAL = {
   '0.0.0.0/8': 'this network',
   '10.0.0.0/8': 'private networks',
-  '100.64.0.0/10': 'networks of carriers',
-  '127.0.0.0/8': 'this machine: the runtime API of Lambda is on it',
-  '169.254.0.0/16': 'this link: the metadata and credentials of a cloud are on it',
+  '100.64.0.0/10': 'carrier-grade NAT',
+  '127.0.0.0/8': 'loopback, including the Lambda runtime API',
+  '169.254.0.0/16': 'link-local, including cloud metadata and credentials',
   '172.16.0.0/12': 'private networks',
   '192.0.0.0/24': 'protocols',
   '192.0.2.0/24': 'documentation',
-  '192.88.99.0/24': 'relays of 6to4',
+  '192.88.99.0/24': '6to4 relays',
   '192.168.0.0/16': 'private networks',
   '198.18.0.0/15': 'benchmarks',
   '198.51.100.0/24': 'documentation',
@@ -22,14 +20,14 @@ const IPV4_SET_ASIDE = {
 }
 
 /**
- * IPv6 is public only in here. Outside are this machine, links, private networks, multicast, and
- * the spellings of IPv4 in IPv6 (compatible, mapped, NAT64), whatever they map to.
+ * IPv6 addresses are public only in this range. It excludes loopback, link-local, private and multicast
+ * addresses, and all forms of IPv4 in IPv6 (compatible, mapped, NAT64).
  */
-const IPV6_UNICAST = { '2000::/3': 'what IANA hands out' }
+const IPV6_UNICAST = { '2000::/3': 'assigned by IANA' }
 
-/** In it, except: */
-const IPV6_SET_ASIDE = {
-  '2001::/23': 'protocols, Teredo and ORCHID among them',
+/** The special ranges within it. */
+const IPV6_SPECIAL = {
+  '2001::/23': 'protocols, including Teredo and ORCHID',
   '2001:db8::/32': 'documentation',
   '2002::/16': '6to4, which carries an IPv4 address',
   '3fff::/20': 'documentation',
@@ -44,14 +42,14 @@ const listOf = (ranges: Record<string, string>, family: 'ipv4' | 'ipv6'): BlockL
   return list
 }
 
-const ipv4SetAside = listOf(IPV4_SET_ASIDE, 'ipv4')
+const ipv4Special = listOf(IPV4_SPECIAL, 'ipv4')
 const ipv6Unicast = listOf(IPV6_UNICAST, 'ipv6')
-const ipv6SetAside = listOf(IPV6_SET_ASIDE, 'ipv6')
+const ipv6Special = listOf(IPV6_SPECIAL, 'ipv6')
 
-/** What is no address, or names a zone of one link, is not public either. */
+/** Reports whether a text is a public IP address without a zone (docs/api.md#webhook-urls). */
 export const isPublicAddress = (address: string): boolean => {
   const family = address.includes('%') ? 0 : isIP(address)
-  if (family === 4) return !ipv4SetAside.check(address, 'ipv4')
+  if (family === 4) return !ipv4Special.check(address, 'ipv4')
   if (family !== 6) return false
-  return ipv6Unicast.check(address, 'ipv6') && !ipv6SetAside.check(address, 'ipv6')
+  return ipv6Unicast.check(address, 'ipv6') && !ipv6Special.check(address, 'ipv6')
 }

@@ -1,20 +1,19 @@
-import type { Webhook } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 
-/** How a webhook's secret is replaced while its receiver goes on verifying. */
-
-export type Rotation = {
-  /** The new one, drawn once for a rotation however often it is tried. */
+/** A replacement of a webhook's secret, with an overlap (docs/api.md#signatures). */
+export type WebhookRotation = {
+  /** The new secret, the same in each retry of the rotation. */
   secret: string
   at: Date
-  /** How long the old one signs beside it; with 0 it is gone at once. */
+  /** The overlap in which both secrets sign; 0 ends the old one at once. */
   graceSeconds: number
 }
 
 /**
- * The webhook with a new secret. One that was previous already is dropped, so two rotations end a
- * secret that leaked. The very same object when this rotation is done: its answer was lost.
+ * Replaces the secret and drops an earlier previous one, so that two rotations end a leaked secret.
+ * Returns the unchanged object for a repeated rotation.
  */
-export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: Rotation): Webhook => {
+export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: WebhookRotation): Webhook => {
   if (webhook.secret === secret || webhook.previous?.secret === secret) return webhook
   const { previous, ...rest } = webhook
   if (graceSeconds === 0) return { ...rest, secret }
@@ -22,7 +21,7 @@ export const rotated = (webhook: Webhook, { secret, at, graceSeconds }: Rotation
   return { ...rest, secret, previous: { secret: webhook.secret, until } }
 }
 
-/** The secret that signs beside the new one at this time, if there is one. */
+/** Returns the previous secret if it still signs. */
 export const previousAt = (
   { previous }: Pick<Webhook, 'previous'>,
   at: Date,

@@ -1,107 +1,108 @@
 import { addAbortSignal } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { defined } from '../../domain/defined.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
 import { anySignal } from './any-signal.ts'
 import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
 import { type Rules, strict, targetOf } from './target.ts'
 
-/**
- * One attempt at one receiver: at addresses that were judged, bounded in time and in what is read,
- * and never redirected.
- */
-
-/** More of a receiver's answer than this is neither read nor kept. */
+/** The most of a response that is read and stored. */
 const BODY_MAX_BYTES = 4 * 1024
 
-/** Some proxies tell of their work in answers like 102 and 103; nobody needs more of them. */
-const INTERIM_ANSWERS_MAX = 16
+/** The most interim responses (1xx) of one attempt; some proxies send 102 or 103. */
+const INTERIM_RESPONSES_MAX = 16
 
-/** A day. The schedule of a delivery has a smaller bound of its own. */
-const RETRY_AFTER_MAX_SECONDS = 86_400
+/** The schedule of a delivery has a smaller maximum. */
+const RETRY_AFTER_MAX_SECONDS = DAY_SECONDS
 
-export type Parcel = {
+export type PostRequest = {
   url: string
   headers: Record<string, string>
   body: string
   timeoutSeconds: number
   connectionTimeoutSeconds: number
-  /** Breaks the attempt off, whatever it would have come to. */
+  /** Aborts the attempt. */
   signal?: AbortSignal
 }
 
-/** `address` is the one that a connection was made to. */
-export type Sent = { outcome: Outcome; address: string | null }
+/** `address`: the connected IP address. */
+export type SendResult = { outcome: Outcome; address: string | null }
 
-/** @param bodySeconds how long a body may take once its headers are there: the status has decided */
+/**
+ * Returns a function that makes one attempt at checked addresses, with limits of time and size and
+ * without redirects. Every failure is an outcome; it never throws.
+ * @param bodySeconds the time for the body after the headers: the status has decided the outcome
+ */
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
-  async (parcel: Parcel, network: Network): Promise<Sent> => {
-    const { limit, connecting, end } = boundsOf(parcel)
+  async (request: PostRequest, network: Network): Promise<SendResult> => {
+    const { limit, connecting, end } = limitsOf(request)
     try {
-      const target = await targetOf(parcel.url, { network, rules, signal: connecting })
+      const target = await targetOf(request.url, { network, rules, signal: connecting })
       if ('cause' in target) return unreached(target.cause, null)
       const connection = await connectionTo(target, connecting)
       if ('cause' in connection) return unreached(connection.cause, connection.address)
-      return await exchange(connection, { parcel, url: target.url, limit, bodySeconds })
+      return await sendOn(connection, { request, url: target.url, limit, bodySeconds })
     } finally {
       end()
     }
   }
 
-/** POSTs a webhook, by the strict rules. Whatever happens is an outcome; nothing is thrown. */
+/** Posts a webhook with the strict rules. */
 export const post = sender(strict, { bodySeconds: 5 })
 
-/** Lets go of idle connections, so that a process can end. */
+/** Closes idle connections, so that a process can exit. */
 export const closeConnections = closeIdle
 
-const after = (seconds: number): AbortSignal => AbortSignal.timeout(Math.ceil(seconds * 1000))
+const timeoutAfter = (seconds: number): AbortSignal =>
+  AbortSignal.timeout(Math.ceil(seconds * 1000))
 
-const boundsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: Parcel) => {
-  // Over the whole attempt: a body that drips would outlive every timeout between two bytes.
-  const whole = after(timeoutSeconds)
-  const broken = signal && anySignal(whole, signal)
-  const limit = broken?.signal ?? whole
-  // Over the look-up too. A limit that comes first is felt as no connection, which it is.
-  const connecting = anySignal(after(connectionTimeoutSeconds), limit)
+const limitsOf = ({ timeoutSeconds, connectionTimeoutSeconds, signal }: PostRequest) => {
+  // Covers the whole attempt: a slow body would never trigger an idle timeout.
+  const limit = anySignal(timeoutAfter(timeoutSeconds), ...(signal ? [signal] : []))
+  // Covers DNS and the connection.
+  const connecting = anySignal(timeoutAfter(connectionTimeoutSeconds), limit.signal)
   const end = (): void => {
     connecting.end()
-    broken?.end()
+    limit.end()
   }
-  return { limit, connecting: connecting.signal, end }
+  return { limit: limit.signal, connecting: connecting.signal, end }
 }
 
 const unreached = (
   cause: Exclude<FailureCause, 'status' | 'redirect'>,
   address: string | null,
-): Sent => ({
+): SendResult => ({
   outcome: { kind: 'unreached', cause },
   address,
 })
 
-type Exchange = { parcel: Parcel; url: URL; limit: AbortSignal; bodySeconds: number }
+type Sending = { request: PostRequest; url: URL; limit: AbortSignal; bodySeconds: number }
 
-const exchange = async (connection: Connection, wanted: Exchange): Promise<Sent> => {
+const sendOn = async (connection: Connection, sending: Sending): Promise<SendResult> => {
   const { client, address } = connection
   try {
-    const response = await client.request(requestOf(wanted))
-    const { text, whole } = await start(response.body, after(wanted.bodySeconds))
-    await (whole ? keep(connection) : client.destroy())
+    const response = await client.request(undiciRequest(sending))
+    const timeout = timeoutAfter(sending.bodySeconds)
+    const { text, isComplete } = await readStart(response.body, timeout)
+    await (isComplete ? keep(connection) : client.destroy())
     const retryAfterSeconds = retryAfter(response.headers['retry-after'])
     const outcome: Outcome = {
       kind: 'answered',
       code: response.statusCode,
       body: text,
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...defined({ retryAfterSeconds }),
     }
     return { outcome, address }
   } catch {
     await client.destroy()
-    return unreached(wanted.limit.aborted ? 'read_timeout' : 'broken', address)
+    return unreached(sending.limit.aborted ? 'read_timeout' : 'broken', address)
   }
 }
 
-const requestOf = ({ parcel, url, limit }: Exchange): Dispatcher.RequestOptions => {
+const undiciRequest = ({ request, url, limit }: Sending): Dispatcher.RequestOptions => {
   let interim = 0
   return {
     method: 'POST',
@@ -110,43 +111,41 @@ const requestOf = ({ parcel, url, limit }: Exchange): Dispatcher.RequestOptions 
       'content-type': 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'debit-collection-webhooks/1',
-      ...parcel.headers,
+      ...request.headers,
     },
-    body: parcel.body,
+    body: request.body,
     signal: limit,
     onInfo: () => {
       interim += 1
-      if (interim > INTERIM_ANSWERS_MAX) throw new Error('too many interim answers')
+      if (interim > INTERIM_RESPONSES_MAX) throw new Error('too many interim responses')
     },
   }
 }
 
-/** The seconds form only; a date would let a receiver's clock decide. */
+/** Parses seconds only: a date would depend on the receiver's clock. */
 const retryAfter = (value: string | string[] | undefined): number | undefined =>
   typeof value === 'string' && /^[0-9]+$/.test(value)
     ? Math.min(Number(value), RETRY_AFTER_MAX_SECONDS)
     : undefined
 
-type Body = Dispatcher.ResponseData['body']
-
-/** The status has decided already, so a body that breaks off or drips is cut, not a failure. */
-const start = async (
-  body: Body,
-  patience: AbortSignal,
-): Promise<{ text: string; whole: boolean }> => {
+/** Reads the start of a body. The status has decided the outcome, so a slow or broken body is cut. */
+const readStart = async (
+  body: Dispatcher.ResponseData['body'],
+  timeout: AbortSignal,
+): Promise<{ text: string; isComplete: boolean }> => {
   const parts: Buffer[] = []
   let length = 0
-  let whole = false
+  let isComplete = false
   try {
-    for await (const part of addAbortSignal(patience, body) as AsyncIterable<Buffer>) {
+    for await (const part of addAbortSignal(timeout, body) as AsyncIterable<Buffer>) {
       parts.push(part)
       length += part.length
       if (length >= BODY_MAX_BYTES) break
     }
-    whole = length < BODY_MAX_BYTES
+    isComplete = length < BODY_MAX_BYTES
   } catch {
-    // What came before the break is what there is to keep.
+    // Keep the part that was read.
   }
   const text = Buffer.concat(parts).subarray(0, BODY_MAX_BYTES).toString('utf8')
-  return { text, whole }
+  return { text, isComplete }
 }

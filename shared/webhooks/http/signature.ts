@@ -1,33 +1,29 @@
 import { createHmac } from 'node:crypto'
-import type { Webhook } from '../../domain/providers/provider.ts'
+import type { Webhook } from '../../domain/webhooks/webhook.ts'
 import { previousAt } from './rotation.ts'
-
-/** The headers that prove an event is ours (specification, Delivery; Standard Webhooks beside it). */
 
 export type Signed = {
   body: string
-  /** As the body names it. */
+  /** The event name, as in the body. */
   event: string
   eventId: string
-  /** Names the attempt: differs each time, where the event id stays. */
+  /** Differs in each attempt; the event id does not. */
   attemptId: string
   at: Date
 }
 
-/** What of a webhook decides how its events are signed. */
 export type Signing = Pick<Webhook, 'secret' | 'previous' | 'signaturePrefix'>
 
 const SECRET_PREFIX = 'whsec_'
 
-// A key of bytes takes Node five times as long as the text that they are written in.
+// Node is five times slower with a key of bytes than with its text.
 const hmac = (key: string, text: string, encoding: 'utf8' | 'base64' = 'utf8') =>
   createHmac('sha256', key, { encoding }).update(text, 'utf8')
 
 /**
- * X-SVC-Signature covers the body and is keyed with the whole secret string as the provider got it.
- * It says nothing of the time, so `webhook-signature` stands beside it, keyed with the decoded
- * bytes of the secret: over id, time and body, as Standard Webhooks has it. While a rotation
- * overlaps, both secrets sign: there in one header, new one first, here in two.
+ * Returns the signed headers (docs/api.md#signatures). `x-svc-signature` covers the body, keyed with the
+ * text of the secret. `webhook-signature` covers id, time and body, keyed with its decoded bytes, as
+ * Standard Webhooks defines. In a rotation, both secrets sign.
  */
 export const signatureHeaders = (signing: Signing, signed: Signed): Record<string, string> => {
   const timestamp = String(Math.floor(signed.at.getTime() / 1000))
@@ -54,6 +50,6 @@ export const signatureHeaders = (signing: Signing, signed: Signed): Record<strin
   }
 }
 
-/** @param bytes 32 bytes of randomness */
+/** Returns a secret from 32 random bytes. */
 export const webhookSecret = (bytes: Uint8Array): string =>
   `${SECRET_PREFIX}${Buffer.from(bytes).toString('base64')}`

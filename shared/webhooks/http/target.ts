@@ -3,57 +3,57 @@ import type { Network } from './network.ts'
 import { isPublicAddress } from './public-address.ts'
 import { literalAddress, refuseUrl, webhookUrl } from './url.ts'
 
-/** Where an attempt goes: the addresses are all that the host has, and each was judged. */
+/** A receiver: its URL and all addresses of its host, each checked. */
 export type Target = { url: URL; addresses: string[] }
 
-/** Why it goes nowhere: for the record of a delivery, and for the operator who sets the URL. */
-export type Obstacle = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
+/** The cause is for the delivery record, the refusal for the operator who sets the URL. */
+export type RejectedUrl = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
 
-/** Who may be spoken to. */
+/** Decides which URLs and addresses are allowed. */
 export type Rules = {
   urlOf: (text: string, network: Network) => string | Refusal
   isAllowed: (address: string) => boolean
 }
 
-/** The rules of every deployment. A test on one machine has no public address and brings others. */
+/** The rules of every deployment. Tests pass their own, because they have no public address. */
 export const strict: Rules = { urlOf: webhookUrl, isAllowed: isPublicAddress }
 
 /**
- * Judges a URL and every address that its host has at this moment. The host is resolved once, and
- * the connection goes to what was judged: a second answer of the name's owner is never asked for.
+ * Checks a URL and all current addresses of its host (docs/api.md#webhook-urls). Resolves the host once;
+ * the connection uses the checked addresses, so a second DNS answer cannot redirect it.
  */
 export const targetOf = async (
   text: string,
   { network, rules, signal }: { network: Network; rules: Rules; signal: AbortSignal },
-): Promise<Target | Obstacle> => {
-  const judged = rules.urlOf(text, network)
-  if (judged instanceof Refusal) return { cause: 'address', refusal: judged }
-  const url = new URL(judged)
+): Promise<Target | RejectedUrl> => {
+  const checked = rules.urlOf(text, network)
+  if (checked instanceof Refusal) return { cause: 'address', refusal: checked }
+  const url = new URL(checked)
   const literal = literalAddress(url)
-  // Judged with its URL: this machine itself may be allowed by its address, and by no name.
+  // `urlOf` has checked the address.
   if (literal) return { url, addresses: [literal] }
-  const addresses = await resolved(url.hostname, network, signal)
+  const addresses = await resolveUntil(url.hostname, network, signal)
   if (signal.aborted) return { cause: 'connect_timeout', refusal: refuseUrl('does not resolve') }
   if (addresses.length === 0) return { cause: 'dns', refusal: refuseUrl('does not resolve') }
   return addresses.every(rules.isAllowed)
     ? { url, addresses }
-    : { cause: 'address', refusal: refuseUrl('must lead to public addresses alone') }
+    : { cause: 'address', refusal: refuseUrl('must resolve to public addresses only') }
 }
 
-/** None for whatever goes wrong; a look-up cannot be called off, so it is left behind. */
-const resolved = async (
+/** Returns no addresses on failure or abort. A DNS lookup cannot be cancelled, only ignored. */
+const resolveUntil = async (
   host: string,
   { resolve }: Network,
   signal: AbortSignal,
 ): Promise<string[]> => {
-  const late = Promise.withResolvers<string[]>()
-  const giveUp = () => late.resolve([])
-  signal.addEventListener('abort', giveUp)
+  const aborted = Promise.withResolvers<string[]>()
+  const abort = () => aborted.resolve([])
+  signal.addEventListener('abort', abort)
   try {
-    return await Promise.race([resolve(host), late.promise])
+    return await Promise.race([resolve(host), aborted.promise])
   } catch {
     return []
   } finally {
-    signal.removeEventListener('abort', giveUp)
+    signal.removeEventListener('abort', abort)
   }
 }

@@ -9,13 +9,12 @@ const PORTS = new Set(['', '443', '8443'])
 const FULL_NAME = /[^.]\.[^.]/
 const PRIVATE_NAME = /\.(?:localhost|local|internal)$/
 
-/** Of the URL of a webhook. */
 export const refuseUrl = (reason: string): Refusal =>
   new Refusal(4400, { details: { url: [reason] } })
 
 /**
- * A URL that events may be sent to, in its normal spelling. It is judged after parsing, which makes
- * `0x7f000001`, `127.1` and the like one address; where a name leads is for `targetOf` to judge.
+ * Normalizes and checks the URL of a webhook (docs/api.md#webhook-urls). Parsing turns `0x7f000001` and
+ * `127.1` into one address. `targetOf` checks the addresses of a host name.
  */
 export const webhookUrl = (
   text: string,
@@ -24,19 +23,19 @@ export const webhookUrl = (
   if (text.length > LENGTH_MAX) return refuseUrl(TOO_LONG)
   const url = peerUrl(text)
   if (typeof url === 'string') return refuseUrl(url)
-  // The dot of the root makes another name of the same host, which no certificate carries.
+  // A trailing dot names the same host, but certificates do not contain it.
   url.hostname = url.hostname.replace(/\.+$/, '')
-  const reason = reasonAgainst(url, network)
+  const reason = refusalReason(url, network)
   return reason === undefined ? url.href : refuseUrl(reason)
 }
 
 const TOO_LONG = `must have at most ${LENGTH_MAX} characters`
 
-const reasonAgainst = (
+const refusalReason = (
   url: URL,
   { local, ownHosts }: Pick<Network, 'local' | 'ownHosts'>,
 ): string | undefined => {
-  // Escapes make a URL longer, and what is stored is judged again before each attempt.
+  // Escapes make a URL longer, and the stored URL is checked again before each attempt.
   if (url.href.length > LENGTH_MAX) return TOO_LONG
   if (ownHosts.includes(url.host)) return 'must not name a host of this service'
   if (local && isOnThisMachine(url)) return undefined
@@ -48,7 +47,7 @@ const reasonAgainst = (
   return FULL_NAME.test(url.hostname) ? undefined : 'must give the full name of a host'
 }
 
-/** The address that a URL names itself, if it does; such a one is never looked up. */
+/** Returns the IP address in a URL, if it has one instead of a host name. */
 export const literalAddress = ({ hostname }: URL): string | undefined => {
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return isIPv4(hostname) ? hostname : undefined

@@ -5,7 +5,7 @@ import {
   type StatementDebit,
   type StatementRow,
 } from '../../../shared/domain/banks/statement.ts'
-import type { Day } from '../../../shared/domain/settlement/batch.ts'
+import type { Day } from '../../../shared/domain/time.ts'
 
 /** Tests how a bank's statement is read and compared. */
 
@@ -74,15 +74,15 @@ describe('a statement', () => {
     [
       'lacks columns',
       'uuid\n',
-      'line 1: there is no column amount; there is no column currency; there is no column completed_at',
+      'line 1: column amount is missing; column currency is missing; column completed_at is missing',
     ],
     [
       'names no debits',
       'amount,currency,completed_at\n',
-      'line 1: there is no column uuid or bank_reference',
+      'line 1: column uuid or bank_reference is missing',
     ],
-    ['has a column twice', `${HEADER},Amount\n`, 'line 1: the column amount is there twice'],
-    ['has an open quote', `${HEADER}\n"${UUID},B-1\n`, /line \d: its quotes are not closed/],
+    ['has a column twice', `${HEADER},Amount\n`, 'line 1: column amount is repeated'],
+    ['has an open quote', `${HEADER}\n"${UUID},B-1\n`, /line \d: unclosed quotes/],
     ['has a short row', `${HEADER}\n${UUID},B-1,100.00\n`, 'line 2: 3 fields, but 5 columns'],
     [
       'has a bad amount',
@@ -109,7 +109,7 @@ describe('a statement', () => {
       `${HEADER}\n${UUID},B-1,1.00,cedi,${AT}\n`,
       'line 2: currency must be like GHS',
     ],
-    ['has a bad uuid', `${HEADER}\n12,B-1,1.00,GHS,${AT}\n`, 'line 2: uuid is not well formed'],
+    ['has a bad uuid', `${HEADER}\n12,B-1,1.00,GHS,${AT}\n`, 'line 2: uuid is malformed'],
     [
       'has a row that names nothing',
       `${HEADER}\n,,1.00,GHS,${AT}\n`,

@@ -6,29 +6,29 @@ import {
   statuses,
 } from '../../../shared/domain/debits/lifecycle.ts'
 
-const verdicts = `
-  from        pending  processing  completed  failed  reversed
-  pending     same     move        move       move    refuse
-  processing  refuse   same        move       move    refuse
-  completed   refuse   refuse      same       refuse  move
-  failed      refuse   refuse      refuse     same    refuse
-  reversed    refuse   refuse      refuse     refuse  same
+const checks = `
+  from        pending    processing  completed  failed     reversed
+  pending     unchanged  allowed     allowed    allowed    refused
+  processing  refused    unchanged   allowed    allowed    refused
+  completed   refused    refused     unchanged  refused    allowed
+  failed      refused    refused     refused    unchanged  refused
+  reversed    refused    refused     refused    refused    unchanged
 `
 
-const [head = [], ...rows] = verdicts
+const [head = [], ...rows] = checks
   .trim()
   .split('\n')
   .map((line) => line.trim().split(/\s+/))
 
-test('every pair of statuses has one published verdict', () => {
-  const judged = rows.map(([from]) => [
+test('every pair of statuses has its published result', () => {
+  const actual = rows.map(([from]) => [
     from,
     ...head.slice(1).map((to) => checkTransition(from as Status, to as Status)),
   ])
-  expect(judged).toEqual(rows)
+  expect(actual).toEqual(rows)
   expect(rows.map(([from]) => from).sort()).toEqual([...statuses].sort())
 })
 
-test('the clocks run for pending and processing alone', () => {
+test('timeouts apply to pending and processing debits only', () => {
   expect(statuses.filter(isOpen)).toEqual(['pending', 'processing'])
 })

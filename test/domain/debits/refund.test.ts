@@ -5,12 +5,12 @@ import {
   beginRefund,
   failRefund,
   newRefund,
-  refundView,
   retryRefund,
   reversalRefund,
 } from '../../../shared/domain/debits/refund.ts'
 import { Uuid } from '../../../shared/domain/ids.ts'
 import { amountNumber } from '../../../shared/domain/money.ts'
+import { refundView } from '../../../shared/views/refund.ts'
 import { failed, reversed } from './one-debit.ts'
 
 const at = new Date('2025-01-03T00:00:00.000Z')

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
 import { newReference } from '../../../shared/domain/ids.ts'
-import { webhookBody } from '../../../shared/domain/webhooks/event.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { at, completed, failed, moved, opened, processing, reversed } from '../debits/one-debit.ts'
 
 /** What docs/webhooks.md tells a receiver to do is enough, whatever comes how often and when. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { advance, type Debit } from '../../../shared/domain/debits/debit.ts'
-import { eventId, pingBody, webhookBody } from '../../../shared/domain/webhooks/event.ts'
+import { eventId } from '../../../shared/domain/webhooks/event.ts'
 import {
   type EventName,
   EventType,
@@ -9,6 +9,7 @@ import {
   sentType,
 } from '../../../shared/domain/webhooks/event-type.ts'
 import { approvalMethodView } from '../../../shared/views/transaction.ts'
+import { pingBody, webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { granted } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 import {

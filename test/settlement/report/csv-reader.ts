@@ -1,4 +1,4 @@
-/** The records of a text, by the grammar of RFC 4180 and nothing beside it. */
+/** Parses CSV strictly by the grammar of RFC 4180. */
 export const recordsOf = (text: string): string[][] => {
   const records: string[][] = []
   let rest = text

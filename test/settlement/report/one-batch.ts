@@ -7,18 +7,16 @@ import {
   addLine,
   type Batch,
   BatchId,
-  Day,
   type Line,
   noTotals,
   openBatch,
 } from '../../../shared/domain/settlement/batch.ts'
 import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
-
-/** A sealed batch of a provider, for tests to vary. */
+import { Day } from '../../../shared/domain/time.ts'
 
 export const reference = v.parse(Reference, 'DCS-20261121-00000A')
 
-export const line = (given: Partial<Line> = {}): Line => ({
+export const line = (changes: Partial<Line> = {}): Line => ({
   type: 'debit',
   reference,
   partnerReference: 'order-1001',
@@ -28,20 +26,20 @@ export const line = (given: Partial<Line> = {}): Line => ({
   gross: pesewas(100_00),
   fee: pesewas(1_50),
   net: pesewas(98_50),
-  ...given,
+  ...changes,
 })
 
-export const nth = (n: number): Line =>
+export const numberedLine = (n: number): Line =>
   line({
     reference: v.parse(Reference, `DCS-20261121-${String(n).padStart(6, '0')}`),
     partnerReference: `order-${n}`,
   })
 
-export const takenBack = adjustmentLine(
+export const adjustment = adjustmentLine(
   line({ gross: pesewas(40_00), fee: pesewas(60), net: pesewas(39_40) }),
 )
 
-export const batch = (given: Partial<Batch> = {}): Batch => ({
+export const batch = (changes: Partial<Batch> = {}): Batch => ({
   ...openBatch({
     id: v.parse(BatchId, 'STL-20261122-ABC123'),
     uuid: v.parse(Uuid, '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e'),
@@ -52,11 +50,11 @@ export const batch = (given: Partial<Batch> = {}): Batch => ({
     feeSchedule: null,
   }),
   sealedAt: new Date('2026-11-22T00:00:02.000Z'),
-  ...given,
+  ...changes,
 })
 
 export const sealed = (lines: readonly Line[]): Batch =>
   batch({ totals: lines.reduce(addLine, noTotals) })
 
-export const whole = async (chunks: AsyncIterable<string>): Promise<string> =>
+export const textOf = async (chunks: AsyncIterable<string>): Promise<string> =>
   (await Array.fromAsync(chunks)).join('')

@@ -6,7 +6,7 @@ import { adjustmentLine } from '../../../shared/domain/settlement/line.ts'
 import { type ReportFormat, render } from '../../../shared/settlement/report/render.ts'
 import { batchView, lineView } from '../../../shared/views/batch.ts'
 import { recordsOf } from './csv-reader.ts'
-import { batch, line, nth, sealed, takenBack, whole } from './one-batch.ts'
+import { adjustment, batch, line, numberedLine, sealed, textOf } from './one-batch.ts'
 
 const formats: ReportFormat[] = ['json', 'csv']
 
@@ -32,18 +32,18 @@ const anyLines = fc.array(
   { maxLength: 30 },
 )
 
-/** Text with two decimals, to pesewas, without the service's own arithmetic. */
-const count = (text = ''): bigint => {
+/** Parses an amount without the product's arithmetic. */
+const amountOf = (text = ''): bigint => {
   expect(text).toMatch(/^-?(0|[1-9][0-9]*)\.[0-9]{2}$/)
   return BigInt(text.replace('.', ''))
 }
 const sum = (texts: (string | undefined)[]): bigint =>
-  texts.reduce((before, text) => before + count(text), 0n)
+  texts.reduce((total, text) => total + amountOf(text), 0n)
 
-describe('a report in JSON', () => {
-  test('is the batch, its lines and its totals, amounts as text with two decimals', async () => {
-    const lines = [nth(1), takenBack]
-    expect(JSON.parse(await whole(render('json', sealed(lines), lines)))).toEqual({
+describe('a JSON report', () => {
+  test('has the batch, its lines and its totals, with amounts as text of two decimals', async () => {
+    const lines = [numberedLine(1), adjustment]
+    expect(JSON.parse(await textOf(render('json', sealed(lines), lines)))).toEqual({
       batch: {
         id: 'STL-20261122-ABC123',
         uuid: '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e',
@@ -103,27 +103,27 @@ describe('a report in JSON', () => {
     })
   })
 
-  test('is read back to the letter, and its totals are the sums of its lines', async () => {
+  test('parses back to its lines, and its totals are their sums', async () => {
     await fc.assert(
       fc.asyncProperty(anyLines, async (lines) => {
-        const report = JSON.parse(await whole(render('json', sealed(lines), lines)))
+        const report = JSON.parse(await textOf(render('json', sealed(lines), lines)))
         expect(report.lines).toEqual(lines.map(lineView))
-        const of = (type: Line['type'], amount: 'gross' | 'fee' | 'net') =>
+        const sumOf = (type: Line['type'], amount: 'gross' | 'fee' | 'net') =>
           sum(lines.map(lineView).flatMap((one) => (one.type === type ? one[amount] : [])))
-        const { count: all, gross, fee, adjustments, net } = report.totals
-        expect(all).toBe(lines.length)
-        expect(count(gross)).toBe(of('debit', 'gross'))
-        expect(count(fee)).toBe(of('debit', 'fee'))
-        expect(count(adjustments)).toBe(of('adjustment', 'net'))
-        expect(count(net)).toBe(count(gross) - count(fee) + count(adjustments))
+        const { count, gross, fee, adjustments, net } = report.totals
+        expect(count).toBe(lines.length)
+        expect(amountOf(gross)).toBe(sumOf('debit', 'gross'))
+        expect(amountOf(fee)).toBe(sumOf('debit', 'fee'))
+        expect(amountOf(adjustments)).toBe(sumOf('adjustment', 'net'))
+        expect(amountOf(net)).toBe(amountOf(gross) - amountOf(fee) + amountOf(adjustments))
         expect(report.batch).toMatchObject(report.totals)
       }),
     )
   })
 
-  test('has its lines one under the other, so that they can be looked through by line', async () => {
-    const lines = [nth(1), nth(2)]
-    const text = await whole(render('json', sealed(lines), lines))
+  test('has one text line per line of the batch', async () => {
+    const lines = [numberedLine(1), numberedLine(2)]
+    const text = await textOf(render('json', sealed(lines), lines))
     expect(text.split('\n').map((one) => one.slice(0, 28))).toEqual([
       '{',
       '"batch": {"id":"STL-20261122',
@@ -138,10 +138,10 @@ describe('a report in JSON', () => {
   })
 })
 
-describe('a report as CSV', () => {
-  test('is a header, a record for each line, and the sums of the columns', async () => {
-    const lines = [nth(1), line({ bankReference: null }), takenBack]
-    const text = await whole(render('csv', sealed(lines), lines))
+describe('a CSV report', () => {
+  test('has a header, a record per line and the sums of the columns', async () => {
+    const lines = [numberedLine(1), line({ bankReference: null }), adjustment]
+    const text = await textOf(render('csv', sealed(lines), lines))
     expect(text.split('\r\n')).toEqual([
       'type,reference,partner_reference,bank_reference,completed_at,gross,fee,net,currency',
       'debit,DCS-20261121-000001,order-1,GCB-78,2026-11-21T10:01:00.000Z,100.00,1.50,98.50,GHS',
@@ -152,14 +152,14 @@ describe('a report as CSV', () => {
     ])
   })
 
-  test('is read back to the letter but for the guard, and its last record sums its columns', async () => {
+  test('parses back to its lines except for the guard, and its last record has the column sums', async () => {
     await fc.assert(
       fc.asyncProperty(anyLines, async (lines) => {
-        const text = await whole(render('csv', sealed(lines), lines))
+        const text = await textOf(render('csv', sealed(lines), lines))
         const [header = [], ...records] = recordsOf(text)
         const total = records.pop()
         const read = records.map((record) =>
-          // Every apostrophe at the start is that of the guard.
+          // A leading apostrophe is the guard.
           Object.fromEntries(header.map((name, n) => [name, record[n]?.replace(/^'/, '')])),
         )
         expect(read).toEqual(
@@ -167,15 +167,17 @@ describe('a report as CSV', () => {
         )
         expect(total?.slice(0, 5)).toEqual(['total', '', '', '', ''])
         for (const [n, column] of [5, 6, 7].entries()) {
-          expect(count(total?.[column]), header[5 + n]).toBe(sum(records.map((one) => one[column])))
+          expect(amountOf(total?.[column]), header[5 + n]).toBe(
+            sum(records.map((one) => one[column])),
+          )
         }
-        expect(count(total?.[7])).toBe(BigInt(lines.reduce(addLine, noTotals).net))
+        expect(amountOf(total?.[7])).toBe(BigInt(lines.reduce(addLine, noTotals).net))
       }),
     )
   })
 
-  test('a batch without lines is a header and a total of nothing', async () => {
-    const records = recordsOf(await whole(render('csv', sealed([]), [])))
+  test('of a batch without lines has a header and zero sums', async () => {
+    const records = recordsOf(await textOf(render('csv', sealed([]), [])))
     expect(records).toHaveLength(2)
     expect(records[1]).toEqual(['total', '', '', '', '', '0.00', '0.00', '0.00', 'GHS'])
   })
@@ -208,75 +210,76 @@ describe('a report as CSV', () => {
     ['Ɔkɔtɔ 🦀', 'Ɔkɔtɔ 🦀'],
   ]
 
-  test.each(texts)('the text %j stands in it as %j', async (text, field) => {
+  test.each(texts)('contains the text %j as %j', async (text, field) => {
     const lines = [line({ partnerReference: text, bankReference: text })]
-    const report = await whole(render('csv', sealed(lines), lines))
+    const report = await textOf(render('csv', sealed(lines), lines))
     expect(report).toContain(`,DCS-20261121-00000A,${field},${field},2026-11-21T`)
   })
 })
 
-test('the columns are the members of a line', async () => {
-  const [header] = recordsOf(await whole(render('csv', sealed([]), [])))
+test('the columns of a CSV report are the fields of a line', async () => {
+  const [header] = recordsOf(await textOf(render('csv', sealed([]), [])))
   expect(header).toEqual(Object.keys(lineView(line())))
 })
 
-test('a batch that is being built has no amounts yet', () => {
+test('the view of an open batch has all fields and no amounts', () => {
   const open = batchView(batch({ sealedAt: null }))
   expect(open).toMatchObject({ sealed_at: null, count: null, gross: null, net: null })
   expect(Object.keys(open)).toEqual(Object.keys(batchView(sealed([]))))
 })
 
-test('a batch that was paid says what, and how it came about', () => {
+test('the view of a paid batch has the amount and the bank reference', () => {
   const paid = batch({ status: 'completed', paid: pesewas(59_10), bankReference: 'GCB-P-1' })
   expect(batchView(paid)).toMatchObject({ paid: '59.10', bank_reference: 'GCB-P-1' })
 })
 
 describe.each(formats)('lines in %s', (format) => {
   test.each([
-    ['one too few', [nth(1)]],
-    ['one too many', [nth(1), nth(2), nth(3)]],
-    ['one with another fee', [nth(1), line({ fee: pesewas(1_51), net: pesewas(98_49) })]],
-  ])('that are not those of the batch, %s, are refused before the end', async (_, lines) => {
+    ['one missing', [numberedLine(1)]],
+    ['one added', [numberedLine(1), numberedLine(2), numberedLine(3)]],
+    ['another fee', [numberedLine(1), line({ fee: pesewas(1_51), net: pesewas(98_49) })]],
+  ])('with %s throw before the totals are written', async (_, lines) => {
     const chunks: string[] = []
     const read = async () => {
-      for await (const chunk of render(format, sealed([nth(1), nth(2)]), lines)) chunks.push(chunk)
+      for await (const chunk of render(format, sealed([numberedLine(1), numberedLine(2)]), lines))
+        chunks.push(chunk)
     }
-    await expect(read()).rejects.toThrow('The lines of STL-20261122-ABC123 do not come to its')
+    await expect(read()).rejects.toThrow('The lines of STL-20261122-ABC123 do not add up to its')
     expect(chunks.join('')).not.toMatch(/total/)
   })
 
-  test('are read one by one, as their text is asked for: 100,000 pass through', async () => {
+  test('are read one at a time as the text is consumed: 100,000 of them', async () => {
     const lineCount = 100_000
-    let given = 0
+    let read = 0
     let isClosed = false
     async function* lines() {
       try {
-        for (; given < lineCount; given += 1) yield nth(given)
+        for (; read < lineCount; read += 1) yield numberedLine(read)
       } finally {
         isClosed = true
       }
     }
     let chunkCount = 0
     let longest = 0
-    let furthest = 0
+    let ahead = 0
     for await (const chunk of render(format, batch(), lines())) {
       chunkCount += 1
       longest = Math.max(longest, chunk.length)
-      // What was read and is not yet handed on; head and foot are chunks too.
-      furthest = Math.max(furthest, given - chunkCount)
+      // Lines read ahead; head and foot are chunks, too.
+      ahead = Math.max(ahead, read - chunkCount)
     }
-    expect({ given, isClosed }).toEqual({ given: lineCount, isClosed: true })
+    expect({ read, isClosed }).toEqual({ read: lineCount, isClosed: true })
     expect(chunkCount).toBe(lineCount + 2)
     expect(longest).toBeLessThan(1_000)
-    expect(furthest).toBeLessThanOrEqual(0)
+    expect(ahead).toBeLessThanOrEqual(0)
   })
 
-  test('are read no further once nobody asks', async () => {
-    let given = 0
+  test('are not read on after the consumer stops', async () => {
+    let read = 0
     async function* lines() {
-      for (; given < 1_000; given += 1) yield nth(given)
+      for (; read < 1_000; read += 1) yield numberedLine(read)
     }
-    for await (const _ of render(format, batch(), lines())) if (given >= 10) break
-    expect(given).toBe(10)
+    for await (const _ of render(format, batch(), lines())) if (read >= 10) break
+    expect(read).toBe(10)
   })
 })

@@ -5,7 +5,7 @@ import { allBanks } from '../../../shared/store/banks/banks.ts'
 import { findConnectorSettings } from '../../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
-import { gcb, NOON } from '../../support/examples.ts'
+import { gcb, NOON, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -17,10 +17,14 @@ const bank = { ...gcb, connector: 'http' as const }
 const settings = { url: 'https://bank.test/debits', secret: 'cs_secret_of_the_bank' }
 
 const save = () =>
-  saveBank(gcb.identifier, () => bank, {
-    'connector-url': settings.url,
-    'connector-secret': settings.secret,
-  })
+  saveBank(
+    {
+      identifier: gcb.identifier,
+      change: () => bank,
+      options: { 'connector-url': settings.url, 'connector-secret': settings.secret },
+    },
+    still(),
+  )
 
 test('settings are read back with their secret, which is nowhere in the table', async () => {
   expect(await findConnectorSettings(gcb.identifier)).toBeUndefined()

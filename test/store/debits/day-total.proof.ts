@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
-import { createDebit } from '../../../shared/store/debits/charges.ts'
-import { findDayTotal } from '../../../shared/store/debits/day-totals.ts'
+import { createDebit, findDayTotal } from '../../../shared/store/debits/charges.ts'
 import { pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 

@@ -57,7 +57,7 @@ test('the sweep sends a refund again until it has ended', async () => {
 test('of two workers at one refund, the first one writes', async () => {
   const refund = await reversedAt('10:00:00')
   const begun = beginRefund(refund, at('10:00:01'))
-  const written = await Promise.all([1, 2, 3].map(() => replaceRefund(refund, begun, still())))
+  const written = await Promise.all([1, 2, 3].map(() => replaceRefund(refund, begun, [], still())))
   expect(written.filter(Boolean)).toHaveLength(1)
 })
 
@@ -65,7 +65,7 @@ test('a refund is listed by its creation until it completes, then by its complet
   const refund = await reversedAt('10:00:00')
   expect(await listed('due', '10:00:00', '10:00:01')).toEqual([refund.reference])
   const paid = completeRefund(refund, { bankReference: 'B-1', at: at('12:00:00') })
-  await replaceRefund(refund, paid, still())
+  await replaceRefund(refund, paid, [], still())
   expect(await listed('due', '00:00:00', '23:00:00')).toEqual([])
   expect(await listed('completed', '10:00:00', '11:00:00')).toEqual([])
   expect(await listed('completed', '12:00:00', '12:00:01')).toEqual([refund.reference])

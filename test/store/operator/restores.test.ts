@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { advance } from '../../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import { isHeldBy, type Restore } from '../../../shared/domain/operator/restore.ts'
-import { type Batch, type Day, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
+import { type Batch, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
+import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
 import { reconcile } from '../../../shared/reconciliation/reconcile.ts'
+import { real } from '../../../shared/runtime.ts'
 import { findDebit } from '../../../shared/store/debits/debits.ts'
 import { transitionFresh } from '../../../shared/store/debits/transitions.ts'
 import {
@@ -17,7 +19,7 @@ import {
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
-import { appendToFeed, readFeed, readNewest } from '../../../shared/store/webhooks/feed.ts'
+import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
 import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
 import { NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -36,6 +38,7 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
   changeRestore(
     () => ({ generation, begunAt: NOON, by: 'ama', released: [], releasedAt: null, ...members }),
     () => [],
+    real,
   )
 
 describe('the generation', () => {
@@ -71,7 +74,7 @@ describe('the feed', () => {
     await appendToFeed(provider, [event(2)], NOON)
     await appendToFeed(provider, [event(3), event(4)], NOON)
     const read = async (position = { page: 0, count: 0 }) =>
-      readFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
+      listFeed(provider, { after: position, notBefore: new Date(0), limit: 100 })
     expect((await read(after)).map(({ entry }) => entry)).toEqual([2, 3, 4].map(event))
     expect((await read()).map(({ entry }) => entry)).toEqual([0, 1, 2, 3, 4].map(event))
     expect((await read()).map(({ position }) => position)).toEqual([
@@ -79,7 +82,7 @@ describe('the feed', () => {
       { page: 1, count: 2 },
       ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
     ])
-    expect(await readNewest(provider, 2)).toEqual([event(4), event(3)])
+    expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
   })
 
   test('is filled up page by page in every generation', async () => {
@@ -87,7 +90,7 @@ describe('the feed', () => {
     await restored(9)
     const many = Array.from({ length: 65 }, (_, n) => event(n))
     await appendToFeed(provider, many, NOON)
-    const found = await readFeed(provider, { after, notBefore: new Date(0), limit: 100 })
+    const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
     expect(found.map(({ entry }) => entry)).toEqual(many)
     expect(found.at(-1)?.position).toEqual({ page: 8_000_000_003, count: 5 })
   })

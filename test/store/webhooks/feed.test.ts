@@ -8,11 +8,11 @@ import { keys } from '../../../shared/store/keys.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import {
   appendToFeed,
-  feedSince,
-  gathering,
+  batchedAppend,
   isInFeed,
-  readFeed,
-  readNewest,
+  listFeed,
+  listNewest,
+  loadFeedSince,
 } from '../../../shared/store/webhooks/feed.ts'
 import { NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -37,7 +37,7 @@ const read = (
   after: FeedPosition = START,
   limit = 1_000,
   notBefore = ago(30),
-) => readFeed(provider, { after, notBefore, limit })
+) => listFeed(provider, { after, notBefore, limit })
 
 const entries = async (provider: ProviderId): Promise<FeedEntry[]> =>
   (await read(provider)).map(({ entry }) => entry)
@@ -144,11 +144,11 @@ describe('an event that is relayed again', () => {
 
 test('the newest are read newest first, over as many pages as it takes', async () => {
   const provider = providerId('newest')
-  expect(await readNewest(provider, 5)).toEqual([])
+  expect(await listNewest(provider, 5)).toEqual([])
   await appendToFeed(provider, events(1, 65), NOON)
   for (const limit of [1, 5, 6, 35, 36, 65, 80]) {
     const newest = events(1, 65).reverse().slice(0, limit)
-    expect(await readNewest(provider, limit), String(limit)).toEqual(newest)
+    expect(await listNewest(provider, limit), String(limit)).toEqual(newest)
   }
 })
 
@@ -158,18 +158,18 @@ describe('what stands in the feed since a time', () => {
     for (const days of [4, 3, 2, 1]) {
       await appendToFeed(provider, events(1 + (4 - days) * 30, (5 - days) * 30), ago(days))
     }
-    const found = await feedSince(provider, ago(2))
+    const found = await loadFeedSince(provider, ago(2))
     expect(events(61, 120).every((one) => isInFeed(found, one))).toBe(true)
     expect(isInFeed(found, event(121))).toBe(false)
     expect(isInFeed(found, event(61, 1))).toBe(false)
-    expect((await feedSince(providerId('nobody'), ago(2))).size).toBe(0)
+    expect((await loadFeedSince(providerId('nobody'), ago(2))).size).toBe(0)
   })
 
   test('reaches back over more pages than one look takes', async () => {
     const provider = providerId('far')
     await appendToFeed(provider, events(1, 30), ago(9))
     for (let n = 31; n <= 900; n += 290) await appendToFeed(provider, events(n, n + 289), NOON)
-    const found = await feedSince(provider, ago(1))
+    const found = await loadFeedSince(provider, ago(1))
     expect(events(31, 900).every((one) => isInFeed(found, one))).toBe(true)
   })
 })
@@ -242,7 +242,7 @@ describe('one worker with many events at once', () => {
     const provider = providerId('batch')
     // The stream may bring a record twice in one batch.
     const batch = [...events(1, 3), ...events(2, 100), event(5)]
-    const append = gathering()
+    const append = batchedAppend()
     await Promise.all(
       batch.map(async (one) => {
         await append(provider, [one], NOON)
@@ -254,7 +254,7 @@ describe('one worker with many events at once', () => {
 
   test('is told of each that was not written, and goes on', async () => {
     const provider = providerId('outage')
-    const append = gathering()
+    const append = batchedAppend()
     const { TABLE_NAME } = process.env
     process.env.TABLE_NAME = 'no-such-table'
     const lost = await Promise.allSettled(events(1, 3).map((one) => append(provider, [one], NOON)))

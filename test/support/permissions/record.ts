@@ -17,8 +17,8 @@ const used = new Map<string, Use>()
 const refused = new Set<string>()
 
 authorizationEvents.subscribe((message) => {
-  const { name, needed, allowedBy } = message as AuthorizationEvent
-  if (allowedBy === undefined) refused.add(`${name}: ${needed}`)
+  const { name, required, allowedBy } = message as AuthorizationEvent
+  if (allowedBy === undefined) refused.add(`${name}: ${required}`)
   else used.set(`${name} ${allowedBy}`, { name, permission: allowedBy })
 })
 

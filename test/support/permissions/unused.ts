@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import type { TestModule } from 'vitest/node'
 import { functionRows } from '../../../infra/definitions/functions.ts'
 import {
-  calledBy,
+  codeStatements,
   formatPermission,
   permissionsIn,
 } from '../../../infra/definitions/iam-statements.ts'
@@ -14,7 +14,7 @@ export type Use = { name: string; permission: string }
 
 export const everyPermission = (): Use[] =>
   functionRows.flatMap(({ name }) =>
-    permissionsIn(calledBy(name)).map((permission) => ({
+    permissionsIn(codeStatements(name)).map((permission) => ({
       name,
       permission: formatPermission(permission),
     })),

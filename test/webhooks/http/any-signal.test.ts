@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -9,45 +9,45 @@ const collect: () => void = runInNewContext('gc')
 
 const pair = () => [new AbortController(), new AbortController()] as const
 
-test.each([0, 1] as const)('the abort of number %d is told, with its reason', (n) => {
+test.each([0, 1] as const)('an abort of source %d aborts the signal with its reason', (index) => {
   const sources = pair()
   const { signal } = anySignal(sources[0].signal, sources[1].signal)
   expect(signal.aborted).toBe(false)
-  sources[n].abort('over')
-  sources[1 - n]?.abort('later')
+  sources[index].abort('over')
+  sources[1 - index]?.abort('later')
   expect(signal).toMatchObject({ aborted: true, reason: 'over' })
 })
 
-test('what is aborted already is told at once', () => {
-  const [one, other] = pair()
-  other.abort('over')
-  expect(anySignal(one.signal, other.signal).signal).toMatchObject({
+test('a source that is already aborted aborts the signal at once', () => {
+  const [first, second] = pair()
+  second.abort('over')
+  expect(anySignal(first.signal, second.signal).signal).toMatchObject({
     aborted: true,
     reason: 'over',
   })
 })
 
-test('an abort is remembered when what it came from is gone', async () => {
+test('the signal stays aborted after its source is garbage-collected', async () => {
   const aborted = () => {
-    const [one, other] = pair()
-    const { signal } = anySignal(one.signal, other.signal)
-    one.abort('over')
+    const [first, second] = pair()
+    const { signal } = anySignal(first.signal, second.signal)
+    first.abort('over')
     return signal
   }
   const signal = aborted()
-  await turn()
+  await nextTick()
   collect()
   expect(signal.aborted).toBe(true)
 })
 
-test('timeouts that are still to come do not hold it when it was ended', async () => {
+test('pending timeouts do not keep an ended signal in memory', async () => {
   const attempted = () => {
     const { signal, end } = anySignal(AbortSignal.timeout(60_000), AbortSignal.timeout(50_000))
     end()
     return new WeakRef(signal)
   }
   const signal = attempted()
-  await turn()
+  await nextTick()
   collect()
   expect(signal.deref()).toBeUndefined()
 })

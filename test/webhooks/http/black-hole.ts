@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 
-/** Listens, and is never awake to accept. */
-const ASLEEP = `
+/** Listens and never accepts a connection. */
+const BLOCKED = `
   const { parentPort } = require('node:worker_threads')
   const server = require('node:net').createServer()
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
@@ -11,9 +11,9 @@ const ASLEEP = `
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
   })`
 
-/** A port with a full queue: whoever connects now hears nothing, not even a refusal. */
+/** Returns a port with a full backlog: a new connection gets neither an accept nor a reset. */
 export const blackHole = async (): Promise<{ url: string; close: () => Promise<void> }> => {
-  const worker = new Worker(ASLEEP, { eval: true })
+  const worker = new Worker(BLOCKED, { eval: true })
   const [port] = await once(worker, 'message')
   const waiting: Socket[] = []
   for (let n = 0; n < 8; n += 1) {

@@ -6,12 +6,12 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import {
   closeConnections,
-  type Parcel,
+  type PostRequest,
   post,
   sender,
 } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { answering, networkOf, parcelTo } from './one-parcel.ts'
+import { fakeResolver, networkOf, requestTo } from './post-request.ts'
 import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
 
 afterEach(async () => {
@@ -22,11 +22,11 @@ afterEach(async () => {
 
 const refused = { outcome: { kind: 'unreached', cause: 'address' }, address: null }
 
-/** By the rules for addresses as they are; of URLs any, as no test can have port 443. */
+/** Applies the address rules to any URL, because tests cannot use port 443. */
 const anyUrl = { ...strict, urlOf: (text: string) => text }
 const sendByName = sender(anyUrl, { bodySeconds: 1 })
 
-/** As above, and this machine counts as public: what a provider's own server is in production. */
+/** Also treats this machine as public, like a provider's server. */
 const sendHere = sender(
   { ...anyUrl, isAllowed: (address) => address === '127.0.0.1' },
   { bodySeconds: 1 },
@@ -36,12 +36,12 @@ const named = (url: string, host = 'provider.example'): string => url.replace('1
 
 const listener = () => receiver((_, response) => response.end('thanks'))
 
-const sent = (url: string, changes: Partial<Network> = {}, parcel: Partial<Parcel> = {}) =>
-  post(parcelTo(url, parcel), networkOf(changes))
+const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
+  post(requestTo(url, request), networkOf(changes))
 
-describe('at each attempt the URL is judged again, and no byte leaves', () => {
-  const elsewhere: [string, (url: string) => string][] = [
-    ['this machine, outside the sandbox on it', (url) => url],
+describe('the URL check of each attempt refuses without a connection', () => {
+  const urls: [string, (url: string) => string][] = [
+    ['this machine, outside a local sandbox', (url) => url],
     ['with TLS', (url) => url.replace('http:', 'https:')],
     ['as a number', (url) => named(url, '2130706433')],
     ['in hexadecimal', (url) => named(url, '0x7f000001')],
@@ -57,10 +57,10 @@ describe('at each attempt the URL is judged again, and no byte leaves', () => {
     ['with too long a path', (url) => url.padEnd(2_049, 'a')],
   ]
 
-  test.each(elsewhere)('%s', async (_how, spelled) => {
+  test.each(urls)('%s', async (_form, urlOf) => {
     const url = await listener()
     const resolve = async () => ['127.0.0.1']
-    expect(await sent(spelled(url), { resolve })).toEqual(refused)
+    expect(await sent(urlOf(url), { resolve })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 
@@ -71,19 +71,19 @@ describe('at each attempt the URL is judged again, and no byte leaves', () => {
     expect(connectionsTo(url)).toEqual([])
   })
 
-  test.each(['', 'https://', 'not a URL'])('"%s", which is no URL', async (url) => {
+  test.each(['', 'https://', 'not a URL'])('invalid URL "%s"', async (url) => {
     expect(await sent(url)).toEqual(refused)
   })
 })
 
-describe('the sandbox on this machine speaks to it by its address, and to nothing else', () => {
-  test('http://127.0.0.1', async () => {
+describe('receivers of a local sandbox', () => {
+  test('http://127.0.0.1 is allowed', async () => {
     const outcome = { kind: 'answered', code: 200, body: 'thanks' }
     expect(await sent(await listener(), { local: true })).toEqual({ outcome, address: '127.0.0.1' })
   })
 
   test.each(['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0'])(
-    'not http://%s',
+    'http://%s is refused',
     async (host) => {
       const url = await listener()
       const changes = { local: true, resolve: async () => ['127.0.0.1'] }
@@ -92,13 +92,13 @@ describe('the sandbox on this machine speaks to it by its address, and to nothin
     },
   )
 
-  test('and not by a name that leads there', async () => {
+  test('a name that resolves to 127.0.0.1 is refused', async () => {
     const resolve = async () => ['127.0.0.1']
     expect(await sent('https://provider.example:8443/', { local: true, resolve })).toEqual(refused)
   })
 })
 
-describe('a name that leads to a private address is refused, and no byte leaves', () => {
+describe('a name with a private address is refused without a connection', () => {
   test.each([
     [['127.0.0.1']],
     [['8.8.8.8', '127.0.0.1']],
@@ -109,41 +109,41 @@ describe('a name that leads to a private address is refused, and no byte leaves'
   ])('%j', async (addresses) => {
     const url = await listener()
     const network = networkOf({ resolve: async () => addresses })
-    expect(await sendByName(parcelTo(named(url)), network)).toEqual(refused)
+    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 })
 
-describe('the name is resolved once in an attempt, and connected to as it was judged', () => {
-  test('however it is answered the next time', async () => {
+describe('connections to checked addresses', () => {
+  test('an attempt resolves the name once, and the next attempt checks it again', async () => {
     const url = await listener()
     const other = await listener()
-    const { asked, resolve } = answering(['127.0.0.1'], ['10.0.0.1'])
-    const first = await sendHere(parcelTo(named(url)), networkOf({ resolve }))
+    const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
+    const first = await sendHere(requestTo(named(url)), networkOf({ resolve }))
     expect(first).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
-    expect(asked).toEqual(['provider.example'])
-    expect(await sendHere(parcelTo(named(url)), networkOf({ resolve }))).toEqual(refused)
-    expect(asked).toEqual(['provider.example', 'provider.example'])
+    expect(lookups).toEqual(['provider.example'])
+    expect(await sendHere(requestTo(named(url)), networkOf({ resolve }))).toEqual(refused)
+    expect(lookups).toEqual(['provider.example', 'provider.example'])
     expect(connectionsTo(url)).toHaveLength(1)
     expect(connectionsTo(other)).toEqual([])
   })
 
-  test('the name system of this machine has no say', async () => {
+  test('connecting never uses the DNS of this machine', async () => {
     const url = named(await listener(), 'no-such-host.invalid')
     const network = networkOf({ resolve: async () => ['127.0.0.1'] })
-    expect(await sendHere(parcelTo(url), network)).toMatchObject({ address: '127.0.0.1' })
+    expect(await sendHere(requestTo(url), network)).toMatchObject({ address: '127.0.0.1' })
   })
 
-  test('an address that does not answer gives way to the next one', async () => {
+  test('an unreachable address falls back to the next one', async () => {
     const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
     const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
-    const sentTo = await anyAddress(parcelTo(named(await listener())), network)
+    const sentTo = await anyAddress(requestTo(named(await listener())), network)
     expect(sentTo).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
   })
 
-  test('a peer that was not judged hears nothing: 0.0.0.0 leads to 127.0.0.1', async () => {
+  test('a peer with an unchecked address gets no bytes: 0.0.0.0 connects to 127.0.0.1', async () => {
     const url = await listener()
-    expect(await sendByName(parcelTo(named(url, '0.0.0.0')), networkOf())).toEqual({
+    expect(await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())).toEqual({
       outcome: { kind: 'unreached', cause: 'address' },
       address: '127.0.0.1',
     })
@@ -152,61 +152,61 @@ describe('the name is resolved once in an attempt, and connected to as it was ju
     expect(connection?.bytesRead).toBe(0)
   })
 
-  test('Node asks no lookup for an address, so that it must be judged with its URL', async () => {
+  test('Node skips the lookup for an IP address, so the URL check must cover it', async () => {
     const { port } = new URL(await listener())
-    const asked: string[] = []
+    const lookups: string[] = []
     const lookup: LookupFunction = (host, _options, done) => {
-      asked.push(host)
+      lookups.push(host)
       done(null, [])
     }
     const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
     await once(socket, 'connect')
     socket.destroy()
-    expect(asked).toEqual([])
+    expect(lookups).toEqual([])
   })
 
-  test('the receiver is told the name', async () => {
+  test('the Host header has the name', async () => {
     const hosts: (string | undefined)[] = []
     const url = await receiver((request, response) => {
       hosts.push(request.headers.host)
       response.end()
     })
-    await sendHere(parcelTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
+    await sendHere(requestTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
     expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
   })
 })
 
-describe('a kept connection serves those who were led to it', () => {
+describe('kept connections', () => {
   const here = networkOf({ resolve: async () => ['127.0.0.1'] })
 
-  test('one connection for attempts one after the other', async () => {
+  test('sequential attempts share one connection', async () => {
     const url = await listener()
-    for (let n = 0; n < 3; n += 1) await sendHere(parcelTo(named(url)), here)
+    for (let n = 0; n < 3; n += 1) await sendHere(requestTo(named(url)), here)
     expect(connectionsTo(url)).toHaveLength(1)
   })
 
-  test('as many as there are attempts at one time', async () => {
+  test('concurrent attempts have their own connections', async () => {
     const url = await listener()
-    await Promise.all([1, 2, 3].map(() => sendHere(parcelTo(named(url)), here)))
+    await Promise.all([1, 2, 3].map(() => sendHere(requestTo(named(url)), here)))
     expect(connectionsTo(url)).toHaveLength(3)
   })
 
-  test('another name has its own, though it leads to the same address', async () => {
+  test('another name of the same address has its own connection', async () => {
     const url = await listener()
-    await sendHere(parcelTo(named(url)), here)
-    await sendHere(parcelTo(named(url, 'other.example')), here)
+    await sendHere(requestTo(named(url)), here)
+    await sendHere(requestTo(named(url, 'other.example')), here)
     expect(connectionsTo(url)).toHaveLength(2)
   })
 })
 
-describe('a name that leads nowhere is an outcome', () => {
+describe('outcomes of names without an address', () => {
   const unreached = (cause: string) => ({ outcome: { kind: 'unreached', cause }, address: null })
 
-  test('it has no addresses', async () => {
+  test('a name without addresses is a dns failure', async () => {
     expect(await sent('https://provider.example/')).toEqual(unreached('dns'))
   })
 
-  test('it is not known, to the name system of this machine', async () => {
+  test('a name unknown to the DNS of this machine is a dns failure', async () => {
     const url = `https://${'x'.repeat(64)}.example/`
     expect(await sent(url, { resolve: resolveHost })).toEqual(unreached('dns'))
   })
@@ -217,17 +217,17 @@ describe('a name that leads nowhere is an outcome', () => {
     ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
   ])(
-    'nobody answers for it, until the %s',
-    async (_which, parcel) => {
-      const sentTo = await sent('https://provider.example/', { resolve: () => never }, parcel)
+    'a lookup without a response is a connect_timeout at the %s',
+    async (_limit, request) => {
+      const sentTo = await sent('https://provider.example/', { resolve: () => never }, request)
       expect(sentTo).toEqual(unreached('connect_timeout'))
     },
     2_000,
   )
 })
 
-describe('what a deployment sends with', () => {
-  test('is the network as its environment has it', () => {
+describe('the sender of a deployment', () => {
+  test('it uses the network settings of the environment', () => {
     vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
     expect(network).toMatchObject({
       resolve: resolveHost,
@@ -238,13 +238,13 @@ describe('what a deployment sends with', () => {
     expect(network.ownHosts).toEqual([])
   })
 
-  test('is the strict sender: no other is made', () => {
-    const makers = ['functions', 'shared'].flatMap((folder) =>
+  test('it is strict, and no other sender exists', () => {
+    const senders = ['functions', 'shared'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))
         .map((file) => join(folder, file))
         .flatMap((file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? []),
     )
-    expect(makers).toEqual(['sender(strict, { bodySeconds: 5 })'])
+    expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
   })
 })

@@ -41,22 +41,22 @@ const ipv6Ranges = rowsOf(`
   ff00::/8         ff00::           ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
 `)
 
-describe('not public', () => {
+describe('special addresses', () => {
   test.each([...ipv4Ranges, ...ipv6Ranges])('%s, from %s to %s', (_range, first, last) => {
     expect([first, last].map((address) => isPublicAddress(String(address)))).toEqual([false, false])
   })
 
   const known = rowsOf(`
-    127.0.0.1            where the runtime API of Lambda is
-    169.254.169.254      where a cloud hands out credentials
-    169.254.100.1        where Lambda takes traces
-    fd00:ec2::254        the same in IPv6
+    127.0.0.1            Lambda runtime API
+    169.254.169.254      cloud metadata and credentials
+    169.254.100.1        Lambda traces
+    fd00:ec2::254        cloud metadata in IPv6
     255.255.255.255      broadcast
     ::ffff:8.8.8.8       a public address, mapped
-    ::ffff:808:808       the same in another spelling
+    ::ffff:808:808       the same in hexadecimal
     64:ff9b::8.8.8.8     a public address behind NAT64
     2002:7f00:1::        127.0.0.1 in 6to4
-    fe80::1%eth0         an address of one link
+    fe80::1%eth0         a link-local address
     2606:4700::1111%lo   an address with a zone
   `)
 
@@ -65,11 +65,11 @@ describe('not public', () => {
   })
 
   test.each(['', 'localhost', '127.1', '2130706433', '[::1]', '1.1.1.1.', '1.1.1.1/32', '::g'])(
-    '"%s", which is no address',
+    'invalid address "%s"',
     (text) => expect(isPublicAddress(text)).toBe(false),
   )
 
-  test('any IPv4 address that is mapped into IPv6', () => {
+  test('every IPv4 address mapped into IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPublicAddress(`::ffff:${address}`)).toBe(false)
@@ -78,7 +78,7 @@ describe('not public', () => {
   })
 })
 
-describe('public', () => {
+describe('public addresses', () => {
   test.each([
     '1.0.0.0',
     '1.1.1.1',
@@ -120,9 +120,14 @@ describe('public', () => {
   })
 })
 
-test('rules of a BlockList for IPv4 hold for mapped addresses alone, so IPv6 has its own', () => {
+test('an IPv4 rule of BlockList covers mapped addresses only, so IPv6 needs its own rules', () => {
   const list = new BlockList()
   list.addSubnet('127.0.0.0', 8, 'ipv4')
-  const held = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::127.0.0.1', '2002:7f00:1::']
-  expect(held.map((address) => list.check(address, 'ipv6'))).toEqual([true, false, false, false])
+  const addresses = ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::127.0.0.1', '2002:7f00:1::']
+  expect(addresses.map((address) => list.check(address, 'ipv6'))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
 })

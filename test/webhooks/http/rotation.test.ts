@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Webhook } from '../../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { previousAt, rotated } from '../../../shared/webhooks/http/rotation.ts'
 import { NOON } from '../../support/examples.ts'
 
@@ -16,7 +16,7 @@ const secondsLater = (seconds: number): Date => new Date(NOON.getTime() + second
 
 const rotation = (secret: string, graceSeconds = 60) => ({ secret, at: NOON, graceSeconds })
 
-test('the old secret signs beside the new one for the time of grace, and the rest stays', () => {
+test('the old secret also signs during the overlap, and other settings stay', () => {
   expect(rotated(webhook, rotation('whsec_second'))).toEqual({
     ...webhook,
     secret: 'whsec_second',
@@ -24,7 +24,7 @@ test('the old secret signs beside the new one for the time of grace, and the res
   })
 })
 
-test('without grace there is no previous one', () => {
+test('an overlap of 0 leaves no previous secret', () => {
   const once = rotated(webhook, rotation('whsec_second'))
   for (const before of [webhook, once]) {
     expect(rotated(before, rotation('whsec_third', 0))).toEqual({
@@ -40,14 +40,14 @@ test('a second rotation within the overlap drops the oldest secret', () => {
   expect(twice.previous).toEqual({ secret: 'whsec_second', until: secondsLater(90) })
 })
 
-test('a rotation that is done is not done again', () => {
+test('a repeated rotation changes nothing', () => {
   const once = rotated(webhook, rotation('whsec_second'))
   const twice = rotated(once, rotation('whsec_third'))
   expect(rotated(once, rotation('whsec_second'))).toBe(once)
   expect(rotated(twice, rotation('whsec_second'))).toBe(twice)
 })
 
-test('the previous secret signs until its time, and never from then on', () => {
+test('the previous secret signs until its end and never after it', () => {
   const grace = fc.integer({ min: 1, max: 604_800 })
   const offset = fc.integer({ min: -604_800_000, max: 604_800_000 })
   fc.assert(

@@ -7,13 +7,13 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   closeConnections,
-  type Parcel,
+  type PostRequest,
   post,
   sender,
 } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import { blackHole } from './black-hole.ts'
-import { networkOf, parcelTo } from './one-parcel.ts'
+import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -28,33 +28,33 @@ afterEach(async () => {
   await closeConnections()
 })
 
-/** As the sandbox on this machine sends; what is measured here needs no name and no TLS. */
-const send = async (url: string, parcel: Partial<Parcel> = {}) => {
-  const { outcome } = await post(parcelTo(url, parcel), networkOf({ local: true }))
+/** Sends like a local sandbox, without names and TLS. */
+const send = async (url: string, request: Partial<PostRequest> = {}) => {
+  const { outcome } = await post(requestTo(url, request), networkOf({ local: true }))
   return outcome
 }
 
 const unreached = (cause: string) => ({ kind: 'unreached', cause })
 
-describe('what a receiver answers is the outcome', () => {
-  test('every status from 200 to 599 as it stands', async () => {
+describe('the outcome of a response', () => {
+  test('it has the status, from 200 to 599', async () => {
     const codes = Array.from({ length: 400 }, (_, n) => 200 + n)
-    const left = [...codes]
-    const url = await receiver((_, response) => response.writeHead(left.shift() ?? 500).end())
+    const remaining = [...codes]
+    const url = await receiver((_, response) => response.writeHead(remaining.shift() ?? 500).end())
     for (const code of codes) {
       expect(await send(url)).toEqual({ kind: 'answered', code, body: '' })
     }
   })
 
-  test('with the address that answered', async () => {
+  test('it has the address of the receiver', async () => {
     const url = await receiver((_, response) => response.end('thanks'))
-    expect(await post(parcelTo(url), networkOf({ local: true }))).toEqual({
+    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
       outcome: { kind: 'answered', code: 200, body: 'thanks' },
       address: '127.0.0.1',
     })
   })
 
-  const asked: [string, number | undefined][] = [
+  const retryAfter: [string, number | undefined][] = [
     ['0', 0],
     ['120', 120],
     ['86400', 86_400],
@@ -71,7 +71,7 @@ describe('what a receiver answers is the outcome', () => {
     ['', undefined],
   ]
 
-  test.each(asked)('Retry-After of "%s" asks for %s seconds', async (value, seconds) => {
+  test.each(retryAfter)('Retry-After "%s" is %s seconds', async (value, seconds) => {
     const url = await receiver((_, response) => {
       response.writeHead(503, { 'retry-after': value }).end('busy')
     })
@@ -81,7 +81,7 @@ describe('what a receiver answers is the outcome', () => {
     )
   })
 
-  test.each([300, 301, 302, 303, 305, 307, 308])('%i is not followed', async (code) => {
+  test.each([300, 301, 302, 303, 305, 307, 308])('redirect %i is not followed', async (code) => {
     const visits: (string | undefined)[] = []
     const other = await receiver((request, response) => {
       visits.push(request.url)
@@ -93,8 +93,8 @@ describe('what a receiver answers is the outcome', () => {
   })
 })
 
-describe('what arrives', () => {
-  test('is a POST of the exact bytes, as JSON, with the headers given', async () => {
+describe('the request', () => {
+  test('it is a POST of the exact bytes, as JSON, with the given headers', async () => {
     const body = '{"amount":100.00,"narration":"Nyansapɔ \u{1F600}"}'
     const arrived = Promise.withResolvers<unknown>()
     const url = await receiver(async (request, response) => {
@@ -117,13 +117,13 @@ describe('what arrives', () => {
   })
 })
 
-const dripping: RequestListener = (_, response) => {
+const slowBody: RequestListener = (_, response) => {
   response.writeHead(200)
   const drip = setInterval(() => response.write('.'), 20)
   response.on('close', () => clearInterval(drip))
 }
 
-/** A receiver cannot know what was read of it, and a reset takes back what was not. */
+/** Acts after the sender has read the headers, because a reset discards unread bytes. */
 const onceHeadersAreThere = (act: () => void) => {
   const arrived = () => {
     unsubscribe('undici:request:headers', arrived)
@@ -132,7 +132,7 @@ const onceHeadersAreThere = (act: () => void) => {
   subscribe('undici:request:headers', arrived)
 }
 
-/** Sends for ever, as fast as it is read, and counts what the other side's system took. */
+/** Sends endlessly, as fast as the sender reads, and counts the bytes. */
 const endless = (head: string, piece: string) => {
   let written = 0
   const pour = (socket: Socket) => {
@@ -152,7 +152,7 @@ const endless = (head: string, piece: string) => {
 const MIB = 1024 * 1024
 const letters = 'x'.repeat(64 * 1024)
 
-describe('of what a receiver says, 4 KiB are read', () => {
+describe('the body of a response', () => {
   const bodies: Record<string, [string, string]> = {
     'a body of 300 MB': ['HTTP/1.1 200 OK\r\ncontent-length: 314572800\r\n\r\n', letters],
     'a body that never ends': ['HTTP/1.1 200 OK\r\n\r\n', letters],
@@ -162,21 +162,24 @@ describe('of what a receiver says, 4 KiB are read', () => {
     ],
   }
 
-  test.each(Object.entries(bodies))('of %s, and the connection ends', async (_, [head, piece]) => {
-    const { pour, written } = endless(head, piece)
-    const url = await rawReceiver(pour)
-    expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'x'.repeat(4_096) })
-    await ended(connectionsTo(url)[0])
-    expect(written()).toBeLessThan(16 * MIB)
-  })
+  test.each(Object.entries(bodies))(
+    '4 KiB of %s are read, then the connection is closed',
+    async (_, [head, piece]) => {
+      const { pour, written } = endless(head, piece)
+      const url = await rawReceiver(pour)
+      expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'x'.repeat(4_096) })
+      await ended(connectionsTo(url)[0])
+      expect(written()).toBeLessThan(16 * MIB)
+    },
+  )
 
-  test.each([4_095, 4_096, 4_097])('of %i bytes', async (bytes) => {
+  test.each([4_095, 4_096, 4_097])('of %i bytes, at most 4 KiB are stored', async (bytes) => {
     const url = await receiver((_, response) => response.end('x'.repeat(bytes)))
     const body = 'x'.repeat(Math.min(bytes, 4_096))
     expect(await send(url)).toEqual({ kind: 'answered', code: 200, body })
   })
 
-  test('and nothing is unpacked', async () => {
+  test('a compressed body is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(MIB))
     const url = await receiver((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
@@ -184,36 +187,39 @@ describe('of what a receiver says, 4 KiB are read', () => {
     expect(await send(url)).toMatchObject({ code: 200, body: packed.toString('utf8') })
   })
 
-  test('and a body that drips is cut at the end of the attempt, the answer being known', async () => {
-    const url = await receiver(dripping)
+  test('a slow body is cut at the timeout of the attempt and keeps the status', async () => {
+    const url = await receiver(slowBody)
     const outcome = await send(url, { timeoutSeconds: 0.3 })
     expect(outcome).toEqual({ kind: 'answered', code: 200, body: expect.stringMatching(/^\.+$/) })
   })
 
-  test('and a body that drips is given no more than its own time', async () => {
+  test('a slow body is cut at its own timeout', async () => {
     const hasty = sender(strict, { bodySeconds: 0.2 })
-    const url = await receiver(dripping)
+    const url = await receiver(slowBody)
     const startedAt = performance.now()
-    const { outcome } = await hasty(parcelTo(url), networkOf({ local: true }))
+    const { outcome } = await hasty(requestTo(url), networkOf({ local: true }))
     expect(outcome).toEqual({ kind: 'answered', code: 200, body: expect.stringMatching(/^\.+$/) })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
-  const leaving: Record<string, (socket: Socket) => void> = {
+  const closings: Record<string, (socket: Socket) => void> = {
     'an end': (socket) => socket.end(),
     'a reset': (socket) => socket.resetAndDestroy(),
   }
 
-  test.each(Object.entries(leaving))('and as much as came before %s', async (_, leave) => {
-    const url = await rawReceiver((socket) => {
-      onceHeadersAreThere(() => leave(socket))
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nthanks')
-    })
-    expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'thanks' })
-  })
+  test.each(Object.entries(closings))(
+    'a body that breaks off by %s is stored up to there',
+    async (_, leave) => {
+      const url = await rawReceiver((socket) => {
+        onceHeadersAreThere(() => leave(socket))
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nthanks')
+      })
+      expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'thanks' })
+    },
+  )
 
-  test.each(Object.entries(leaving))(
-    'and a whole answer stands, if %s follows',
+  test.each(Object.entries(closings))(
+    'a complete response followed by %s is stored',
     async (_, leave) => {
       const url = await rawReceiver((socket) => {
         onceHeadersAreThere(() => leave(socket))
@@ -223,7 +229,7 @@ describe('of what a receiver says, 4 KiB are read', () => {
     },
   )
 
-  test('and of what follows a 204 nothing, nor is it the next answer', async () => {
+  test('bytes after a 204 are neither stored nor read as the next response', async () => {
     const smuggled = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil'
     const url = await rawReceiver((socket) => {
       socket.write(`HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\n${smuggled}`)
@@ -234,17 +240,17 @@ describe('of what a receiver says, 4 KiB are read', () => {
   })
 })
 
-describe('interim answers', () => {
+describe('interim responses', () => {
   const final = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks'
   const answered = { kind: 'answered', code: 200, body: 'thanks' }
 
-  test.each(['102 Processing', '103 Early Hints', '199 Odd'])('%s is passed over', async (line) => {
+  test.each(['102 Processing', '103 Early Hints', '199 Odd'])('%s is skipped', async (line) => {
     const url = await rawReceiver((socket) => socket.write(`HTTP/1.1 ${line}\r\n\r\n${final}`))
     expect(await send(url)).toEqual(answered)
   })
 
   test.each(['100 Continue', '101 Switching Protocols'])(
-    '%s, which nobody asked for, breaks the exchange: so undici has it',
+    'an unexpected %s is a broken connection, as undici defines',
     async (line) => {
       const url = await rawReceiver((socket) => socket.write(`HTTP/1.1 ${line}\r\n\r\n${final}`))
       expect(await send(url)).toEqual(unreached('broken'))
@@ -254,13 +260,13 @@ describe('interim answers', () => {
   test.each([
     [16, answered],
     [17, unreached('broken')],
-  ])('%i of them', async (count, outcome) => {
+  ])('%i of them, of at most 16', async (count, outcome) => {
     const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)
     const url = await rawReceiver((socket) => socket.write(`${interim}${final}`))
     expect(await send(url)).toEqual(outcome)
   })
 
-  test('a flood of them is cut', async () => {
+  test('an endless series of them is cut', async () => {
     const { pour, written } = endless('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100))
     const url = await rawReceiver(pour)
     expect(await send(url)).toEqual(unreached('broken'))
@@ -268,21 +274,21 @@ describe('interim answers', () => {
   })
 })
 
-describe('a receiver that is not reached is an outcome too', () => {
-  test('it never answers', async () => {
+describe('the outcome of an attempt without a response', () => {
+  test('a receiver that never responds is a read_timeout', async () => {
     const url = await receiver(() => undefined)
     expect(await send(url, { timeoutSeconds: 0.2 })).toEqual(unreached('read_timeout'))
   })
 
-  test('it takes the connection and says nothing', async () => {
+  test('a receiver that accepts the connection only is a read_timeout', async () => {
     const url = await listening(createNetServer())
     expect(await send(url, { timeoutSeconds: 0.2 })).toEqual(unreached('read_timeout'))
   })
 
-  test('it takes the connection and reads nothing', async () => {
+  test('a receiver that reads nothing is a read_timeout', async () => {
     const url = await listening(createNetServer({ pauseOnConnect: true }))
-    const parcel = { timeoutSeconds: 0.2, body: 'x'.repeat(8 * MIB) }
-    expect(await send(url, parcel)).toEqual(unreached('read_timeout'))
+    const request = { timeoutSeconds: 0.2, body: 'x'.repeat(8 * MIB) }
+    expect(await send(url, request)).toEqual(unreached('read_timeout'))
   })
 
   const late: RequestListener = (_, response) => {
@@ -290,17 +296,17 @@ describe('a receiver that is not reached is an outcome too', () => {
     response.on('close', () => clearTimeout(answer))
   }
 
-  test('it answers after the limit', async () => {
+  test('a response after the timeout is a read_timeout', async () => {
     const url = await receiver(late)
     expect(await send(url, { timeoutSeconds: 0.1 })).toEqual(unreached('read_timeout'))
   })
 
-  test('it answers within it, though later than a connection may take', async () => {
+  test('a response later than the connection timeout is accepted', async () => {
     const url = await receiver(late)
     expect(await send(url, { connectionTimeoutSeconds: 0.1 })).toMatchObject({ code: 200 })
   })
 
-  test('it drips its headers', async () => {
+  test('slow headers are a read_timeout', async () => {
     const url = await rawReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-slow: ')
       const drip = setInterval(() => socket.write('.'), 20)
@@ -309,12 +315,12 @@ describe('a receiver that is not reached is an outcome too', () => {
     expect(await send(url, { timeoutSeconds: 0.3 })).toEqual(unreached('read_timeout'))
   })
 
-  test('nobody listens', async () => {
+  test('a closed port is refused', async () => {
     const server = createServer()
     const url = await listening(server)
     server.close()
     await once(server, 'close')
-    expect(await post(parcelTo(url), networkOf({ local: true }))).toEqual({
+    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
       outcome: unreached('refused'),
       address: null,
     })
@@ -324,10 +330,10 @@ describe('a receiver that is not reached is an outcome too', () => {
     ['connection timeout', { connectionTimeoutSeconds: 0.2 }],
     ['limit of the attempt', { timeoutSeconds: 0.2 }],
   ])(
-    'nobody takes the connection, until the %s',
-    async (_which, parcel) => {
+    'a connection that is not accepted is a connect_timeout at the %s',
+    async (_limit, request) => {
       const hole = await blackHole()
-      expect(await post(parcelTo(hole.url, parcel), networkOf({ local: true }))).toEqual({
+      expect(await post(requestTo(hole.url, request), networkOf({ local: true }))).toEqual({
         outcome: unreached('connect_timeout'),
         address: null,
       })
@@ -336,28 +342,31 @@ describe('a receiver that is not reached is an outcome too', () => {
     2_000,
   )
 
-  const hostile: Record<string, (socket: Socket) => void> = {
-    'it resets the connection': (socket) => socket.resetAndDestroy(),
-    'it closes the connection': (socket) => socket.end(),
-    'it speaks no HTTP': (socket) => socket.end('HELLO\r\n\r\n'),
-    'it speaks HTTP/2': (socket) => socket.end('HTTP/2 200\r\n\r\n'),
-    'it has a status without digits': (socket) => socket.end('HTTP/1.1 OK\r\n\r\n'),
-    'it has a status of two digits': (socket) => socket.end('HTTP/1.1 20 OK\r\n\r\n'),
-    'it has a status of four digits': (socket) => socket.end('HTTP/1.1 2000 OK\r\n\r\n'),
-    'it breaks off in its headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx-half: '),
-    'it has two lengths': (socket) =>
+  const violations: Record<string, (socket: Socket) => void> = {
+    'resets the connection': (socket) => socket.resetAndDestroy(),
+    'closes the connection': (socket) => socket.end(),
+    'does not speak HTTP': (socket) => socket.end('HELLO\r\n\r\n'),
+    'speaks HTTP/2': (socket) => socket.end('HTTP/2 200\r\n\r\n'),
+    'sends a status without digits': (socket) => socket.end('HTTP/1.1 OK\r\n\r\n'),
+    'sends a status of two digits': (socket) => socket.end('HTTP/1.1 20 OK\r\n\r\n'),
+    'sends a status of four digits': (socket) => socket.end('HTTP/1.1 2000 OK\r\n\r\n'),
+    'breaks off in its headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx-half: '),
+    'sends two lengths': (socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'),
-    'it floods with headers': (socket) =>
+    'sends 20,000 headers': (socket) =>
       socket.end(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}\r\n`),
-    'it has a header without end': endless('HTTP/1.1 200 OK\r\na: ', letters).pour,
-    'it has headers without end': endless('HTTP/1.1 200 OK\r\n', 'a: b\r\n'.repeat(1_000)).pour,
+    'sends an endless header': endless('HTTP/1.1 200 OK\r\na: ', letters).pour,
+    'sends endless headers': endless('HTTP/1.1 200 OK\r\n', 'a: b\r\n'.repeat(1_000)).pour,
   }
 
-  test.each(Object.entries(hostile))('%s', async (_what, answer) => {
-    expect(await send(await rawReceiver(answer))).toEqual(unreached('broken'))
-  })
+  test.each(Object.entries(violations))(
+    'a receiver that %s is broken',
+    async (_violation, respond) => {
+      expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
+    },
+  )
 
-  test('and the next attempt may reach it', async () => {
+  test('the next attempt after a reset uses a new connection', async () => {
     let visits = 0
     const url = await receiver((request, response) => {
       visits += 1
@@ -370,13 +379,13 @@ describe('a receiver that is not reached is an outcome too', () => {
 })
 
 describe('connections', () => {
-  test('end with a receiver that wants no more', async () => {
+  test('a connection with `connection: close` is not kept', async () => {
     const url = await receiver((_, response) => response.setHeader('connection', 'close').end())
     for (let n = 0; n < 3; n += 1) expect(await send(url)).toMatchObject({ code: 200 })
     expect(connectionsTo(url)).toHaveLength(3)
   })
 
-  test('of 65 receivers, that of the first is not kept', async () => {
+  test('at most 64 idle connections are kept', async () => {
     const urls: string[] = []
     for (let n = 0; n < 65; n += 1) {
       const url = await receiver((_, response) => response.end())

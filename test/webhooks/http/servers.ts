@@ -11,7 +11,7 @@ import {
 
 const opened: { server: Server; port: number; sockets: Set<Socket> }[] = []
 
-/** Lets a server listen on this machine until the end of the test. */
+/** Starts a server on this machine until the end of the test, and returns its URL. */
 export const listening = async (server: Server, scheme = 'http'): Promise<string> => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -25,13 +25,13 @@ export const listening = async (server: Server, scheme = 'http'): Promise<string
   return `${scheme}://127.0.0.1:${port}/hooks`
 }
 
-/** The connections that were made to what listens at a URL. */
+/** Lists the connections to the server of a URL. */
 export const connectionsTo = (url: string): Socket[] => {
-  const found = opened.find(({ port }) => port === Number(new URL(url).port))
-  return [...(found?.sockets ?? [])]
+  const server = opened.find(({ port }) => port === Number(new URL(url).port))
+  return [...(server?.sockets ?? [])]
 }
 
-/** Waits until a connection has come to its end, in whatever way. */
+/** Waits until a connection is closed. */
 export const ended = async (socket: Socket | undefined): Promise<void> => {
   if (!socket || socket.closed) return
   const end = Promise.withResolvers<void>()
@@ -39,19 +39,19 @@ export const ended = async (socket: Socket | undefined): Promise<void> => {
   await end.promise
 }
 
-/** A receiver that answers requests. */
+/** Starts an HTTP receiver. */
 export const receiver = (answer: RequestListener): Promise<string> =>
   listening(createServer(answer))
 
-/** A receiver that speaks for itself, once it has heard something. */
+/** Starts a TCP receiver that responds to its first bytes. */
 export const rawReceiver = (answer: (socket: Socket) => void): Promise<string> =>
   listening(createNetServer((socket) => socket.once('data', () => answer(socket))))
 
-/** From the certificates of the tests, which no other machine trusts. */
+/** Reads one of the test certificates. */
 export const pem = (name: string): string =>
   readFileSync(`test/webhooks/http/certificates/${name}.pem`, 'utf8')
 
-/** A receiver with the certificate of that name. */
+/** Starts an HTTPS receiver with the certificate of that name. */
 export const tlsReceiver = (
   name: string,
   answer: RequestListener,
@@ -70,7 +70,7 @@ const closed = async ({ server, sockets }: (typeof opened)[number]): Promise<voi
   await end
 }
 
-/** Ends what the test has opened, connections in the middle of something included. */
+/** Closes all servers and their connections. */
 export const closeReceivers = async (): Promise<void> => {
   await Promise.all(opened.splice(0).map(closed))
 }

@@ -21,7 +21,7 @@ const signed = {
   at: NOW,
 }
 
-test('a secret is whsec_ and the base64 of its 32 bytes', () => {
+test('a secret is whsec_ and the base64 of 32 bytes', () => {
   expect(SECRET).toBe('whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=')
 })
 
@@ -36,7 +36,7 @@ const headers = rowsOf(`
   webhook-signature  v1,t5tU1hFJSksQsi9BpZm8SW8S+97yvKUOn3EvkByBpdk=
 `)
 
-test('an event carries the published headers and those of Standard Webhooks', () => {
+test('an event has the published headers and those of Standard Webhooks', () => {
   expect(Object.entries(signatureHeaders({ secret: SECRET }, signed))).toEqual(headers)
 })
 
@@ -44,7 +44,7 @@ describe('X-SVC-Signature', () => {
   const signatureOf = (body: string, secret = SECRET) =>
     signatureHeaders({ secret }, { ...signed, body })['x-svc-signature']
 
-  test('is the HMAC-SHA256 of the exact body, keyed with the whole secret string', () => {
+  test('it is the HMAC-SHA256 of the exact body, keyed with the whole secret text', () => {
     for (const body of [signed.body, '{}', '', '{"narration":"\u{1F600}"}']) {
       const bytes = Buffer.from(body, 'utf8')
       const expected = createHmac('sha256', Buffer.from(SECRET, 'utf8')).update(bytes).digest('hex')
@@ -52,20 +52,20 @@ describe('X-SVC-Signature', () => {
     }
   })
 
-  test('is lower-case hex', () => {
+  test('it is lower-case hex', () => {
     expect(signatureOf(signed.body)).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('changes with any change of the body, a space included', () => {
+  test('it changes with every change of the body, including a space', () => {
     expect(signatureOf(signed.body.replace(',', ', '))).not.toBe(signatureOf(signed.body))
   })
 
-  test('changes with the secret', () => {
+  test('it changes with the secret', () => {
     const other = webhookSecret(new Uint8Array(32))
     expect(signatureOf(signed.body, other)).not.toBe(signatureOf(signed.body))
   })
 
-  test('is the same at every attempt, where the name of the attempt is not', () => {
+  test('it is the same in every attempt, while the attempt id differs', () => {
     const first = signatureHeaders({ secret: SECRET }, signed)
     const later = new Date(NOW.getTime() + 2_000)
     const second = signatureHeaders(
@@ -82,7 +82,7 @@ describe('X-SVC-Signature', () => {
   })
 })
 
-test('sha256= stands in front of X-SVC-Signature for a provider that wants it there', () => {
+test('X-SVC-Signature has the prefix sha256= for a webhook with that setting', () => {
   const prefixed = signatureHeaders({ secret: SECRET, signaturePrefix: 'sha256' }, signed)
   const plain = signatureHeaders({ secret: SECRET }, signed)
   expect(prefixed).toEqual({
@@ -91,12 +91,12 @@ test('sha256= stands in front of X-SVC-Signature for a provider that wants it th
   })
 })
 
-describe('while a rotation overlaps', () => {
+describe('the overlap of a rotation', () => {
   const until = new Date(NOW.getTime() + 1000)
   const rotating: Signing = { secret: SECRET, previous: { secret: OLD_SECRET, until } }
   const headersOf = (signing: Signing, at = NOW) => signatureHeaders(signing, { ...signed, at })
 
-  test('both secrets sign: the new one first, the old one in a header of its own', () => {
+  test('both secrets sign: the new one first, the old one in its own header', () => {
     const [fresh, old] = [headersOf({ secret: SECRET }), headersOf({ secret: OLD_SECRET })]
     expect(headersOf(rotating)).toEqual({
       ...fresh,
@@ -105,7 +105,7 @@ describe('while a rotation overlaps', () => {
     })
   })
 
-  test('both X-SVC-Signature headers carry the prefix', () => {
+  test('both X-SVC-Signature headers have the prefix', () => {
     const prefixed = headersOf({ ...rotating, signaturePrefix: 'sha256' })
     expect(prefixed['x-svc-signature']).toMatch(/^sha256=[0-9a-f]{64}$/)
     expect(prefixed['x-svc-signature-previous']).toMatch(/^sha256=[0-9a-f]{64}$/)
@@ -115,14 +115,14 @@ describe('while a rotation overlaps', () => {
     [until.getTime() - 1, true],
     [until.getTime(), false],
     [until.getTime() + 1, false],
-  ])('at %i, by the clock of the attempt, the old one signs: %s', (at, signs) => {
+  ])('at %i the old secret signs: %s', (at, signs) => {
     const sent = headersOf(rotating, new Date(at))
     expect('x-svc-signature-previous' in sent).toBe(signs)
     if (!signs) expect(sent).toEqual(headersOf({ secret: SECRET }, new Date(at)))
   })
 })
 
-describe('a receiver with a Standard Webhooks library', () => {
+describe('a receiver with the Standard Webhooks library', () => {
   const receiver = new Webhook(SECRET)
   const verified = (changes: { body?: string; headers?: Record<string, string> } = {}) =>
     receiver.verify(changes.body ?? signed.body, {
@@ -137,17 +137,17 @@ describe('a receiver with a Standard Webhooks library', () => {
     vi.useRealTimers()
   })
 
-  test('accepts what is signed', () => {
+  test('it accepts a signed event', () => {
     expect(verified()).toEqual(JSON.parse(signed.body))
   })
 
-  test('refuses another body, another id, another time and another secret', () => {
-    const stranger = signatureHeaders({ secret: webhookSecret(new Uint8Array(32)) }, signed)
+  test('it rejects a changed body, id, time or secret', () => {
+    const foreign = signatureHeaders({ secret: webhookSecret(new Uint8Array(32)) }, signed)
     const forged = [
       { body: signed.body.replace('100.00', '900.00') },
       { headers: { 'webhook-id': 'evt_1' } },
       { headers: { 'webhook-timestamp': '1735812001' } },
-      { headers: stranger },
+      { headers: foreign },
     ]
     for (const changes of forged) {
       expect(() => verified(changes)).toThrow(WebhookVerificationError)
@@ -159,12 +159,12 @@ describe('a receiver with a Standard Webhooks library', () => {
   test.each([
     ['the new', SECRET],
     ['the old', OLD_SECRET],
-  ])('accepts with %s secret while a rotation overlaps', (_, known) => {
+  ])('it accepts with %s secret during the overlap', (_, known) => {
     const sent = signatureHeaders({ secret: SECRET, previous: overlap }, signed)
     expect(new Webhook(known).verify(signed.body, sent)).toEqual(JSON.parse(signed.body))
   })
 
-  test('refuses with the old secret once the overlap is over', () => {
+  test('it rejects the old secret after the overlap', () => {
     vi.setSystemTime(overlap.until)
     const late = { ...signed, at: overlap.until }
     const sent = signatureHeaders({ secret: SECRET, previous: overlap }, late)
@@ -174,7 +174,7 @@ describe('a receiver with a Standard Webhooks library', () => {
     expect(new Webhook(SECRET).verify(signed.body, sent)).toEqual(JSON.parse(signed.body))
   })
 
-  test('refuses any other body, id, time or secret than what was signed', () => {
+  test('it rejects every combination of body, id, time and secret that was not signed', () => {
     const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(webhookSecret)
     const one = fc.record({
       body: fc.jsonValue().map((value) => JSON.stringify(value)),
@@ -188,7 +188,7 @@ describe('a receiver with a Standard Webhooks library', () => {
     }
     fc.assert(
       fc.property(one, one, fc.subarray(['body', 'eventId', 'seconds', 'secret']), (a, b, from) => {
-        // What was signed, with some of it as in another event.
+        // Mixes the signed event with parts of another.
         const mixed = { ...a, ...Object.fromEntries(from.map((key) => [key, b[key as 'body']])) }
         const differs = from.some((key) => a[key as 'body'] !== b[key as 'body'])
         const arrived = {
@@ -206,7 +206,7 @@ describe('a receiver with a Standard Webhooks library', () => {
     )
   })
 
-  test('refuses what is more than five minutes old', () => {
+  test('it rejects an event that is more than five minutes old', () => {
     vi.setSystemTime(NOW.getTime() + 301_000)
     expect(() => verified()).toThrow('Message timestamp too old')
   })

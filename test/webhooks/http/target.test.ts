@@ -2,38 +2,38 @@ import { describe, expect, test } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
-import { answering, networkOf } from './one-parcel.ts'
+import { fakeResolver, networkOf } from './post-request.ts'
 
 const URL_OF_PROVIDER = 'https://provider.example/hooks'
 
-const judged = (text: string, changes: Partial<Network> = {}, milliseconds = 5_000) =>
+const check = (text: string, changes: Partial<Network> = {}, milliseconds = 5_000) =>
   targetOf(text, {
     network: networkOf(changes),
     rules: strict,
     signal: AbortSignal.timeout(milliseconds),
   })
 
-const hindered = async (target: ReturnType<typeof judged>) => {
-  const found = await target
-  if (!('cause' in found)) throw new Error(`Not hindered: ${found.url}`)
-  const { url } = refused(found.refusal).details as { url: string[] }
-  return [found.cause, ...url]
+const rejection = async (target: ReturnType<typeof check>) => {
+  const result = await target
+  if (!('cause' in result)) throw new Error(`Not rejected: ${result.url}`)
+  const { url } = refused(result.refusal).details as { url: string[] }
+  return [result.cause, ...url]
 }
 
-describe('a name leads to all of its addresses, and is resolved once', () => {
+describe('a name with public addresses is resolved once', () => {
   test.each([
     [['8.8.8.8']],
     [['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']],
     [['2606:4700:4700::1111']],
   ])('%j', async (addresses) => {
-    const { asked, resolve } = answering(addresses, ['127.0.0.1'])
-    const target = await judged(URL_OF_PROVIDER, { resolve })
+    const { lookups, resolve } = fakeResolver(addresses, ['127.0.0.1'])
+    const target = await check(URL_OF_PROVIDER, { resolve })
     expect(target).toEqual({ url: new URL(URL_OF_PROVIDER), addresses })
-    expect(asked).toEqual(['provider.example'])
+    expect(lookups).toEqual(['provider.example'])
   })
 })
 
-describe('one address that is not public is enough to refuse a name', () => {
+describe('a name with one private address is rejected', () => {
   test.each([
     ['127.0.0.1'],
     ['10.0.0.1'],
@@ -53,68 +53,68 @@ describe('one address that is not public is enough to refuse a name', () => {
     [''],
   ])('%s %s %s', async (...addresses) => {
     for (const local of [false, true]) {
-      const target = judged(URL_OF_PROVIDER, { local, resolve: async () => addresses })
-      expect(await hindered(target)).toEqual(['address', 'must lead to public addresses alone'])
+      const target = check(URL_OF_PROVIDER, { local, resolve: async () => addresses })
+      expect(await rejection(target)).toEqual(['address', 'must resolve to public addresses only'])
     }
   })
 })
 
-describe('a name that leads nowhere', () => {
-  test('has no addresses', async () => {
-    const target = judged(URL_OF_PROVIDER, { resolve: async () => [] })
-    expect(await hindered(target)).toEqual(['dns', 'does not resolve'])
+describe('names that do not resolve', () => {
+  test('a name without addresses is rejected', async () => {
+    const target = check(URL_OF_PROVIDER, { resolve: async () => [] })
+    expect(await rejection(target)).toEqual(['dns', 'does not resolve'])
   })
 
-  test('is not known', async () => {
-    const target = judged(URL_OF_PROVIDER, {
+  test('an unknown name is rejected', async () => {
+    const target = check(URL_OF_PROVIDER, {
       resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     })
-    expect(await hindered(target)).toEqual(['dns', 'does not resolve'])
+    expect(await rejection(target)).toEqual(['dns', 'does not resolve'])
   })
 
-  test('cannot even be asked for', async () => {
-    const target = judged(URL_OF_PROVIDER, {
+  test('a lookup that throws is rejected', async () => {
+    const target = check(URL_OF_PROVIDER, {
       resolve: () => {
         throw new Error('no')
       },
     })
-    expect(await hindered(target)).toEqual(['dns', 'does not resolve'])
+    expect(await rejection(target)).toEqual(['dns', 'does not resolve'])
   })
 
-  test('is waited for no longer than a connection is', async () => {
+  test('a lookup without a response ends with the connection timeout', async () => {
     const never = Promise.withResolvers<string[]>()
-    const target = judged(URL_OF_PROVIDER, { resolve: () => never.promise }, 50)
-    expect(await hindered(target)).toEqual(['connect_timeout', 'does not resolve'])
+    const target = check(URL_OF_PROVIDER, { resolve: () => never.promise }, 50)
+    expect(await rejection(target)).toEqual(['connect_timeout', 'does not resolve'])
   })
 })
 
-describe('an address in the URL is never looked up', () => {
-  const { asked, resolve } = answering()
+describe('an IP address in the URL is not looked up', () => {
+  const { lookups, resolve } = fakeResolver()
 
   test.each([
     ['https://8.8.8.8/hooks', '8.8.8.8'],
     ['https://134744072/hooks', '8.8.8.8'],
     ['https://[2606:4700:4700:0::1111]/hooks', '2606:4700:4700::1111'],
   ])('%s', async (text, address) => {
-    expect(await judged(text, { resolve })).toMatchObject({ addresses: [address] })
-    expect(asked).toEqual([])
+    expect(await check(text, { resolve })).toMatchObject({ addresses: [address] })
+    expect(lookups).toEqual([])
   })
 
   test.each(['https://127.0.0.1/hooks', 'https://2130706433/hooks', 'https://[::1]/hooks'])(
-    '%s, which is private',
+    'private: %s',
     async (text) => {
-      expect(await hindered(judged(text, { resolve }))).toEqual([
+      expect(await rejection(check(text, { resolve }))).toEqual([
         'address',
         'must not name a private address',
       ])
-      expect(asked).toEqual([])
+      expect(lookups).toEqual([])
     },
   )
 })
 
-test('a URL that is refused is never looked up', async () => {
-  const { asked, resolve } = answering()
-  const target = judged('http://provider.example/hooks', { resolve })
-  expect(await hindered(target)).toEqual(['address', 'must use https'])
-  expect(asked).toEqual([])
+test('a rejected URL is not looked up', async () => {
+  const { lookups, resolve } = fakeResolver()
+  const target = check('http://provider.example/hooks', { resolve })
+  expect(await rejection(target)).toEqual(['address', 'must use https'])
+  expect(lookups).toEqual([])
 })

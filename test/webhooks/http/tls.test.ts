@@ -1,8 +1,8 @@
 import { createServer as createNetServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { closeConnections, type Parcel, sender } from '../../../shared/webhooks/http/sender.ts'
-import { networkOf, parcelTo } from './one-parcel.ts'
+import { closeConnections, type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
+import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
   connectionsTo,
@@ -13,13 +13,13 @@ import {
   tlsReceiver,
 } from './servers.ts'
 
-/** What would be public on the internet is on this machine here, on whatever port there is. */
+/** Treats this machine and any port as public. */
 const send = sender({ urlOf: (text) => text, isAllowed: () => true }, { bodySeconds: 1 })
 
 const network = networkOf({ resolve: async () => ['127.0.0.1'] })
 
-const sendTo = (url: string, host: string, parcel: Partial<Parcel> = {}) =>
-  send(parcelTo(url.replace('127.0.0.1', host), parcel), network)
+const sendTo = (url: string, host: string, request: Partial<PostRequest> = {}) =>
+  send(requestTo(url.replace('127.0.0.1', host), request), network)
 
 const failed = (cause: string) => ({
   outcome: { kind: 'unreached', cause },
@@ -37,27 +37,27 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-test('TLS and the receiver are told the name, and the certificate is held against it', async () => {
-  const told: unknown[] = []
+test('SNI and Host have the name, and the certificate is checked against it', async () => {
+  const requests: unknown[] = []
   const url = await tlsReceiver('provider', (request, response) => {
     const { servername, alpnProtocol } = request.socket as TLSSocket
-    told.push({ servername, alpnProtocol, host: request.headers.host })
+    requests.push({ servername, alpnProtocol, host: request.headers.host })
     response.end('thanks')
   })
   const outcome = { kind: 'answered', code: 200, body: 'thanks' }
   expect(await sendTo(url, 'provider.example')).toEqual({ outcome, address: '127.0.0.1' })
   const host = `provider.example:${new URL(url).port}`
-  expect(told).toEqual([{ servername: 'provider.example', alpnProtocol: 'http/1.1', host }])
+  expect(requests).toEqual([{ servername: 'provider.example', alpnProtocol: 'http/1.1', host }])
 })
 
-test('a connection with TLS is kept as well', async () => {
+test('a TLS connection is kept', async () => {
   const url = await tlsReceiver('provider', (_, response) => response.end())
   for (let n = 0; n < 3; n += 1) await sendTo(url, 'provider.example')
   expect(connectionsTo(url)).toHaveLength(1)
 })
 
-describe('what a certificate does not vouch for gets nothing', () => {
-  const strangers: [string, string, string][] = [
+describe('a receiver with an invalid certificate gets no request', () => {
+  const certificates: [string, string, string][] = [
     ['self-signed', 'self-signed', 'provider.example'],
     ['expired', 'expired', 'provider.example'],
     ['for another name', 'provider', 'other.example'],
@@ -65,8 +65,8 @@ describe('what a certificate does not vouch for gets nothing', () => {
     ['for no address', 'provider', '127.0.0.1'],
   ]
 
-  test.each(strangers)('%s', async (_what, certificate, host) => {
-    // What an environment may say to Node does not hold here.
+  test.each(certificates)('%s', async (_problem, certificate, host) => {
+    // The environment cannot disable the check.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const visits: unknown[] = []
     const url = await tlsReceiver(certificate, (request, response) => {
@@ -78,45 +78,48 @@ describe('what a certificate does not vouch for gets nothing', () => {
   })
 })
 
-describe('TLS before 1.2 is none', () => {
-  test.each(['TLSv1', 'TLSv1.1'] as const)('%s', async (version) => {
+describe('TLS versions', () => {
+  test.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
     const settings = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
     const url = await tlsReceiver('provider', (_, response) => response.end(), settings)
     expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is some', async (version) => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is accepted', async (version) => {
     const settings = { minVersion: version, maxVersion: version }
     const url = await tlsReceiver('provider', (_, response) => response.end(), settings)
     expect(await sendTo(url, 'provider.example')).toMatchObject({ outcome: { code: 200 } })
   })
 })
 
-describe('a receiver with which TLS comes to nothing', () => {
-  test('speaks HTTP alone', async () => {
+describe('a failed TLS handshake is a tls failure', () => {
+  test('with a receiver of plain HTTP', async () => {
     const url = await receiver((_, response) => response.end())
     expect(await sendTo(url.replace('http:', 'https:'), 'provider.example')).toEqual(failed('tls'))
   })
 
-  test('has no certificate', async () => {
+  test('with a receiver without a certificate', async () => {
     const url = await tlsReceiver('provider', () => undefined, { cert: '', key: '' })
     expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
-  test.each(['end', 'resetAndDestroy'] as const)('leaves with %s', async (leave) => {
-    const server = createNetServer((socket) => socket.once('data', () => socket[leave]()))
-    const url = await listening(server, 'https')
-    expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
-  })
+  test.each(['end', 'resetAndDestroy'] as const)(
+    'with a receiver that closes by %s',
+    async (leave) => {
+      const server = createNetServer((socket) => socket.once('data', () => socket[leave]()))
+      const url = await listening(server, 'https')
+      expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
+    },
+  )
 
   test.each([
     ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
     ['limit of the attempt', { timeoutSeconds: 0.1 }],
   ])(
-    'says nothing until the %s: no connection stood',
-    async (_which, parcel) => {
+    'a silent receiver is a connect_timeout at the %s',
+    async (_limit, request) => {
       const url = await listening(createNetServer(), 'https')
-      const sent = await sendTo(url, 'provider.example', parcel)
+      const sent = await sendTo(url, 'provider.example', request)
       expect(sent).toEqual(failed('connect_timeout'))
       await ended(connectionsTo(url)[0]?.resume())
     },

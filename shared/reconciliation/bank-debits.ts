@@ -1,0 +1,100 @@
+import type { BankIdentifier } from '../domain/banks/bank.ts'
+import type { StatementDebit } from '../domain/banks/statement.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { statuses } from '../domain/debits/lifecycle.ts'
+import type { Reference, Uuid } from '../domain/ids.ts'
+import { formatAmount } from '../domain/money.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
+import { logUnreadable } from '../log.ts'
+import { listCreated } from '../store/debits/debit-lists.ts'
+import { findDebits } from '../store/debits/debits.ts'
+import { keys } from '../store/keys.ts'
+import { listProviders } from '../store/providers/providers.ts'
+import { readMany } from '../store/table.ts'
+
+/** A debit ends within ten minutes, unless an operator ends it. */
+const EARLIER_DAYS = 3
+const PAGE_SIZE = 100
+/** 300 bytes each: 3 MB of the 6 MB of a Lambda reply. */
+const DEBITS_MAX = 10_000
+/** Debits of any bank that one page reads, for the function's time. */
+const EXAMINED_MAX = 50_000
+
+/** A position in a provider's list of one status. */
+export type BankDebitsCursor = { provider: string; status: string; after: string | null }
+
+export type BankDebitsPage = { debits: StatementDebit[]; next: BankDebitsCursor | null }
+
+const view = (debit: Debit): StatementDebit => {
+  const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
+  return {
+    reference,
+    provider,
+    uuid,
+    bank_reference: bankReference,
+    amount: formatAmount(amount),
+    status,
+    completed_at: completedAt?.toISOString() ?? null,
+  }
+}
+
+type BankDebitsRequest = { bank: BankIdentifier; date: Day; cursor: BankDebitsCursor | null }
+
+/**
+ * Reads a page of a bank's debits, in any status, that were charged on a day or the three days before
+ * (docs/api.md#bank-statements). A debit whose status changes between two pages is in both.
+ */
+export const readBankDebits = async (
+  { bank, date, cursor }: BankDebitsRequest,
+  { examinedMax = EXAMINED_MAX } = {},
+): Promise<BankDebitsPage> => {
+  const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
+  const debits: StatementDebit[] = []
+  let examined = 0
+  let after = cursor?.after ?? null
+  for (const { provider, status } of await listsFrom(cursor)) {
+    for (;;) {
+      const page = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
+      const { references, next } = await listCreated(provider, status, page)
+      debits.push(...(await findOfBank(bank, references)))
+      examined += references.length
+      after = next
+      if (next === null) break
+      if (examined < examinedMax && debits.length < DEBITS_MAX) continue
+      return { debits, next: { provider, status, after: next } }
+    }
+  }
+  return { debits, next: null }
+}
+
+/** Lists follow the lifecycle, so that a debit that changes its status is never missed. */
+const listsFrom = async (cursor: BankDebitsCursor | null) => {
+  const lists = (await listProviders())
+    .sort()
+    .flatMap((provider) => statuses.map((status) => ({ provider, status })))
+  if (!cursor) return lists
+  const first = lists.findIndex(
+    ({ provider, status }) => provider === cursor.provider && status === cursor.status,
+  )
+  return first < 0 ? [] : lists.slice(first)
+}
+
+const findOfBank = async (
+  bank: BankIdentifier,
+  references: readonly Reference[],
+): Promise<StatementDebit[]> => {
+  const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
+  return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
+}
+
+/** Reads the debits with these uuids that belong to a bank. */
+export const readByUuid = async (
+  bank: BankIdentifier,
+  uuids: readonly Uuid[],
+): Promise<StatementDebit[]> => {
+  const pointers = await readMany(uuids.map(keys.uuid))
+  return findOfBank(
+    bank,
+    pointers.map(({ reference }) => reference as Reference),
+  )
+}

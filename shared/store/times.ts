@@ -1,0 +1,26 @@
+/** The stored form of an object: its times as ISO text. */
+export type Stored<T> = {
+  [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K]
+}
+
+export const toStored = <T extends object>(members: T): Stored<T> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      value instanceof Date ? value.toISOString() : value,
+    ]),
+  ) as Stored<T>
+
+/** Parses stored members. Times that are absent or null stay so. */
+export const fromStored = <T extends object>(
+  members: object,
+  times: readonly (keyof T & string)[],
+): T => {
+  const texts = Object.entries(members).filter(
+    ([name, value]) => times.includes(name as keyof T & string) && typeof value === 'string',
+  )
+  return {
+    ...members,
+    ...Object.fromEntries(texts.map(([name, text]) => [name, new Date(text)])),
+  } as T
+}

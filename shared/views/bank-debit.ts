@@ -1,0 +1,131 @@
+import * as v from 'valibot'
+import type { Bank, CustomerAccount } from '../domain/banks/bank.ts'
+import { type Debit, stateAt } from '../domain/debits/debit.ts'
+import { statuses } from '../domain/debits/lifecycle.ts'
+import { integerId, Reference, Uuid } from '../domain/ids.ts'
+import { amountNumber, formatAmount, type Pesewas } from '../domain/money.ts'
+import type { Count } from '../domain/page.ts'
+import type { PhoneNumber } from '../domain/phone.ts'
+import type { ProviderId } from '../domain/providers/provider.ts'
+import { iso } from '../domain/time.ts'
+import { BankSchema, bankView } from './bank.ts'
+import { AmountText, FreeForm, IntegerId, NullableText, Phone, Time } from './fields.ts'
+import { countEntries, countView } from './page.ts'
+import { transactionEntries, transactionView } from './transaction.ts'
+
+/** Views of a debit for its bank, with approval methods in the bank's spelling (docs/api.md#approval-methods). */
+
+const bankApprovalSchema = () => v.nullable(v.picklist(['ussd', 'mobile_api', 'web', 'direct']))
+
+/** Shows a debit in the reply to a bank report (docs/api.md#bank-reports). */
+export const bankUpdateView = (debit: Debit) => {
+  const state = stateAt(debit)
+  return {
+    id: integerId(state.reference),
+    uuid: state.uuid,
+    reference: state.reference,
+    status: debit.status,
+    approval_method: state.approvalMethod,
+    bank_reference: state.bankReference,
+    error_message: state.errorMessage,
+    fee: state.fee === null ? null : formatAmount(state.fee),
+    updated_at: iso(state.updatedAt),
+  }
+}
+
+export const bankUpdateSchema = () =>
+  v.object({
+    id: IntegerId,
+    uuid: Uuid,
+    reference: Reference,
+    status: v.picklist(statuses),
+    approval_method: bankApprovalSchema(),
+    bank_reference: NullableText,
+    error_message: NullableText,
+    fee: v.nullable(AmountText),
+    updated_at: Time,
+  })
+
+/** Shows a debit in the reply to a bank callback (docs/api.md#callback). */
+export const callbackView = (debit: Debit) => {
+  const state = stateAt(debit)
+  return {
+    ...transactionView(state, formatAmount),
+    approval_method: state.approvalMethod,
+  }
+}
+
+export const callbackSchema = () =>
+  v.object({
+    ...transactionEntries(statuses, AmountText),
+    approval_method: bankApprovalSchema(),
+  })
+
+/** Shows a debit in the bank list (docs/api.md#bank-list). */
+export const bankItemView = (
+  debit: Debit,
+  account: CustomerAccount,
+  names: ReadonlyMap<ProviderId, string>,
+) => {
+  const state = stateAt(debit)
+  return {
+    ...transactionView(state, amountNumber),
+    id: integerId(state.reference),
+    approval_method: state.approvalMethod,
+    metadata: state.metadata,
+    account: {
+      account_number: account.accountNumber,
+      account_name: account.customerName,
+      account_type: account.accountType,
+    },
+    payment_partner: {
+      name: names.get(state.provider) ?? state.provider,
+      partner_reference: state.partnerReference,
+    },
+  }
+}
+
+type BankList = {
+  account: CustomerAccount
+  bank: Bank
+  phone: PhoneNumber
+  transactions: readonly ReturnType<typeof bankItemView>[]
+  /** Undefined for a page by cursor. */
+  total: (Count & { amount: Pesewas }) | undefined
+  filter: string
+}
+
+/** Shows a page of the bank list (docs/api.md#bank-list). */
+export const bankListView = ({ account, bank, phone, transactions, total, filter }: BankList) => ({
+  customer: account.customerName,
+  phone_number: phone,
+  bank: bankView(bank),
+  transactions,
+  ...(total ? { ...countView(total), total_amount: amountNumber(total.amount) } : {}),
+  status_filter: filter,
+})
+
+export const bankListSchema = () =>
+  v.object({
+    customer: v.string(),
+    phone_number: Phone,
+    bank: BankSchema,
+    transactions: v.array(
+      v.object({
+        ...transactionEntries(statuses, v.number()),
+        id: IntegerId,
+        approval_method: bankApprovalSchema(),
+        metadata: FreeForm,
+        account: v.object({
+          account_number: v.string(),
+          account_name: v.string(),
+          account_type: v.string(),
+        }),
+        payment_partner: v.object({ name: v.string(), partner_reference: v.string() }),
+      }),
+    ),
+    total_count: countEntries().total_count,
+    total_amount: v.optional(v.number()),
+    total_is_at_least: countEntries().total_is_at_least,
+    status_filter: v.picklist(['pending', 'processing', 'completed', 'failed', 'all', 'cancelled']),
+  })

@@ -1,0 +1,21 @@
+import * as v from 'valibot'
+import type { Pesewas } from '../domain/money.ts'
+
+/**
+ * Schemas of single fields, for the API description. The other views export their schemas as
+ * functions: esbuild keeps every call at the top level of a file that a Lambda imports.
+ */
+
+/** Formats an amount: a number in webhooks and in the bank list, text elsewhere (docs/api.md#amounts). */
+export type AmountForm = (amount: Pesewas) => unknown
+
+export const AmountText = v.pipe(v.string(), v.regex(/^[0-9]+\.[0-9]{2}$/))
+export const SignedAmount = v.pipe(v.string(), v.regex(/^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/))
+export const Time = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ format: 'date-time' }))
+export const Phone = v.pipe(v.string(), v.regex(/^\+233[1-9][0-9]{8}$/))
+export const EventId = v.pipe(v.string(), v.regex(/^evt_[0-9]+$/))
+export const IntegerId = v.pipe(v.number(), v.integer())
+export const Quantity = v.pipe(v.number(), v.integer(), v.minValue(0))
+export const FreeForm = v.record(v.string(), v.unknown())
+export const NullableText = v.nullable(v.string())
+export const NullableTime = v.nullable(Time)

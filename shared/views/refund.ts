@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
+import { Uuid } from '../domain/ids.ts'
+import { CURRENCY } from '../domain/money.ts'
+import { iso } from '../domain/time.ts'
+import { type AmountForm, NullableText, NullableTime, Time } from './fields.ts'
+
+/** Shows a refund to providers and operators (docs/api.md#refunds). */
+export const refundView = (refund: Refund, amountOf: AmountForm) => ({
+  uuid: refund.uuid,
+  status: refund.status,
+  amount: amountOf(refund.amount),
+  currency: CURRENCY,
+  reason: refund.reason,
+  bank_reference: refund.bankReference,
+  error_message: refund.failure,
+  created_at: refund.createdAt.toISOString(),
+  processed_at: iso(refund.processedAt),
+  completed_at: iso(refund.completedAt),
+  failed_at: iso(refund.failedAt),
+})
+
+export const refundSchema = (amount: v.GenericSchema) =>
+  v.object({
+    uuid: Uuid,
+    status: v.picklist(refundStatuses),
+    amount,
+    currency: v.literal(CURRENCY),
+    reason: v.pipe(v.string(), v.description('Reason of the refund')),
+    bank_reference: NullableText,
+    error_message: NullableText,
+    created_at: Time,
+    processed_at: NullableTime,
+    completed_at: NullableTime,
+    failed_at: NullableTime,
+  })

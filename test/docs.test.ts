@@ -1,0 +1,74 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const FOLDERS = '{bench,cli,functions,infra,openapi,sandbox,sdk,shared,simulation,test}'
+const code = globSync(`${FOLDERS}/**/*.{ts,mjs}`)
+const pages = [...globSync('docs/*.md'), 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+
+const withoutCode = (page: string): string => read(page).replaceAll(/^```.*?^```/gms, '')
+
+/** Returns the first group of every match. */
+const groups = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, group = '']) => group)
+
+/** Returns the anchors of a page as GitHub derives them: duplicates get -1, -2 and so on. */
+const anchorsOf = (page: string): Set<string> => {
+  const counts = new Map<string, number>()
+  const anchors = groups(withoutCode(page), /^#+ (.+)$/gm).map((heading) => {
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const slug = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-')
+    const count = counts.get(slug) ?? 0
+    counts.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  })
+  return new Set(anchors)
+}
+
+const isMissing = (target: string): boolean => {
+  const [file = '', anchor] = target.split('#')
+  return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).has(anchor))
+}
+
+/** Returns `file: target` for each target of a file that does not exist. */
+const missing = (file: string, targets: string[]): string[] =>
+  targets.filter(isMissing).map((target) => `${file}: ${target}`)
+
+test('every page and anchor that code and docs cite exists', () => {
+  const cited = /\b(docs\/[a-z-]+\.md(?:#[a-z0-9_-]+)?)/g
+  expect([...code, ...pages].flatMap((file) => missing(file, groups(read(file), cited)))).toEqual(
+    [],
+  )
+})
+
+test('every relative link of the docs leads to a file and an anchor', () => {
+  const broken = pages.flatMap((page) => {
+    const links = groups(withoutCode(page), /\]\(([^)\s]+)\)/g).filter(
+      (link) => !/^[a-z]+:/.test(link),
+    )
+    const targets = links.map((link) =>
+      link.startsWith('#') ? `${page}${link}` : join(dirname(page), link),
+    )
+    return missing(page, targets)
+  })
+  expect(broken).toEqual([])
+})
+
+test('no anchor of docs/api.md is numbered', () => {
+  expect([...anchorsOf('docs/api.md')].filter((anchor) => /-\d+$/.test(anchor))).toEqual([])
+})
+
+test('the tests that docs/api.md names exist', () => {
+  const files = globSync('test/**/*.{test,proof}.ts').join('\n')
+  const lists = groups(read('docs/api.md'), /^Tests: ((?:.|\n(?!\n))*)/gm)
+  const unknown = lists
+    .flatMap((list) => groups(list, /`([^`]+)`/g))
+    .filter((name) => {
+      const [folder, file] = [dirname(name), name.slice(dirname(name).length + 1)]
+      return !new RegExp(`^test/${folder}/(?:.*/)?${file}\\.(?:test|proof)\\.ts$`, 'm').test(files)
+    })
+  expect(lists.length).toBeGreaterThan(0)
+  expect(unknown).toEqual([])
+})

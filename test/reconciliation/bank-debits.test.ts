@@ -1,0 +1,41 @@
+import { beforeAll, expect, test } from 'vitest'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { StatementDebit } from '../../shared/domain/banks/statement.ts'
+import { type BankDebitsCursor, readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
+import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+beforeAll(useFreshTable)
+
+const bank = 'GCB' as BankIdentifier
+
+const readAll = async (date = dayAt(0), examinedMax?: number) => {
+  const debits: StatementDebit[] = []
+  let pages = 0
+  let cursor: BankDebitsCursor | null = null
+  do {
+    const options = examinedMax ? { examinedMax } : {}
+    const page = await readBankDebits({ bank, date, cursor }, options)
+    debits.push(...page.debits)
+    cursor = page.next
+    pages += 1
+  } while (cursor)
+  return { debits, pages }
+}
+
+test('each page continues the previous one, over statuses and providers', async () => {
+  const [first, second] = [await newProvider(), await newProvider()]
+  const done = [
+    ...(await completedDebits(first, Array(230).fill(10_00), at('09:00:00'))),
+    ...(await completedDebits(second, Array(20).fill(10_00), at('09:00:00'))),
+  ]
+  const open = await openedDebit(second, 10_00)
+  const uuids = [...done, open].map(({ facts }) => facts.uuid).sort()
+  const { debits, pages } = await readAll(dayAt(0), 100)
+  expect(debits.map(({ uuid }) => uuid).sort()).toEqual(uuids)
+  expect(pages).toBeGreaterThan(2)
+  expect((await readAll()).pages).toBe(1)
+  // Outside the day and the three days before.
+  expect((await readAll(dayAt(-2))).debits).toEqual([])
+  expect((await readAll(dayAt(5))).debits).toEqual([])
+})

@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { table } from '../../shared/store/table.ts'
+
+/** Intercepts the calls of one async task: all calls of the table client, and those that ask for it. */
+
+export type Call = { name: string; isWrite: boolean }
+export type Interceptor = <T>(call: Call, next: () => Promise<T>) => Promise<T>
+
+const current = new AsyncLocalStorage<Interceptor>()
+
+/** Makes a call through the interceptor of the current task, if it has one. */
+export const intercepted = <T>(call: Call, next: () => Promise<T>): Promise<T> => {
+  const interceptor = current.getStore()
+  return interceptor ? interceptor(call, next) : next()
+}
+
+const READS = /^(Get|Query|BatchGet|Scan)/
+
+table.middlewareStack.add(
+  (next, context) => (args) => {
+    const name = (context as { commandName?: string }).commandName ?? ''
+    return intercepted({ name, isWrite: !READS.test(name) }, () => next(args))
+  },
+  { step: 'initialize', name: 'intercept call' },
+)
+
+// Below the retries of the client: once per attempt.
+table.middlewareStack.add(
+  (next, context) => (args) => {
+    const name = `try ${(context as { commandName?: string }).commandName ?? ''}`
+    return intercepted({ name, isWrite: false }, () => next(args))
+  },
+  { step: 'finalizeRequest', priority: 'low', name: 'intercept attempt' },
+)
+
+export const intercept = <T>(interceptor: Interceptor, work: () => Promise<T>): Promise<T> =>
+  current.run(interceptor, work)
+
+/** Runs work from within an interceptor without intercepting it. */
+export const unintercepted = <T>(work: () => Promise<T>): Promise<T> => current.exit(work)
+
+/** Runs `action` before each write, with the index of the write. */
+export const beforeWrites = (action: (index: number) => Promise<unknown>): Interceptor => {
+  let writes = 0
+  return async ({ isWrite }, next) => {
+    if (isWrite) {
+      writes += 1
+      await unintercepted(() => action(writes - 1))
+    }
+    return next()
+  }
+}
+
+export class Crashed extends Error {}
+
+/** Fails every call after the write with the given index. */
+export const crashAfterWrite = (index: number): Interceptor => {
+  let writes = 0
+  return async ({ isWrite }, next) => {
+    if (writes > index) throw new Crashed()
+    const result = await next()
+    if (isWrite) writes += 1
+    if (writes > index) throw new Crashed()
+    return result
+  }
+}
