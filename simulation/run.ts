@@ -43,6 +43,10 @@ export type WorldResult = {
 
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
 /**
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
@@ -83,6 +87,13 @@ export const runWorld = async (
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
+  for (let night = firstNight(scenario); night < scenario.healAt; night += DAY_MS) {
+    clock.at(night + random.below(HOUR_MS), () => {
+      if (!faults.strikes('operator settles')) return
+      const date = new Date(night).toISOString().slice(0, 10)
+      void api.operate('manage-settlement', 'run', { date })
+    })
+  }
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { functionRows } from '../infra/definitions/functions.ts'
 import { operationNames, operations } from '../shared/api/operations.ts'
 
-/** How this house is kept: who may open which door, and what may stand in no room. */
+/** The structure of the code: allowed imports for each folder, and rules for all files. */
 
 const filesUnder = (folder: string, ending = '.ts'): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -16,7 +16,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 const IMPORT = /(?:from|import)\s*\(?\s*'([^'\n]+)'/g
 
-/** What a file imports: packages as they are named, files by their path from the root. */
+/** Returns the imports of a file: names of packages, and files by their path from the root. */
 const importsOf = (file: string): string[] =>
   [...read(file).matchAll(IMPORT)].map(([, name = '']) =>
     name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
@@ -30,7 +30,7 @@ const code = [
   ),
 ]
 
-/** Every package that a file brings with it, by whatever way; types are no way. */
+/** Returns every package that a file imports, directly or not; type imports do not count. */
 const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
   if (!file.endsWith('.ts')) return seen.add(file)
   if (seen.has(file)) return seen
@@ -42,8 +42,8 @@ const packagesOf = (file: string, seen = new Set<string>()): Set<string> => {
   return seen
 }
 
-/** The imports that each folder allows; an entry stands for every path that begins with it. */
-const doors: Record<string, string[]> = {
+/** The allowed imports of each folder; an entry covers every path that begins with it. */
+const allowedImports: Record<string, string[]> = {
   'shared/domain/': ['shared/domain/', 'valibot', 'dinero.js', 'node:crypto'],
   'shared/views/': ['shared/views/', 'shared/domain/', 'valibot'],
   'shared/store/': [
@@ -245,25 +245,24 @@ const doors: Record<string, string[]> = {
   'simulation/platform/': ['simulation/platform/', 'simulation/engine/current.ts', 'node:'],
 }
 
-/** Returns the longest entry of `doors` that the path begins with. */
-const roomOf = (file: string): string | undefined =>
-  Object.keys(doors)
-    .filter((room) => file.startsWith(room))
+/** Returns the longest entry of `allowedImports` that the path begins with. */
+const folderOf = (file: string): string | undefined =>
+  Object.keys(allowedImports)
+    .filter((folder) => file.startsWith(folder))
     .sort((a, b) => b.length - a.length)[0]
 
-describe('doors', () => {
-  test.each(Object.entries(doors))('%s opens only its own', (room, open) => {
-    const strangers = code
-      .filter((file) => roomOf(file) === room)
+describe('imports', () => {
+  test.each(Object.entries(allowedImports))('%s has allowed imports alone', (folder, allowed) => {
+    const forbidden = code
+      .filter((file) => folderOf(file) === folder)
       .flatMap((file) => importsOf(file).map((name) => ({ file, name })))
-      .filter(({ name }) => !open.some((door) => name.startsWith(door)))
-    expect(strangers).toEqual([])
+      .filter(({ name }) => !allowed.some((entry) => name.startsWith(entry)))
+    expect(forbidden).toEqual([])
   })
 })
 
 test('no file imports itself through others, by values or by types', () => {
-  const acyclic = code.filter((file) => !/^(?:simulation|bench)\//.test(file))
-  const imports = new Map(acyclic.map((file) => [file, importsOf(file)]))
+  const imports = new Map(code.map((file) => [file, importsOf(file)]))
   const done = new Set<string>()
   const cycles: string[] = []
   const follow = (file: string, path: readonly string[]): void => {
@@ -272,16 +271,16 @@ test('no file imports itself through others, by values or by types', () => {
     for (const next of imports.get(file) ?? []) follow(next, [...path, file])
     done.add(file)
   }
-  for (const file of acyclic) follow(file, [])
+  for (const file of code) follow(file, [])
   expect(cycles).toEqual([])
 })
 
-test('a charge brings no arithmetic of fees with it: what is loaded first stays small', () => {
+test('a charge does not load the arithmetic of fees', () => {
   expect([...packagesOf('functions/provider/charge.ts')]).not.toContain('dinero.js')
   expect([...packagesOf('shared/domain/settlement/line.ts')]).toContain('dinero.js')
 })
 
-test('an operation of providers brings no metrics with it, one of banks does', () => {
+test('operations of banks load metrics, operations of providers do not', () => {
   for (const name of operationNames) {
     const { caller } = operations[name]
     const file = `functions/${caller}/${name}.ts`
@@ -291,7 +290,7 @@ test('an operation of providers brings no metrics with it, one of banks does', (
   }
 })
 
-test('the operator command brings no clients but those of the Lambda API and STS', () => {
+test('the operator command loads no AWS clients except Lambda and STS', () => {
   const packages = [...packagesOf('cli/operator.ts')]
   expect(packages).toContain('valibot')
   expect(packages.filter((name) => /^@?aws|powertools/.test(name))).toEqual([
@@ -303,12 +302,12 @@ test('the operator command brings no clients but those of the Lambda API and STS
 describe('one file per function', () => {
   const names = functionRows.map(({ name }) => name).sort()
 
-  test('every file in functions/ is deployed, and every deployed function has its file', () => {
+  test('every file in functions/ is a deployed function, and every deployed function has a file', () => {
     expect(functionRows.map(({ entry }) => entry).sort()).toEqual(filesUnder('functions'))
     expect(functionRows.every(({ name, entry }) => basename(entry, '.ts') === name)).toBe(true)
   })
 
-  test('every function has its sample event', () => {
+  test('every function has a sample event', () => {
     expect(
       filesUnder('events', '.json')
         .map((file) => basename(file, '.json'))
@@ -316,18 +315,18 @@ describe('one file per function', () => {
     ).toEqual(names)
   })
 
-  test('every operation has its flow test', () => {
+  test('every operation has a flow test', () => {
     const flows = filesUnder('test/flows').map(read).join('\n')
     const untested = operationNames.filter((name) => !flows.includes(`describe('${name}`))
     expect(untested).toEqual([])
   })
 })
 
-describe('what stands in no room', () => {
+describe('every file', () => {
   const without = (files: string[], banned: RegExp) =>
-    files.flatMap((file) => [...read(file).matchAll(banned)].map(([found]) => `${file}: ${found}`))
+    files.flatMap((file) => [...read(file).matchAll(banned)].map(([match]) => `${file}: ${match}`))
 
-  test('the clock, chance and the environment are read in runtime.ts alone', () => {
+  test('reads the clock, random numbers and the environment from runtime.ts alone', () => {
     const files = product.filter((file) => file !== 'shared/runtime.ts')
     const banned =
       /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!(?:real|runtime)\.)randomBytes\(|setTimeout/g
@@ -335,28 +334,27 @@ describe('what stands in no room', () => {
   })
 
   test('shared code gets its runtime as an argument and never imports the real one', () => {
-    const exempt = ['shared/runtime.ts', 'shared/operator/handler.ts']
     const files = code.filter(
-      (file) => /^(?:shared|infra|openapi)\//.test(file) && !exempt.includes(file),
+      (file) => /^(?:shared|infra|openapi)\//.test(file) && file !== 'shared/runtime.ts',
     )
     expect(without(files, /\breal\b[^']*(?='[./]*\/runtime\.ts')/g)).toEqual([])
   })
 
-  test('no drawer for everything, and names in kebab-case', () => {
+  test('has a specific name in kebab-case', () => {
     const all = [...code, ...filesUnder('test')]
-    const drawers = /^(index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/
-    expect(all.filter((file) => drawers.test(basename(file)))).toEqual([])
+    const vague = /^(index|utils?|helpers?|common|types|constants|managers?|services?)\.ts$/
+    expect(all.filter((file) => vague.test(basename(file)))).toEqual([])
     expect(
       all.filter((file) => !/^[a-z0-9-]+(\.test|\.test-d|\.proof)?\.ts$/.test(basename(file))),
     ).toEqual([])
   })
 
-  test('files stay short enough to be read at once', () => {
+  test('has at most 260 lines', () => {
     const long = code.filter((file) => read(file).split('\n').length > 260)
     expect(long).toEqual([])
   })
 
-  test('nothing is left for later, and no test is skipped', () => {
+  test('has no TODO and no skipped test', () => {
     const everything = [...code, ...filesUnder('test')].filter(
       (file) => !file.endsWith('architecture.test.ts'),
     )

@@ -96,9 +96,7 @@ const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> =
 
 const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
   const [needed, remaining] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
-  return notPayable(
-    `the batch needs ${needed} of the cash that banks have remitted, and ${remaining} is left`,
-  )
+  return notPayable(`the batch needs ${needed}, and ${remaining} of the remitted cash is available`)
 }
 
 /** Lists the earlier batches below zero that a payout offsets. */

@@ -1,10 +1,8 @@
 import type { Losses } from '../engine/faults.ts'
 import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
 
-/**
- * The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
- * enough for a crash at every effect.
- */
+// The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
+// enough for a crash at every effect.
 
 const HOUR_SECONDS = 3_600
 const DAY_MS = 86_400_000

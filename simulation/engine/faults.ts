@@ -87,6 +87,10 @@ export const faults = {
     share: 0.5,
   },
   'run twice': { description: 'a settlement run or a sweep starts twice', probability: 0.12 },
+  'operator settles': {
+    description: 'an operator settles the day while the night runs',
+    probability: 0.7,
+  },
   'report not written': { description: 'S3 fails', probability: 0.15 },
   'clock skew': { description: 'the clock of an invocation is up to 5 s off', probability: 1 },
   'answer lost': { description: 'a reply is lost and the caller retries', probability: 0.06 },

@@ -64,7 +64,7 @@ test.each(refusedAmounts)('an amount of %s %s', (input, message) => {
   expect(messages(Amount, JSON.parse(input))).toEqual(message?.split('; '))
 })
 
-test('an amount that is absent is required', () => {
+test('a missing amount is required', () => {
   expect(messages(Amount, undefined)).toEqual(['is required'])
 })
 
@@ -76,7 +76,7 @@ test('formatAmount and Amount are inverse from 1.00 to 10000.00', () => {
   )
 })
 
-test('no other text than a decimal with two places is an amount', () => {
+test('only a decimal with two places is an amount', () => {
   const decimal = /^-?(0|[1-9][0-9]*)\.[0-9]{2}$/
   const unit = fc.constantFrom(...'0123456789.-+eE ')
   fc.assert(
@@ -100,13 +100,13 @@ const written = rowsOf(`
   -12345    -123.45
 `)
 
-test.each(written)('%s pesewas are written %s, as text and as a JSON number', (count, text) => {
+test.each(written)('%s pesewas are %s as text and as a JSON number', (count, text) => {
   const amount = pesewas(Number(count))
   expect(formatAmount(amount)).toBe(text)
   expect(JSON.stringify({ amount: amountNumber(amount) })).toBe(`{"amount":${text}}`)
 })
 
-test('pesewas are whole', () => {
+test('pesewas are whole numbers', () => {
   for (const count of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
     expect(() => pesewas(count)).toThrow()
   }

@@ -58,7 +58,7 @@ test.each(refusals)('the phone number %s %s', (input, message) => {
   expect(messages(JSON.parse(input))).toBe(message)
 })
 
-test('a phone number that is absent is required', () => {
+test('a missing phone number is required', () => {
   expect(messages(undefined)).toBe('is required')
 })
 

@@ -60,7 +60,7 @@ const published = rowsOf(`
 
 const codes = Object.keys(errors).map((code) => Number(code) as ErrorCode)
 
-test('the error table is the published one, with nothing missing and nothing added', () => {
+test('the error table is exactly the published one', () => {
   const rows = codes.map((code) => {
     const { message, category, http } = errors[code]
     return [String(code), message, category, String(http)]
@@ -68,7 +68,7 @@ test('the error table is the published one, with nothing missing and nothing add
   expect(rows).toEqual(published)
 })
 
-describe('the range of a code tells its kind', () => {
+describe('ranges of codes', () => {
   const others = [2010, 2030, 3008, 3009, 3422]
   const ranges = rowsOf(`
     2  connectors
@@ -77,19 +77,22 @@ describe('the range of a code tells its kind', () => {
     5  settlements
   `)
 
-  test('every code is of a published range', () => {
+  test('every code is in a published range', () => {
     expect(codes.filter((code) => code < 1000 || code > 5999)).toEqual([])
   })
 
-  test.each(ranges)('%s000 to %s: but for those published otherwise', (thousand, category) => {
-    const strangers = codes.filter(
-      (code) =>
-        String(code).startsWith(thousand) &&
-        !others.includes(code) &&
-        errors[code].category !== category,
-    )
-    expect(strangers).toEqual([])
-  })
+  test.each(ranges)(
+    '%s000 to %s are of their published category, with the published exceptions',
+    (thousand, category) => {
+      const strangers = codes.filter(
+        (code) =>
+          String(code).startsWith(thousand) &&
+          !others.includes(code) &&
+          errors[code].category !== category,
+      )
+      expect(strangers).toEqual([])
+    },
+  )
 })
 
 describe('severity', () => {
@@ -105,7 +108,7 @@ describe('severity', () => {
     2100  high
   `)
 
-  test('is the published one where the table marks it', () => {
+  test('the severity is the published one if the table has it', () => {
     expect(marked.map(([code]) => [code, errors[Number(code) as ErrorCode].severity])).toEqual(
       marked,
     )
@@ -114,24 +117,24 @@ describe('severity', () => {
   const open = codes.filter((code) => !marked.some(([known]) => Number(known) === code))
   const severityOf = (code: ErrorCode): string => errors[code].severity
 
-  test('is high for what is our fault or an upstream one', () => {
+  test('the severity of our and upstream faults is high', () => {
     const serious = open.filter((code) => errors[code].http >= 500)
     expect(serious.filter((code) => severityOf(code) !== 'high')).toEqual([])
   })
 
-  test('is medium for conflicts and for limits', () => {
+  test('the severity of conflicts and limits is medium', () => {
     const states = open.filter((code) => [409, 429].includes(errors[code].http))
     expect(states.filter((code) => severityOf(code) !== 'medium')).toEqual([])
   })
 
-  test('is low for what does not validate and for what is not found', () => {
+  test('the severity of invalid and missing objects is low', () => {
     const slips = open.filter((code) => [404, 422].includes(errors[code].http))
     expect(slips.filter((code) => severityOf(code) !== 'low')).toEqual([])
   })
 })
 
-describe('a refusal', () => {
-  test('carries its row of the table', () => {
+describe('refusals', () => {
+  test('a refusal has the values of its row', () => {
     const refusal = new Refusal(3404)
     expect([refusal.http, refusal.details]).toEqual([404, undefined])
     expect(refusal.error).toEqual({
@@ -142,7 +145,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('may carry a published variant of message, category and status', () => {
+  test('a refusal may have a published variant of message, category and status', () => {
     const variant = { message: 'Account not found', category: 'accounts', http: 404 } as const
     const { http, error } = new Refusal(1404, variant)
     expect([http, error]).toEqual([
@@ -152,7 +155,7 @@ describe('a refusal', () => {
     expect(new Refusal(3001, { http: 422 }).http).toBe(422)
   })
 
-  test('of fields is 422/1007 with the messages of each', () => {
+  test('a refusal of fields is 422/1007 with their messages', () => {
     const refusal = invalid({ customer: ['account not found'] })
     expect([refusal.http, refusal.error.code]).toEqual([422, 1007])
     expect(refusal.details).toEqual({ customer: ['account not found'] })

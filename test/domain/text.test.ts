@@ -12,7 +12,7 @@ const lines = text({ max: 100, lines: true })
 // Man, woman and girl joined: one sign to read, five code points, eight UTF-16 units.
 const FAMILY = '\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}'
 
-describe('length is counted in code points', () => {
+describe('length in code points', () => {
   test.each([
     ['50 letters', 'a'.repeat(50), []],
     ['51 letters', 'a'.repeat(51), ['must not exceed 50 characters']],
@@ -27,7 +27,7 @@ describe('length is counted in code points', () => {
     expect(messages(short, input)).toEqual(refusals)
   })
 
-  test('of any script', () => {
+  test('the length of any script is counted in code points', () => {
     const unit = fc.constantFrom('a', '\u{E9}', '\u{6F22}', '\u{1F600}', '\u{1F1EC}')
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 12 }), (units) => {
@@ -38,7 +38,7 @@ describe('length is counted in code points', () => {
   })
 })
 
-describe('text is required and is a string', () => {
+describe('required text', () => {
   test.each([
     [undefined, 'is required'],
     [null, 'is required'],
@@ -53,7 +53,7 @@ describe('text is required and is a string', () => {
     expect(messages(short, input)).toEqual([message])
   })
 
-  test('text of line ends alone is blank', () => {
+  test('text of line breaks only is blank', () => {
     expect(messages(lines, '\r\n\t')).toEqual(['is required'])
   })
 
@@ -65,7 +65,7 @@ describe('text is required and is a string', () => {
     '\u{3164}',
     '\u{2800}',
     ' \u{200D}\u{FE0F} ',
-  ])('text of invisible characters alone is blank: %j', (input) => {
+  ])('text of invisible characters only is blank: %j', (input) => {
     expect(messages(short, input)).toEqual(['is required'])
     expect(messages(short, `a${input}`)).toEqual([])
   })
@@ -90,12 +90,12 @@ const refusedIn = (schema: ReturnType<typeof text>, characters: readonly string[
     ),
   )
 
-describe('text that could forge a line or mislead a reader is refused', () => {
+describe('forbidden characters are refused', () => {
   test.each(Object.entries(forbidden))('%s', (_kind, characters) => {
     expect(refusedIn(short, characters)).toEqual(characters)
   })
 
-  test('a tab and line ends may stand where lines make sense, and nothing else', () => {
+  test('multi-line text may contain tabs and line breaks only', () => {
     const characters = Object.values(forbidden).flat()
     const tolerated = characters.filter((one) => !refusedIn(lines, characters).includes(one))
     expect(tolerated).toEqual(['\t', '\n', '\r'])
@@ -112,15 +112,15 @@ const data = [
   ' leading and trailing ',
 ]
 
-test.each(data)('what looks like code is data, kept as it came: %j', (input) => {
+test.each(data)('text that looks like code is unchanged: %j', (input) => {
   expect(v.parse(short, input)).toBe(input)
 })
 
-test('two lines are kept as they came', () => {
+test('two lines are unchanged', () => {
   expect(v.parse(lines, 'Rent\r\nJanuary\tpaid')).toBe('Rent\r\nJanuary\tpaid')
 })
 
-describe('text of a stranger is written down without anything that could be obeyed', () => {
+describe('escaped text of third parties', () => {
   const separators = ['\u{2028}', '\u{2029}']
   const markup = ['<', '>', '&']
   const active = [...Object.values(forbidden).flat(), ...separators, ...markup]
@@ -138,7 +138,7 @@ describe('text of a stranger is written down without anything that could be obey
     expect(escaped(input)).toBe(output)
   })
 
-  test('each such character, and no other, becomes its number', () => {
+  test('exactly the active characters are escaped', () => {
     for (const character of active) expect(escaped(character)).toMatch(/^\\u[0-9a-f]{4}$/)
     const unit = fc.oneof(fc.constantFrom(...active), fc.string({ unit: 'binary', maxLength: 3 }))
     fc.assert(

@@ -11,8 +11,8 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const read = (text: string): number =>
   [...text].reduce((sum, digit) => sum * 62 + DIGITS.indexOf(digit), 0)
 
-describe('an issued token', () => {
-  test('tells its kind and its use: sk_live_ and bt_live_ in production alone', () => {
+describe('issued tokens', () => {
+  test('a token shows its kind and use: sk_live_ and bt_live_ in production only', () => {
     const bytes = new Uint8Array(RANDOM_BYTES)
     expect(tokenOf('provider', 'production', bytes)).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
     expect(tokenOf('provider', 'sandbox', bytes)).toMatch(/^sk_test_[0-9A-Za-z]{39}$/)
@@ -20,7 +20,7 @@ describe('an issued token', () => {
     expect(tokenOf('bank', 'sandbox', bytes)).toMatch(/^bt_test_[0-9A-Za-z]{39}$/)
   })
 
-  test('ends in the CRC-32 of what stands before, in base 62', () => {
+  test('a token ends with its CRC-32 in base 62', () => {
     fc.assert(
       fc.property(kind, use, random, (kind, use, bytes) => {
         const token = tokenOf(kind, use, bytes)
@@ -30,7 +30,7 @@ describe('an issued token', () => {
     )
   })
 
-  test('other bytes are another token', () => {
+  test('other bytes make another token', () => {
     fc.assert(
       fc.property(random, random, (one, other) => {
         const same = Buffer.from(one).equals(other)
@@ -40,8 +40,8 @@ describe('an issued token', () => {
   })
 })
 
-describe('a mistyped token', () => {
-  test('with any one letter or digit replaced is known', () => {
+describe('mistyped tokens', () => {
+  test('a token with a replaced character is detected', () => {
     const place = fc.integer({ min: 8, max: 46 })
     fc.assert(
       fc.property(random, place, fc.constantFrom(...DIGITS), (bytes, at, digit) => {
@@ -52,7 +52,7 @@ describe('a mistyped token', () => {
     )
   })
 
-  test('with two neighbours swapped, or made live from test, is known', () => {
+  test('a token with swapped characters or another use is detected', () => {
     const token = tokenOf('provider', 'sandbox', new Uint8Array(RANDOM_BYTES).fill(7))
     const [one = '', other = ''] = token.slice(20, 22)
     expect(one).not.toBe(other)
@@ -65,7 +65,7 @@ describe('a mistyped token', () => {
     (token) => expect(isMistyped(token)).toBe(false),
   )
 
-  test('tokens given by hand in a sandbox do not look like issued ones', () => {
+  test('tokens that a sandbox sets by hand do not look like issued ones', () => {
     expect(looksIssued('sk_sandbox_demo')).toBe(false)
     expect(looksIssued('sk_live_x')).toBe(true)
     expect(looksIssued('bt_test_x')).toBe(true)

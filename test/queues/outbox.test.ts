@@ -15,11 +15,9 @@ import {
 } from '../../shared/queues/outbox.ts'
 import type { Outgoing } from '../../shared/queues/send.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
-import { NOON, pendingDebit } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
 import { rowsOf } from '../support/rows.ts'
 import { advanced } from './relay-records.ts'
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const pending = pendingDebit()
 const { reference, provider } = pending.facts

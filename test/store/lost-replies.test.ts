@@ -6,16 +6,17 @@ import {
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
-import { NOON, pendingDebit, still } from '../support/examples.ts'
+import { bankMove, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 
-/** What no emulator does: conflicts, throttles, and answers that are lost after the commit. */
+/** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
 
 const calls = mockClient(table)
 beforeEach(() => calls.reset())
@@ -54,21 +55,10 @@ const claimOf = (debit: Debit, text = 'text') => ({
   Item: { reference: debit.facts.reference, request: sha256(text) },
 })
 
-const complete = (debit: Debit) =>
-  transition(
-    debit,
-    (now) =>
-      advance(now, {
-        to: 'completed',
-        changes: {},
-        at: NOON,
-        by: 'bank:GCB',
-        requestId: 'request-9',
-      }),
-    runtime,
-  )
+const completed = bankMove('completed')
+const complete = (debit: Debit) => transition(debit, completed, runtime)
 
-test('each reason for a cancelled charge, by its position, has one meaning', async () => {
+test('each cancellation reason of a charge maps to one result by its position', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   const other = pendingDebit()
   const meanings = [
@@ -89,7 +79,7 @@ test('each reason for a cancelled charge, by its position, has one meaning', asy
   }
 })
 
-test('a charge that meets another on the day total comes again, with the same token', async () => {
+test('a charge that conflicts on the day total is retried with the same token', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls
     .on(TransactWriteCommand)
@@ -105,7 +95,7 @@ test('a charge that meets another on the day total comes again, with the same to
   expect(tokens[0]?.length).toBeLessThanOrEqual(36)
 })
 
-test('a failed condition beside a conflict is no answer yet', async () => {
+test('a failed condition together with a conflict is retried', async () => {
   calls
     .on(TransactWriteCommand)
     .rejectsOnce(cancelled(NONE, CONFLICT, NONE, FAILED))
@@ -118,7 +108,7 @@ test('a failed condition beside a conflict is no answer yet', async () => {
   })
 })
 
-test('conflicts are given up after twelve seconds, with pauses that grow to a bound', async () => {
+test('conflicts are thrown after twelve seconds of growing, capped pauses', async () => {
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
   calls.on(GetCommand).resolves({})
   await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)
@@ -128,14 +118,14 @@ test('conflicts are given up after twelve seconds, with pauses that grow to a bo
   expect(total).toBeLessThan(12_600)
 })
 
-test('a limit is not told of what exists already, whichever condition was named', async () => {
+test('an existing debit is returned before the limit is checked', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, FAILED))
   calls.on(GetCommand).resolves(claimOf(debit))
   expect(await open(debit)).toMatchObject({ kind: 'opened' })
 })
 
-test('a lost answer to a charge: what the table says is the truth', async () => {
+test('after a lost response the table decides the result of a charge', async () => {
   const debit = pendingDebit()
   calls.on(TransactWriteCommand).rejects(lost())
   calls.on(GetCommand).resolves(claimOf(debit))
@@ -144,7 +134,7 @@ test('a lost answer to a charge: what the table says is the truth', async () => 
   await expect(open(debit)).rejects.toThrow('socket hang up')
 })
 
-test('a move that meets another write comes again', async () => {
+test('a transition that conflicts with another write is retried', async () => {
   const debit = pendingDebit()
   const Attributes = toDebitItem({ ...debit, status: 'completed' })
   calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({ Attributes })
@@ -152,30 +142,18 @@ test('a move that meets another write comes again', async () => {
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
 })
 
-test('a move whose first try was committed unheard is recognised as done', async () => {
+test('a transition that was committed before its retry succeeds', async () => {
   const debit = pendingDebit()
-  const after = advance(debit, {
-    to: 'completed',
-    changes: {},
-    at: NOON,
-    by: 'bank:GCB',
-    requestId: 'request-9',
-  }) as Debit
+  const after = granted(completed(debit))
   calls.on(UpdateCommand).rejects(failedCondition())
   calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
   expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(1)
 })
 
-test('a move whose answer was lost for good is recognised as done', async () => {
+test('a transition whose response is lost succeeds if it was committed', async () => {
   const debit = pendingDebit()
-  const after = advance(debit, {
-    to: 'completed',
-    changes: {},
-    at: NOON,
-    by: 'bank:GCB',
-    requestId: 'request-9',
-  }) as Debit
+  const after = granted(completed(debit))
   calls.on(UpdateCommand).rejects(lost())
   calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
   expect(await complete(debit)).toMatchObject({ status: 'completed' })
@@ -183,15 +161,9 @@ test('a move whose answer was lost for good is recognised as done', async () => 
   await expect(complete(debit)).rejects.toThrow('socket hang up')
 })
 
-test('a move that lost to another is judged again: 422/3001', async () => {
+test('a transition that loses a race is decided again: 422/3001', async () => {
   const debit = pendingDebit()
-  const failed = advance(debit, {
-    to: 'failed',
-    changes: {},
-    at: NOON,
-    by: 'job:expire-debit',
-    requestId: 'request-8',
-  }) as Debit
+  const failed = granted(bankMove('failed', { by: 'job:expire-debit' })(debit))
   calls.on(UpdateCommand).rejects(failedCondition())
   calls.on(GetCommand).resolves({ Item: toDebitItem(failed) })
   expect(await complete(debit)).toMatchObject({ code: 3001, http: 422 })

@@ -3,6 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import fc from 'fast-check'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { countRequest, unused } from '../../shared/store/rate-limit.ts'
+import { atOnce } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -11,7 +12,7 @@ const at = new Date('2026-11-21T12:00:30.000Z')
 const nextMinute = new Date('2026-11-21T12:01:00.000Z')
 const reset = nextMinute.getTime() / 1000
 
-test('a window counts down to nothing, then is exceeded, and begins anew each minute', async () => {
+test('a window counts down to zero, is then exceeded, and restarts each minute', async () => {
   const seen = []
   for (let n = 0; n < 4; n += 1) seen.push(await countRequest('charge#a', 3, at))
   expect(seen).toEqual([
@@ -23,19 +24,17 @@ test('a window counts down to nothing, then is exceeded, and begins anew each mi
   expect(await countRequest('charge#a', 3, nextMinute)).toMatchObject({ remaining: 2 })
 })
 
-test('fifty requests at once are all counted', async () => {
-  const rates = await Promise.all(
-    Array.from({ length: 50 }, () => countRequest('charge#b', 20, at)),
-  )
+test('fifty concurrent requests are all counted', async () => {
+  const rates = await atOnce(50, () => countRequest('charge#b', 20, at))
   expect(rates.filter(({ exceeded }) => exceeded)).toHaveLength(30)
 })
 
-test('scopes are counted apart', async () => {
+test('scopes have separate counters', async () => {
   await countRequest('charge#c', 1, at)
   expect(await countRequest('charge#d', 1, at)).toMatchObject({ exceeded: false })
 })
 
-test('who was not counted has the whole limit', () => {
+test('a caller without a request has the full limit', () => {
   expect(unused(60, at)).toEqual({ limit: 60, remaining: 60, reset, exceeded: false })
 })
 
@@ -67,7 +66,7 @@ const traffic = fc.record({
   bursts: fc.array(burst, { minLength: 1, maxLength: 10, size: 'max' }),
 })
 
-test('any traffic over 1 to 64 workers is served to the limit, and never beyond it', async () => {
+test('any traffic over 1 to 64 workers is served up to the limit and never beyond', async () => {
   const all: (typeof countRequest)[] = []
   while (all.length < WORKERS_MAX) all.push(await newWorker())
   let runs = 0

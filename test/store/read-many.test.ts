@@ -4,8 +4,6 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { pause } from '../../shared/runtime.ts'
 import { readMany, table } from '../../shared/store/table.ts'
 
-/** Tests reads of many items that DynamoDB answers in part. */
-
 process.env.TABLE_NAME = 'debits'
 
 const calls = mockClient(table)
@@ -23,7 +21,7 @@ beforeEach(() => {
 
 const wanted = Array.from({ length: 30 }, (_, n) => ({ pk: `DEBIT#${n}`, sk: 'DEBIT' }))
 
-/** Answers each read with so many of its items, and leaves the others unread. */
+/** Returns a number of items for each read, and leaves the others unread. */
 const answering = (...counts: readonly number[]): void => {
   let reads = 0
   calls.on(BatchGetCommand).callsFake(({ RequestItems }: BatchGetCommandInput) => {
@@ -38,27 +36,27 @@ const answering = (...counts: readonly number[]): void => {
   })
 }
 
-describe('a read of many items', () => {
-  test('that is answered in full takes no pause', async () => {
+describe('batch reads', () => {
+  test('a complete response needs no pause', async () => {
     answering(30)
     expect(await readMany(wanted)).toEqual(wanted)
     expect(pauses).not.toHaveBeenCalled()
   })
 
-  test('pauses before it asks for what was left unread, and returns each item once', async () => {
+  test('a read of unread keys follows a pause, and each item is returned once', async () => {
     answering(10, 10, 10)
     expect(await readMany(wanted)).toEqual(wanted)
     expect(pauses.mock.calls).toEqual([[25], [25]])
     expect(calls.calls()).toHaveLength(3)
   })
 
-  test('pauses twice as long after each read that brought nothing', async () => {
+  test('each read without an item doubles the pause', async () => {
     answering(0, 0, 0, 0, 30)
     expect(await readMany(wanted)).toEqual(wanted)
     expect(pauses.mock.calls).toEqual([[50], [100], [200], [400]])
   })
 
-  test('throws a throttling error after eight reads in a row that brought nothing', async () => {
+  test('eight consecutive reads without an item throw a throttling error', async () => {
     answering(0)
     await expect(readMany(wanted)).rejects.toMatchObject({
       name: 'ProvisionedThroughputExceededException',

@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-bank.ts'
@@ -11,11 +11,12 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { put, table, tableName } from '../../shared/store/table.ts'
+import { type Item, put, read, table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
+import { storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
-/** What operators set, when two of them do so at once, and when the answer to a write is lost. */
+/** Tests concurrent changes of settings and lost responses. */
 
 beforeAll(useFreshTable)
 beforeAll(() => {
@@ -31,33 +32,21 @@ beforeEach(() => {
   id = providerId(`provider-${made}`)
 })
 
-const open = () => changeProvider(id, () => ({ ...demoProvider, id }), noWrites, real)
+const change = (next: Parameters<typeof changeProvider>[1]) =>
+  changeProvider(id, next, noWrites, real)
+const open = () => storeProvider({ ...demoProvider, id })
 
-const itemOf = async () =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.provider(id) }))).Item
+const itemOf = () => read<Item>(keys.provider(id))
 
 const renamed = (name: string) => (before: Provider | undefined) =>
   before ? { ...before, name } : taken()
 
-const suspend = (isSuspended: boolean) =>
-  changeProvider(
-    id,
-    (before) => ({
-      ...(before ?? demoProvider),
-      status: isSuspended ? 'suspended' : 'active',
-    }),
-    noWrites,
-    real,
-  )
+const setStatus = (status: Provider['status']) =>
+  change((before) => ({ ...(before ?? demoProvider), status }))
 
 const taken = () => new Refusal(1409)
 const create = (n: number) =>
-  changeProvider(
-    id,
-    (before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }),
-    noWrites,
-    real,
-  )
+  change((before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }))
 
 /** Watches what is written; `times` that its sender does it, who sees the last answer alone. */
 const watching = async <T>(work: () => Promise<T>, times = 1) => {
@@ -77,61 +66,61 @@ const watching = async <T>(work: () => Promise<T>, times = 1) => {
   }
 }
 
-describe('a provider', () => {
-  test('is as the change has made it, and a change that comes to the same writes nothing', async () => {
+describe('providers', () => {
+  test('a change is stored, and an unchanged object writes nothing', async () => {
     await open()
     expect(await findProvider(id)).toEqual({ ...demoProvider, id })
-    const again = () => changeProvider(id, (before) => before ?? taken(), noWrites, real)
+    const again = () => change((before) => before ?? taken())
     expect(await watching(again)).toEqual({ result: { ...demoProvider, id }, writes: 0 })
   })
 
-  test('stays as it was when the change is refused', async () => {
+  test('a refused change writes nothing', async () => {
     await open()
     expect(await create(1)).toMatchObject({ code: 1409 })
     expect(await findProvider(id)).toMatchObject({ name: demoProvider.name })
   })
 
-  test('keeps what each of several operators changed at once', async () => {
+  test('concurrent changes of several operators are all kept', async () => {
     await open()
     const add = (n: number) => (before: Provider | undefined) => ({
       ...demoProvider,
       ...before,
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
     })
-    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n), noWrites, real)))
+    await Promise.all(OPERATORS.map((n) => change(add(n))))
     const { allowedAddresses } = (await findProvider(id)) ?? {}
     expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
   })
 
-  test('is created by one of several operators, and the others are told', async () => {
+  test('one of several operators creates a provider, and the others are refused', async () => {
     const outcomes = await Promise.all(OPERATORS.map(create))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
     expect(await findProvider(id)).toEqual(winner)
   })
 
-  test('is created once by an operator who does not hear of it', async () => {
+  test('a creation whose response is lost happens once', async () => {
     const { result, writes } = await watching(() => create(1), 2)
     expect({ result, writes }).toMatchObject({ result: { name: 'Maker 1' }, writes: 1 })
     expect(await findProvider(id)).toEqual(result)
   })
 
-  test('is not as it was again when it looks the same: a late write finds another revision', async () => {
+  test('a late write is rejected even if the settings are equal again', async () => {
     await open()
-    const [before] = [await itemOf(), await suspend(true), await suspend(false)]
+    const [before] = [await itemOf(), await setStatus('suspended'), await setStatus('active')]
     const after = await itemOf()
     expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
     expect(after?.revision).not.toBe(before?.revision)
   })
 
-  test('that was written before there were revisions is changed like any other', async () => {
+  test('settings without a revision can be changed', async () => {
     await put(keys.provider(id), 'provider', { ...demoProvider, id })
-    await Promise.all([suspend(true), changeProvider(id, renamed('Renamed'), noWrites, real)])
+    await Promise.all([setStatus('suspended'), change(renamed('Renamed'))])
     expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
 
-describe('a bank with an endpoint of its own', () => {
+describe('banks with a connector', () => {
   let bank: BankIdentifier
   beforeEach(() => {
     bank = v.parse(BankIdentifier, `BNK${made}`)
@@ -142,7 +131,7 @@ describe('a bank with an endpoint of its own', () => {
     connector: 'http',
   })
   const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
-  const save = (change: Parameters<typeof saveBank>[0]['change'], options = {}) =>
+  const save = (change: (before: Bank | undefined) => Bank | Refusal, options = {}) =>
     saveBank({ identifier: bank, change, options }, real)
   const connect = (n: number) => save(connected, url(n))
   const standing = async () => {
@@ -153,14 +142,14 @@ describe('a bank with an endpoint of its own', () => {
     return { connector, status, settings }
   }
 
-  test('has one secret, told to the one operator who made it', async () => {
+  test('a bank has one secret, returned to the operator who created it', async () => {
     const saved = (await Promise.all(OPERATORS.map(connect))) as SavedBank[]
     const told = saved.flatMap(({ newSecret }) => newSecret ?? [])
     expect(told).toHaveLength(1)
     expect(await standing()).toMatchObject({ connector: 'http', settings: { secret: told[0] } })
   })
 
-  test('is created whole by one of several operators, who is told its secret', async () => {
+  test('one of several operators creates the bank and gets its secret', async () => {
     const first = (before: Bank | undefined) => (before ? taken() : connected(before))
     const outcomes = await Promise.all(OPERATORS.map((n) => save(first, url(n))))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
@@ -170,13 +159,13 @@ describe('a bank with an endpoint of its own', () => {
     expect((await standing()).settings).toEqual({ url: settled, secret })
   })
 
-  test('keeps its secret when it is connected again, elsewhere', async () => {
+  test('a new URL keeps the secret', async () => {
     const { newSecret: secret } = (await connect(1)) as SavedBank
     expect(await connect(2)).not.toHaveProperty('newSecret')
     expect((await standing()).settings).toEqual({ url: 'https://bank.test/2', secret })
   })
 
-  test('has settings if it is connected, and none if not, whoever comes first', async () => {
+  test('a race of connecting and disconnecting leaves bank and settings consistent', async () => {
     for (const n of OPERATORS) {
       await connect(n)
       await Promise.all([disconnect(bank, noWrites, real), connect(n + 1)])
@@ -185,7 +174,7 @@ describe('a bank with an endpoint of its own', () => {
     }
   })
 
-  test('is disabled beside another operator who moves it', async () => {
+  test('a bank is disabled while another operator changes its URL', async () => {
     await connect(1)
     const disabled = (before: Bank | undefined) =>
       before ? ({ ...before, status: 'inactive' } as const) : taken()

@@ -5,7 +5,7 @@ import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-test('how far the sweep has come: nowhere, within a span, at its end', async () => {
+test('the progress of the sweep is read back: none, within a span, at its end', async () => {
   expect(await findSweepProgress()).toBeUndefined()
   const within = { until: NOON, next: providerId('demo') }
   await putSweepProgress(within)

@@ -49,22 +49,25 @@ const thirty = async (complete: boolean) => {
   return { provider, bad: referenceOf(bad), good: good.map(referenceOf) }
 }
 
-describe('a debit that cannot be read', () => {
+describe('unreadable debits', () => {
   test.each([
     ['metadata that is no JSON', 'metadata = :bad', '{'],
     ['no history', '#history = :bad', []],
-  ])('for %s is given to the caller, with the others', async (_, what, bad) => {
-    const provider = await newProvider()
-    const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
-    await spoil(one, what, bad)
-    const unreadable: string[] = []
-    const wanted = [referenceOf(one), referenceOf(other)]
-    const found = await findDebits(wanted, (reference) => unreadable.push(reference))
-    expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
-    await expect(findDebits(wanted)).rejects.toThrow()
-  })
+  ])(
+    'a debit that is unreadable for %s is reported, and the others are returned',
+    async (_, what, bad) => {
+      const provider = await newProvider()
+      const [one, other] = [await openedDebit(provider, 10_00), await openedDebit(provider, 20_00)]
+      await spoil(one, what, bad)
+      const unreadable: string[] = []
+      const wanted = [referenceOf(one), referenceOf(other)]
+      const found = await findDebits(wanted, (reference) => unreadable.push(reference))
+      expect([[...found.keys()], unreadable]).toEqual([[referenceOf(other)], [referenceOf(one)]])
+      await expect(findDebits(wanted)).rejects.toThrow()
+    },
+  )
 
-  test('does not keep overdue debits open, and the sweep looks again after an hour', async () => {
+  test('an unreadable debit does not block the sweep, which retries it after an hour', async () => {
     const { bad, good } = await thirty(false)
     const run = (time: string) =>
       gathered(() => take(sweep(still({ now: () => at(time) })), 'sweeps', {}))
@@ -79,7 +82,7 @@ describe('a debit that cannot be read', () => {
     expect(logged()).toEqual([bad, bad])
   })
 
-  test('does not keep the events of completed debits from being recorded', async () => {
+  test('an unreadable debit does not block the events of completed debits', async () => {
     const { provider, bad, good } = await thirty(true)
     await putSweepProgress({ until: at('08:58:00') })
     const run = sweep(still({ now: () => at('09:05:00') }))
@@ -91,7 +94,7 @@ describe('a debit that cannot be read', () => {
     expect(logged()).toContain(bad)
   })
 
-  test('does not keep other debits from being settled', async () => {
+  test('an unreadable debit does not block the settlement of others', async () => {
     const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:01', 1) })
     await buildBatch({ provider, date: dayAt(1) }, runtime)
@@ -101,7 +104,7 @@ describe('a debit that cannot be read', () => {
     expect(logged()).toEqual([bad])
   })
 
-  test('is named by the repair of its day, which repairs the others', async () => {
+  test('the repair of a day reports an unreadable debit and repairs the others', async () => {
     const { provider, bad, good } = await thirty(true)
     const runtime = still({ now: () => at('00:00:00', 7) })
     const result = await repairDay(provider, dayAt(-1), runtime, () => false)
@@ -109,7 +112,7 @@ describe('a debit that cannot be read', () => {
     expect(result.repaired.sort()).toEqual(good.sort())
   })
 
-  test('is left out of a list, and of a page of events', async () => {
+  test('lists and event pages omit an unreadable debit', async () => {
     const { provider, bad, good } = await thirty(true)
     const place = { slice: { skip: 0, limit: 50 } }
     const unreadable: string[] = []

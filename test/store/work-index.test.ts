@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -10,7 +8,7 @@ import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { type Item, read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
@@ -22,19 +20,17 @@ import {
   unsettledPages,
   type WorkItem,
 } from '../../shared/store/work-index.ts'
-import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-/** What waits for settlement, all pages of two after each other. */
+/** Lists the unsettled debits in pages of two. */
 const waiting = async (provider: ProviderId, span: { from: Date; before: Date }) =>
   (await Array.fromAsync(unsettledPages(provider, { ...span, pageSize: 2 }))).flat()
 
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
-
-/** When an item is due that was to be done by itself at noon. */
+/** The due time of an item that was expected at noon. */
 const DUE = inSeconds(SWEEP_GRACE_SECONDS)
 
 const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Debit> => {
@@ -44,18 +40,11 @@ const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Deb
 }
 
 const move = async (debit: Debit, to: Status, at: Date): Promise<Debit> =>
-  granted(
-    await transition(
-      debit,
-      (now) => advance(now, { to, changes: {}, at, by: 'bank:GCB', requestId: randomUUID() }),
-      still(),
-    ),
-  )
+  granted(await transition(debit, bankMove(to, { at }), still()))
 
 const workOf = async ({ facts }: Debit): Promise<unknown> => {
-  const Key = keys.debit(facts.reference)
-  const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key }))
-  return Item && { work: Item.work, due: Item.due }
+  const item = await read<Item>(keys.debit(facts.reference))
+  return item && { work: item.work, due: item.due }
 }
 
 const dueNow = async (now: Date): Promise<WorkItem[]> =>
@@ -67,10 +56,10 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
-describe('after each move, a debit is due for a look', () => {
+describe('due time after each transition', () => {
   const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
     [[], 'WATCH', SWEEP_GRACE_SECONDS],
-    // Most have come to their end by the look that their charge has set.
+    // Most debits end before their first due time.
     [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
     [['processing', 'completed'], 'SETTLE', 20],
     [['completed'], 'SETTLE', 10],
@@ -89,25 +78,15 @@ describe('after each move, a debit is due for a look', () => {
   })
 })
 
-describe('what is due', () => {
-  test('is nothing before its time, and then every kind of item by what it is', async () => {
+describe('due items', () => {
+  test('every kind of item is listed from its due time on', async () => {
     const debit = await open()
     const { reference, provider } = debit.facts
     const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
-    const made = {
-      id: 'dlv_1_1',
-      at: NOON,
-      milliseconds: 0,
-      address: null,
-      sentAs: 'transaction.pending',
-    }
-    const failed = recordAttempt(
-      newDelivery(event, {}),
-      { kind: 'unreached', cause: 'dns' },
-      made,
-      0,
-    )
-    await replaceDelivery(undefined, failed)
+    const sent = { address: null, sentAs: 'transaction.pending' }
+    const made = { id: 'dlv_1_1', at: NOON, milliseconds: 0, ...sent }
+    const outcome = { kind: 'unreached', cause: 'dns' } as const
+    await replaceDelivery(undefined, recordAttempt(newDelivery(event, {}), outcome, made, 0))
     await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {
       const due = (await dueNow(now)).map(({ about }) => about)
@@ -125,8 +104,8 @@ describe('what is due', () => {
     )
   })
 
-  test('in a shard: the longest overdue first, and no more than asked for', async () => {
-    // References that end alike are in one shard.
+  test('a shard lists at most the limit, the most overdue first', async () => {
+    // References with the same last character are in one shard.
     const references = ['A', 'B', 'C', 'D'].map((letter) => `DCS-20261121-${letter}${letter}SAME`)
     for (const [n, reference] of references.entries()) {
       const debit = await open({ reference: reference as Reference }, inSeconds(-900))
@@ -140,7 +119,7 @@ describe('what is due', () => {
     expect((await listDue(shard, NOON, 2)).map(({ key }) => key.pk)).toEqual(wanted.slice(0, 2))
   })
 
-  test('is spread over all shards, and each item is in one of them', async () => {
+  test('items spread over all shards, each in one of them', async () => {
     const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
     const counts = new Map(shards.map((shard) => [keys.workShard(shard), 0]))
     for (const letter of alphabet) {
@@ -148,13 +127,13 @@ describe('what is due', () => {
       counts.set(work, (counts.get(work) ?? 0) + 1)
     }
     expect(counts.size).toBe(8)
-    // Of 36 letters and digits, each shard has its part.
+    // Each shard has some of the 36 letters and digits.
     for (const count of counts.values()) expect(Math.abs(count - 36 / 8)).toBeLessThan(2)
   })
 })
 
-describe('to look again', () => {
-  test('later: it is not due before that', async () => {
+describe('rescheduling', () => {
+  test('a rescheduled item is not due before its new time', async () => {
     const debit = await open()
     const look = (await lookAt(debit)) as WorkItem
     expect(await reschedule(look, inSeconds(600))).toBe(true)
@@ -163,7 +142,7 @@ describe('to look again', () => {
     expect(next).toEqual({ ...look, due: inSeconds(600).toISOString() })
   })
 
-  test('never: it leaves the index, and the debit is as it was', async () => {
+  test('an item without a due time leaves the index, and the debit is unchanged', async () => {
     const debit = await open()
     const look = (await lookAt(debit)) as WorkItem
     expect(await reschedule(look, undefined)).toBe(true)
@@ -173,7 +152,7 @@ describe('to look again', () => {
     expect(await workOf(debit)).toMatchObject({ work: 'SETTLE#demo' })
   })
 
-  test('is for whoever saw it last: of two workers, one decides', async () => {
+  test('one of two workers reschedules an item', async () => {
     const debit = await open()
     const look = (await lookAt(debit)) as WorkItem
     const decided = await Promise.all(
@@ -183,7 +162,8 @@ describe('to look again', () => {
     expect(await reschedule(look, undefined)).toBe(false)
   })
 
-  test.each(['completed', 'failed'] as const)('changes nothing once it has %s', async (to) => {
+  const closed = ['completed', 'failed'] as const
+  test.each(closed)('a debit that has %s is not rescheduled', async (to) => {
     const debit = await open()
     const look = (await lookAt(debit)) as WorkItem
     await move(debit, to, inSeconds(130))
@@ -194,7 +174,7 @@ describe('to look again', () => {
   })
 })
 
-describe('completed debits that are not settled', () => {
+describe('unsettled debits', () => {
   const provider = providerId('settling')
   const references: Reference[] = []
   beforeAll(async () => {
@@ -206,7 +186,7 @@ describe('completed debits that are not settled', () => {
   })
   const inOrder = () => [1, 3, 2, 0].map((n) => references[n])
 
-  test('are listed by when they were completed, from the beginning of a span to before its end', async () => {
+  test('debits of a span are listed by their completion, without the end of the span', async () => {
     const within = (from: number, before: number) =>
       waiting(provider, { from: inSeconds(from), before: inSeconds(before) })
     expect(await within(0, 100)).toEqual(inOrder())
@@ -215,7 +195,7 @@ describe('completed debits that are not settled', () => {
     expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
   })
 
-  test('are of one provider, and not among those that are reversed', async () => {
+  test("the list has one provider's debits and no reversed ones", async () => {
     const other = providerId('settling-2')
     const debit = await move(await open({ provider: other }), 'completed', inSeconds(5))
     expect(await waiting(other, { from: NOON, before: DUE })).toEqual([debit.facts.reference])

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 
-const PLACES = [
+const PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** A browser of this machine, if it has one of the usual. */
-export const browserPath = (): string | undefined => PLACES.find((path) => existsSync(path))
+/** Returns the path of an installed browser. */
+export const browserPath = (): string | undefined => PATHS.find((path) => existsSync(path))
 
-/** No sandbox of its own, as in a container, and no talk with its maker. */
+/** Disables the sandbox, as containers need, and network requests of the browser itself. */
 export const BROWSER_ARGUMENTS = [
   '--headless',
   '--no-sandbox',

@@ -1,10 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node'
 import { unusedIn } from './permissions/unused.ts'
 
-/**
- * Ends a run with its count alone on a line, for whoever reads it without eyes. A permission that
- * nobody used counts as failed.
- */
+/** Ends a run with its counts on one line; an unused permission counts as failed. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
@@ -12,7 +9,7 @@ export default class ClosingLine implements Reporter {
     const broken = modules.filter((module) => module.errors().length > 0).length + errors.length
     const unused = unusedIn(modules)
     if (unused.length > 0) {
-      const lines = unused.map((one) => `  ${one}\n`).join('')
+      const lines = unused.map((permission) => `  ${permission}\n`).join('')
       process.stdout.write(
         `\nAllowed by infra/definitions/function-permissions.ts, and used in no flow test:\n${lines}`,
       )

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApi } from '../../openapi/document.ts'
 
-/** Holds what goes over the wire against the description of the API. */
+/** Checks requests, replies and webhooks against the API description. */
 
 type Json = Record<string, unknown>
 
@@ -12,10 +12,7 @@ type Described = {
   responses: Record<string, { headers: Json; content: Json }>
 }
 
-/**
- * The description leaves room for members to come; a reply of today has none beside those it
- * names. Requests stay open: what they hold beyond it is dropped.
- */
+/** Closes the schemas of replies, which the description leaves open for later members. */
 const closed = (value: unknown, key = ''): unknown => {
   if (Array.isArray(value)) return value.map((member) => closed(member))
   if (typeof value !== 'object' || value === null || key.endsWith('Request')) return value
@@ -54,7 +51,7 @@ const responseSchema = (template: string, method: string, status: string, type: 
 const requestSchema = (...to: string[]) =>
   schemaAt(...to, 'requestBody', 'content', JSON_TYPE, 'schema')
 
-// Ahead of the first request: compiling holds up what runs beside it in this process.
+// Compiled before the first request: compiling blocks the service in this process.
 for (const [path, methods] of Object.entries(document.paths)) {
   for (const [method, { responses }] of Object.entries(methods)) {
     for (const [status, { content }] of Object.entries(responses)) {
@@ -96,7 +93,7 @@ const everyReply = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The headers of every reply, and those that HTTP asks for. */
+/** Checks the headers of every reply. */
 const expectHeaders = (what: string, { status, headers, body }: Exchange): void => {
   const { code } = (body as { error?: { code: number } } | undefined)?.error ?? {}
   const expected = {
@@ -109,12 +106,12 @@ const expectHeaders = (what: string, { status, headers, body }: Exchange): void 
   }
 }
 
-/** @throws when a reply, or the body that was taken, is not as the description has it */
+/** @throws when a reply or an accepted body violates the description */
 export const holdToContract = (exchange: Exchange): void => {
   const { method, path, sent, status, headers, body } = exchange
   const what = `${method} ${path.slice(0, 100)}: ${status}`
   expectHeaders(what, exchange)
-  // Without a body, only its headers can be compared.
+  // Replies to HEAD have headers alone.
   if (method === 'HEAD') return
   const template = pathOf(path)
   if (!template) {
@@ -122,7 +119,7 @@ export const holdToContract = (exchange: Exchange): void => {
     return
   }
   const methods = document.paths[template] ?? {}
-  // Another method is answered the same for all that the path has.
+  // All operations of a path describe the reply to an unsupported method.
   const [name = '', described] = methods[method.toLowerCase()]
     ? [method.toLowerCase(), methods[method.toLowerCase()]]
     : (Object.entries(methods)[0] ?? [])
@@ -142,9 +139,9 @@ export const holdToContract = (exchange: Exchange): void => {
   }
 }
 
-/** @throws when a webhook is not as the description has it */
+/** @throws when a webhook violates the description */
 export const holdWebhook = (headers: IncomingHttpHeaders, body: { event: string }): void => {
-  // Described under the name it is subscribed to by.
+  // Described under its subscription name.
   const event = body.event.replace(/^debit_request\./, 'transaction.')
   hold(event, requestSchema('webhooks', event, 'post'), body)
   for (const { name, required } of document.webhooks[event]?.post.parameters ?? []) {

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** One DynamoDB Local for the whole run; each file of tests has tables of its own in it. */
+/** Starts one DynamoDB Local for the run; each test file has its own tables. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   Object.assign(process.env, {
     AWS_REGION: 'eu-west-1',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** What a function finds in its environment; set before any test imports one. */
+/** Sets the environment of the functions before any test imports them. */
 Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
   // DynamoDB Local keeps the tables of each access key apart.

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { Bank } from '../../shared/domain/banks/bank.ts'
-import { type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
+import {
+  advance,
+  type Debit,
+  openDebit,
+  type Transition,
+} from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import type { Runtime } from '../../shared/runtime.ts'
-
-/** Ordinary things, for tests to vary. */
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
 
@@ -31,7 +36,14 @@ export const gcb = v.parse(Bank, {
   connectorType: 'both',
 })
 
-/** A new pending debit of its own reference, uuid and partner reference. */
+export const webhook: Webhook = {
+  url: 'https://provider.test/webhooks',
+  secret: 'whsec_c2VjcmV0',
+  timeoutSeconds: 30,
+  connectionTimeoutSeconds: 10,
+}
+
+/** Returns a pending debit with a new reference, uuid and partner reference. */
 export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit =>
   openDebit(
     {
@@ -49,12 +61,24 @@ export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): De
     { at, by: 'provider:demo', requestId: 'request-1' },
   )
 
-/** A clock that stands, ids and draws from a list or made anew, and pauses that take no time. */
-export const still = (given: Partial<Runtime> = {}): Runtime => ({
+/** Returns a runtime whose clock stands and whose pauses take no time. */
+export const still = (overrides: Partial<Runtime> = {}): Runtime => ({
   now: () => NOON,
   newId: randomUUID,
   random: Math.random,
   randomBytes: (count) => Buffer.alloc(count, 7),
   pause: async () => undefined,
-  ...given,
+  ...overrides,
 })
+
+export const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+/** Repeats concurrent work a number of times. */
+export const atOnce = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)))
+
+/** Returns a transition by the bank, with a request id of its own. */
+export const bankMove = (to: Status, transition: Partial<Transition> = {}) => {
+  const cause = { at: NOON, by: 'bank:GCB', requestId: randomUUID() }
+  return (debit: Debit) => advance(debit, { ...cause, to, changes: {}, ...transition })
+}

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
 
-/** A provider's webhook receiver: keeps what arrives, and answers as a test tells it. */
+/** A webhook receiver with scripted responses. */
 
 export type Received = {
   at: number
@@ -16,23 +16,23 @@ export type Received = {
   body: any
 }
 
-/** A status, or whatever a test does with the response. */
+/** A status, or a function that writes the response. */
 export type Answer = number | ((response: ServerResponse) => unknown)
 
 export type Receiver = {
   url: (path?: string) => string
   received: Received[]
-  /** What is answered next, before what is answered otherwise. */
+  /** The next responses, before those of `otherwise`. */
   answers: Answer[]
   otherwise: (received: Received) => Answer
   close: () => Promise<void>
-  /** Where it was before. */
+  /** Listens on the same port again. */
   reopen: () => Promise<void>
-  /** Waits until so many events of a debit or a batch have come; gives them by their sequence. */
+  /** Waits for a number of events of a debit or a batch and returns them in order. */
   events: (reference: string, count: number) => Promise<Received[]>
 }
 
-/** In the reduced payload it stands in `data` itself; a batch has its id. */
+/** The reduced payload has it in `data`; a batch has an id. */
 const referenceIn = ({ data }: Received['body']): string =>
   data.settlement?.id ?? (data.transaction ?? data).reference
 
@@ -71,13 +71,13 @@ export const useReceiver = (): Receiver => {
       const events = await vi.waitFor(
         () => {
           const ours = receiver.received.filter(({ body }) => referenceIn(body) === reference)
-          if (ours.length < count) throw new Error(`${ours.length} of ${count} events have come`)
+          if (ours.length < count) throw new Error(`${ours.length} of ${count} events arrived`)
           return ours
         },
         { timeout: 15_000, interval: 20 },
       )
       for (const { headers, body } of events) holdWebhook(headers, body)
-      // No order of arrival is promised; the sequence tells, and attempts at one event keep theirs.
+      // Arrival order is undefined; attempts at one event keep theirs.
       return events.toSorted((a, b) => a.body.sequence - b.body.sequence)
     },
   }

@@ -1,4 +1,4 @@
-/** The rows of an aligned table; two blanks or more part its columns. */
+/** Returns the cells of a table whose columns are separated by two or more spaces. */
 export const rowsOf = (table: string): string[][] =>
   table
     .trim()

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** What each sample comes to in a fresh sandbox, where its debit does not exist. */
+/** The reply to each sample in a fresh sandbox, without the debits of the samples. */
 export const sampleReplies: Record<string, object> = {
   charge: { statusCode: 202 },
   'get-debit-request': { statusCode: 404 },

@@ -1,4 +1,4 @@
-/** A function whose reply has the size that its path names. */
+/** Replies with a body of the size in its path. */
 export const handler = async ({ path, size = Number(path?.slice(1)) }: Event) => ({
   statusCode: 200,
   headers: {},

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
 import { createTable } from '../../sandbox/table.ts'
 
-/** A fresh table of its own for this file, under the endpoint that the store's client will use. */
+/** Creates a table for a test file and sets it in the environment. */
 export const useFreshTable = async (): Promise<void> => {
   const endpoint = inject('dynamoDbEndpoint')
   const name = `test-${randomUUID()}`

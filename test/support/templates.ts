@@ -4,9 +4,9 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 
-/** The templates of a stage, and what AWS Solutions' rules find in its stacks. */
+/** Returns the templates of a stage and the findings of the AWS Solutions rules. */
 export const templatesOf = (stage: Stage) => {
-  // The bundles are made by `npm run synth`; the templates do not need them.
+  // Templates do not need bundles.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
   const { data, service } = defineStage(app, stage)
   return {

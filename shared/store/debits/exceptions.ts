@@ -3,6 +3,7 @@ import type { ReportException } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
 import {
   type Item,
   keyOf,
@@ -17,7 +18,6 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
 /**

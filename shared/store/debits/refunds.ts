@@ -4,6 +4,7 @@ import type { Reference } from '../../domain/ids.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { putWith } from '../settings.ts'
+import { fromStored, toStored } from '../stored.ts'
 import {
   find,
   type Item,
@@ -16,7 +17,6 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 

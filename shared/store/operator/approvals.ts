@@ -3,6 +3,7 @@ import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
+import { fromStored, toStored } from '../stored.ts'
 import {
   find,
   type Item,
@@ -14,7 +15,6 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */

@@ -1,5 +1,6 @@
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
 import { keys } from '../keys.ts'
+import { fromStored } from '../stored.ts'
 import {
   type Item,
   keyOf,
@@ -13,7 +14,6 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { fromStored } from '../times.ts'
 
 /** The record of operators' changes (docs/api.md#changes). The items never expire. */
 

@@ -5,8 +5,8 @@ import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { changeSettings, settingsIn } from '../settings.ts'
+import { fromStored, toStored } from '../stored.ts'
 import { find, type Item, type Write } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 
 const fromItem = (item: Item): Restore =>
   fromStored<Restore>(settingsIn(item), ['begunAt', 'releasedAt'])

@@ -1,8 +1,8 @@
 import { type Batch, type Line, payableFrom } from '../../domain/settlement/batch.ts'
 import { secondsAfter } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
 import { type Item, withoutKeys } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /** The stored form of batches and their lines: times as ISO text, amounts in pesewas. */

@@ -3,6 +3,7 @@ import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { Funding } from '../../domain/settlement/funding.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
 import {
   find,
   type Item,
@@ -14,7 +15,6 @@ import {
   type Write,
   withoutKeys,
 } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { transact } from '../transactions.ts'
 
 /**

@@ -4,6 +4,7 @@ import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
 import {
   collectionQuery,
   expiresAt,
@@ -19,7 +20,6 @@ import {
   statusQuery,
   withoutKeys,
 } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const TIMES = ['occurredAt', 'nextAttemptAt', 'deliveredAt', 'failedAt'] as const

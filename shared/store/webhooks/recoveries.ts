@@ -2,8 +2,8 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { keys } from '../keys.ts'
+import { fromStored, toStored } from '../stored.ts'
 import { expiresAt, find, type Item, putIf, withoutKeys } from '../table.ts'
-import { fromStored, toStored } from '../times.ts'
 import { dueAttributes } from '../work-index.ts'
 
 const KEPT_SECONDS = 90 * DAY_SECONDS

@@ -44,17 +44,17 @@ const wrongValues = rowsOf(`
   metadata         []                   must be an object
 `)
 
-describe('a report with a wrong value is 422/1007 with the field named', () => {
+describe('wrong values are 422/1007 with the field', () => {
   test.each(wrongValues)('%s of %s %s', (field, value, message) => {
     expectRefused({ ...failure, [field]: JSON.parse(value) }, { [field]: [message] })
   })
 
-  test('without a status or a bank reference', () => {
+  test('a report needs a status and a bank reference', () => {
     expectRefused({ bank_reference: 'GCB-78' }, { status: ['is required'] })
     expectRefused({ status: 'completed' }, { bank_reference: ['is required'] })
   })
 
-  test('failed without an error message, told of all faults at once', () => {
+  test('a failed report without a message lists all errors', () => {
     const message = ['is required when status is failed']
     expectRefused({ status: 'failed', bank_reference: 'GCB-78' }, { error_message: message })
     expectRefused({ status: 'failed' }, { bank_reference: ['is required'], error_message: message })
@@ -71,13 +71,7 @@ const cause = { at: at('10:03:00.000'), by: 'bank:GCB', requestId: 'req-9' }
 const apply = (debit: Debit, report: object) =>
   applyBankUpdate(debit, v.parse(BankUpdate, report), cause)
 
-const examples: Record<Status, Debit> = {
-  pending: opened,
-  processing,
-  completed,
-  failed,
-  reversed,
-}
+const examples = { pending: opened, processing, completed, failed, reversed }
 
 const verdictOf = (from: Status, report: object): string => {
   const debit = examples[from]
@@ -86,7 +80,7 @@ const verdictOf = (from: Status, report: object): string => {
   return 'facts' in after ? after.status : refused(after).code
 }
 
-test('every status has one published verdict on either report', () => {
+test('every status has its published result for both kinds of reports', () => {
   const rows = rowsOf(`
     pending      completed   failed
     processing   completed   failed
@@ -170,12 +164,12 @@ test('an error message of any length is accepted: 2,000 characters are stored, 5
   })
 })
 
-test('metadata of a bank is merged: a key it does not name stays', () => {
+test('metadata of a bank is merged with the existing keys', () => {
   const after = granted(apply(processing, { ...success, metadata: { branch: 'Accra', till: 4 } }))
   expect(stateAt(after).metadata).toEqual({ order: 1001, branch: 'Accra', till: 4 })
 })
 
-test('merged metadata may reach 8 KiB and not exceed it', () => {
+test('merged metadata has at most 8 KiB', () => {
   const metadata = { a: 'x'.repeat(8_000) }
   const debit = { ...processing, facts: { ...processing.facts, metadata } }
   const room = 8 * 1024 - JSON.stringify({ ...metadata, b: '' }).length
@@ -206,6 +200,6 @@ const causes = rowsOf(`
   Error 17                           unknown_error
 `)
 
-test.each(causes)('a failure told as "%s" is %s', (message, code) => {
+test.each(causes)('the explanation "%s" is %s', (message, code) => {
   expect(failureCode(message)).toBe(code)
 })

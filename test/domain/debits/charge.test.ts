@@ -59,30 +59,30 @@ const wrongValues = rowsOf(`
   metadata           "a=b"             422/1007  must be an object
 `)
 
-describe('a wrong value is named with its field', () => {
+describe('wrong values are reported with their field', () => {
   test.each(wrongValues)('%s of %s is %s: %s', (field, value, code, message) => {
     expectRefused(field, JSON.parse(value), code, message)
   })
 
-  test('text over its length', () => {
+  test('text above its maximum length is refused', () => {
     const tooLong = 'must not exceed 100 characters'
     expectRefused('narration', 'a'.repeat(101), '422/1007', tooLong)
     expectRefused('partner_reference', 'a'.repeat(51), '422/1007', tooLong.replace('100', '50'))
   })
 
-  test('metadata over 8 KiB', () => {
+  test('metadata above 8 KiB is refused', () => {
     const metadata = { note: 'a'.repeat(8 * 1024) }
     expectRefused('metadata', metadata, '422/1007', 'must not exceed 8192 bytes')
   })
 
-  test.each(Object.keys(body))('%s missing', (field) => {
+  test.each(Object.keys(body))('a charge without %s is refused', (field) => {
     expectRefused(field, undefined, '422/1007', 'is required')
     const others = Object.entries(body).filter(([name]) => name !== field)
     expect(refused(judge(Object.fromEntries(others))).details).toEqual({ [field]: ['is required'] })
   })
 })
 
-test('several wrong fields are all named at once, under 1007', () => {
+test('several wrong fields are all reported, under 1007', () => {
   expect(refused(judge({ ...body, amount: '100', currency: 'NGN', narration: '' }))).toEqual({
     code: '422/1007',
     details: {
@@ -97,19 +97,19 @@ test('several wrong fields are all named at once, under 1007', () => {
   })
 })
 
-test('the longest texts and the edges of the amount are accepted', () => {
+test('the longest texts and the smallest and largest amounts are accepted', () => {
   const edges = { narration: 'a'.repeat(100), partner_reference: 'b'.repeat(50), metadata: {} }
   for (const amount of ['1.00', '10000.00']) {
     expect(granted(judge({ ...body, ...edges, amount }))).toMatchObject(edges)
   }
 })
 
-test('a narration may have lines, and what looks like code in it is data', () => {
+test('a narration may have line breaks and text that looks like code', () => {
   const narration = 'Rent\r\n\t<b>January</b> {"level":"error"}'
   expect(granted(judge({ ...body, narration }))).toMatchObject({ narration })
 })
 
-test('fields that a charge does not name are dropped', () => {
+test('unknown fields are dropped', () => {
   const stranger = { status: 'completed', fee: '0.00', uuid, reference, provider_id: 'other' }
   const known = { ...body, amount: 100_00 }
   expect(judge({ ...body, ...stranger, completed_at: null, id: 1 })).toEqual(known)
@@ -118,22 +118,22 @@ test('fields that a charge does not name are dropped', () => {
 const request = v.parse(ChargeRequest, { ...body, metadata: { order: 1001 } })
 const charge = { provider, bank, reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
 
-describe('a charge that cannot be accepted', () => {
-  test('names an unknown bank: 402/1402', () => {
+describe('refused charges', () => {
+  test('an unknown bank is 402/1402', () => {
     expect(refused(accept(request, { ...charge, bank: undefined })).code).toBe('402/1402')
   })
 
-  test('names a bank that is not live: 402/1402', () => {
+  test('a bank that is not live is 402/1402', () => {
     const inactive = { ...bank, status: 'inactive' as const }
     expect(refused(accept(request, { ...charge, bank: inactive })).code).toBe('402/1402')
   })
 
-  test('names a bank without a connector: 503/2003', () => {
+  test('a bank without a connector is 503/2003', () => {
     const unconnected = { ...bank, connector: 'none' as const }
     expect(refused(accept(request, { ...charge, bank: unconnected })).code).toBe('503/2003')
   })
 
-  test("is above the bank's own maximum: 400/3005", () => {
+  test("an amount above the bank's maximum is 400/3005", () => {
     const strict = { ...bank, maximum: pesewas(99_99) }
     expect(refused(accept(request, { ...charge, bank: strict }))).toEqual({
       code: '400/3005',
@@ -143,7 +143,7 @@ describe('a charge that cannot be accepted', () => {
   })
 })
 
-test('an accepted charge opens a pending debit with its two events', () => {
+test('an accepted charge creates a pending debit with two events', () => {
   const debit = granted(accept(request, charge))
   const cause = { at: charge.at, by: 'provider:demo', requestId: 'req-1', changes: {} }
   expect(debit).toEqual({
@@ -167,7 +167,7 @@ test('an accepted charge opens a pending debit with its two events', () => {
   })
 })
 
-test('a charge counts in the total of its UTC day only where there is a daily limit', () => {
+test('a charge counts in the total of its UTC day only with a daily limit', () => {
   const limited = { ...provider, dailyLimit: pesewas(50_000_00) }
   expect(granted(accept(request, { ...charge, provider: limited })).facts).toMatchObject({
     countedOn: '2025-01-02',

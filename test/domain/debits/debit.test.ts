@@ -31,7 +31,7 @@ const shown = (n: number): string[] => {
   ]
 }
 
-test('a debit is shown as it stood at each of its events', () => {
+test('each event shows the debit at that time', () => {
   const rows = rowsOf(`
     0  created     -           -       -           -    -         -         10:00:00
     1  pending     created     -       -           -    -         -         10:00:00
@@ -51,7 +51,7 @@ test('metadata is merged event by event', () => {
   ])
 })
 
-test('the customer is known from the event that named it', () => {
+test('the customer is known from the event that reports it', () => {
   const nobody = { customerName: null, accountNumber: null }
   const customer = { customerName: 'Ama Mensah', accountNumber: '1234567890' }
   expect(stateAt(completed, 1)).toMatchObject(nobody)
@@ -59,7 +59,7 @@ test('the customer is known from the event that named it', () => {
   expect(stateAt(completed)).toMatchObject(customer)
 })
 
-test('a debit is shown as it stands unless an event is named', () => {
+test('the default state is that of the last event', () => {
   expect(stateAt(failed)).toEqual(stateAt(failed, 3))
   expect(stateAt(failed)).toMatchObject({
     status: 'failed',
@@ -68,7 +68,7 @@ test('a debit is shown as it stands unless an event is named', () => {
   })
 })
 
-test('what was shown of an event does not change with later events', () => {
+test('later events do not change the state at an event', () => {
   expect([0, 1, 2].map((n) => stateAt(reversed, n))).toEqual(
     [0, 1, 2].map((n) => stateAt(processing, n)),
   )
@@ -77,41 +77,41 @@ test('what was shown of an event does not change with later events', () => {
 describe('merged metadata', () => {
   const hostile: Record<string, unknown> = JSON.parse('{"__proto__":{"admin":true},"a":1}')
 
-  test('never reaches a prototype', () => {
+  test('merged metadata never reaches a prototype', () => {
     const result = merged([{ b: 2 }, hostile])
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype)
     expect(result.admin).toBeUndefined()
     expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
   })
 
-  test('never reaches a prototype by way of a move', () => {
+  test('metadata of a transition never reaches a prototype', () => {
     const after = moved(processing, 'completed', '10:01:00.000', { metadata: hostile })
     const { metadata } = stateAt(after)
     expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype)
     expect(metadata.admin).toBeUndefined()
   })
 
-  test('takes the later of two values, key by key at the top level', () => {
+  test('later values win, key by key at the top level', () => {
     const layers = [{ a: { x: 1, y: 2 }, b: 1 }, { a: { x: 3 } }, {}]
     expect(merged(layers)).toEqual({ a: { x: 3 }, b: 1 })
   })
 })
 
-describe('a move', () => {
+describe('transitions', () => {
   const cause = { at: at('10:05:00.000'), by: 'job:expire-debit', requestId: 'req-3' }
 
-  test('adds one event and counts one version', () => {
+  test('a transition adds one event and one version', () => {
     const after = moved(opened, 'failed', '10:05:00.000', {})
     expect([after.version, after.status, after.history.length]).toEqual([2, 'failed', 3])
     expect(after.history.slice(0, 2)).toEqual(opened.history)
     expect(opened.history).toHaveLength(2)
   })
 
-  test('to the status that is there gives the very same debit', () => {
+  test('a transition to the current status returns the same object', () => {
     expect(advance(failed, { ...cause, to: 'failed', changes: {} })).toBe(failed)
   })
 
-  test('that the lifecycle does not know is 422/3001', () => {
+  test('a forbidden transition is 422/3001', () => {
     expect(refused(advance(opened, { ...cause, to: 'reversed', changes: {} }))).toEqual({
       code: '422/3001',
       details: { status: ['cannot transition from pending to reversed'] },
@@ -122,7 +122,7 @@ describe('a move', () => {
 const examples = { pending: opened, processing, completed, failed, reversed }
 const phases: Phase[] = ['approval', 'processing']
 
-test('approval has five minutes from processed_at, the bank ten from created_at, while open', () => {
+test('an open debit times out five minutes after processed_at or ten after created_at', () => {
   const rows = rowsOf(`
     pending     -         10:10:00
     processing  10:05:01  10:10:00
@@ -137,13 +137,13 @@ test('approval has five minutes from processed_at, the bank ten from created_at,
   expect(deadlines).toEqual(rows)
 })
 
-test('a deadline is exact to the millisecond, and a sandbox may divide the clocks', () => {
+test('a deadline is exact to the millisecond, and a sandbox can divide it', () => {
   expect(deadline(processing, 'approval', clocks(1))).toEqual(at('10:05:01.500'))
   expect(deadline(processing, 'approval', clocks(30))).toEqual(at('10:00:11.500'))
   expect(deadline(processing, 'processing', clocks(30))).toEqual(at('10:00:20.000'))
 })
 
-describe('a debit whose clock ran out', () => {
+describe('timeouts', () => {
   const cause = { at: at('10:10:00.000'), by: 'job:expire-debit', requestId: 'r' }
 
   test.each([
@@ -154,16 +154,16 @@ describe('a debit whose clock ran out', () => {
     expect(stateAt(expired)).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
   })
 
-  test('does not fail when the bank was first: 3001', () => {
+  test('a debit that its bank completed first does not time out: 3001', () => {
     expect(refused(timeOut(completed, 'processing', cause)).code).toBe('422/3001')
   })
 })
 
-describe('an approval', () => {
+describe('approvals', () => {
   const cause = { at: at('10:01:00.000'), by: 'bank:GCB', requestId: 'r' }
   const approved = approve(processing, cause) as Debit
 
-  test('stops the five-minute clock, lets the ten-minute clock go on, and is no event', () => {
+  test('an approval stops the five-minute timeout only, and is not an event', () => {
     expect(deadline(approved, 'approval', clocks(1))).toBeUndefined()
     expect(deadline(approved, 'processing', clocks(1))).toEqual(
       deadline(processing, 'processing', clocks(1)),
@@ -172,12 +172,12 @@ describe('an approval', () => {
     expect(approved.version).toBe(processing.version + 1)
   })
 
-  test('is taken once, and may come before the debit is on record as processing', () => {
+  test('an approval is stored once, also before the debit is processing', () => {
     expect(approve(approved, { ...cause, requestId: 's' })).toBe(approved)
     expect(approve(opened, cause)).toMatchObject({ status: 'pending', approval: cause })
   })
 
-  test.each([completed, failed, reversed])('comes too late for what is over: 3001', (debit) => {
+  test.each([completed, failed, reversed])('an approval of a closed debit is 3001', (debit) => {
     expect(refused(approve(debit, cause))).toEqual({
       code: '422/3001',
       details: { status: [`cannot transition from ${debit.status} to approved`] },
@@ -185,7 +185,7 @@ describe('an approval', () => {
   })
 })
 
-test('a history does not run backwards, whatever the clocks of two hosts say', () => {
+test('the times of a history never decrease, whichever clocks wrote them', () => {
   const early = { at: new Date(0), by: 'bank:GCB', requestId: 'r' }
   const next = advance(processing, { ...early, to: 'completed', changes: {} }) as Debit
   expect(stateAt(next).completedAt).toEqual(stateAt(processing).processedAt)

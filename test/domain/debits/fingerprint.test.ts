@@ -41,7 +41,7 @@ test('absent, null and empty metadata have one fingerprint', () => {
   )
 })
 
-test('the fingerprints of two charges are equal only if every field is', () => {
+test('the fingerprints of two charges are equal only if all fields are equal', () => {
   const small = fc.record(
     {
       phone_number: fc.constantFrom('+233241234567', '+233241111111'),

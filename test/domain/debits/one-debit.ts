@@ -35,7 +35,7 @@ export const provider = v.parse(Provider, {
 export const reference = v.parse(Reference, 'DCS-20250102-00000A')
 export const uuid = v.parse(Uuid, '3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e')
 
-/** One debit as it stands after each of its moves. */
+/** One debit after each of its transitions. */
 export const opened = openDebit(
   {
     reference,

@@ -30,7 +30,7 @@ test('a refund has the amount, the bank and the account of its debit', () => {
   })
 })
 
-test('each attempt has a uuid of version 4 that follows from the debit alone', () => {
+test('each attempt has a uuid of version 4 that is derived from the debit', () => {
   const fail = () => failRefund(beginRefund(reversalRefund(reversed), at), { failure: 'No', at })
   const first = fail()
   const second = retryRefund(first)

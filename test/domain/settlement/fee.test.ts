@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../../shared/domain/defined.ts'
 import { AMOUNT_MAX, AMOUNT_MIN, pesewas } from '../../../shared/domain/money.ts'
 import { split } from '../../../shared/domain/settlement/fee.ts'
 import { FeeSchedule } from '../../../shared/domain/settlement/fee-schedule.ts'
@@ -30,15 +31,11 @@ const aSchedule = fc
   .map(({ one, other, ...rest }) => {
     const [minimum, maximum] =
       one !== undefined && other !== undefined && one > other ? [other, one] : [one, other]
-    return schedule({
-      ...rest,
-      ...(minimum === undefined ? {} : { minimum }),
-      ...(maximum === undefined ? {} : { maximum }),
-    })
+    return schedule(defined({ ...rest, minimum, maximum }))
   })
 
 describe('the share of an amount', () => {
-  test('is rounded half to even, for every amount and every rate', () => {
+  test('the share is rounded half to even for every amount and rate', () => {
     fc.assert(
       fc.property(anAmount, basisPoints, (gross, rate) => {
         expect(split(gross, schedule({ basisPoints: rate })).fee).toBe(halfEven(gross, rate))
@@ -47,7 +44,7 @@ describe('the share of an amount', () => {
     )
   })
 
-  test('is rounded half to even, where it is a half', () => {
+  test('half a pesewa is rounded to even', () => {
     // Odd multiples of 1.00 at 1.5 %, of 0.20 at 2.5 %, of 0.01 at 50 %.
     const halves = fc.oneof(
       fc.nat(4_999).map((n) => ({ gross: (2 * n + 1) * 100, rate: 150 })),
@@ -64,7 +61,7 @@ describe('the share of an amount', () => {
     )
   })
 
-  test('at 1.5 % of 1.00, 2.00 ... 10000.00 sums to exactly 1.5 % of their sum', () => {
+  test('the shares of 1.00, 2.00 ... 10000.00 at 1.5 % sum to exactly 1.5 % of their sum', () => {
     let sum = 0
     for (let gross = 1_00; gross <= 10_000_00; gross += 1_00) {
       sum += split(pesewas(gross), schedule({ basisPoints: 150 })).fee
@@ -115,7 +112,7 @@ test.each(cases)(
   },
 )
 
-test('fee and net sum to gross, and the fee is from nothing to gross, whatever the schedule', () => {
+test('fee and net sum to gross, and the fee is from zero to gross, for every schedule', () => {
   fc.assert(
     fc.property(anAmount, aSchedule, (gross, by) => {
       const { fee, net } = split(gross, by)
@@ -128,7 +125,7 @@ test('fee and net sum to gross, and the fee is from nothing to gross, whatever t
   )
 })
 
-test('a fee that is given is the fee, up to gross; without any, nothing is taken', () => {
+test('a reported fee applies up to gross, and without a fee nothing is deducted', () => {
   fc.assert(
     fc.property(anAmount, fc.nat(2_000_000).map(pesewas), (gross, given) => {
       const { fee, net } = split(gross, given)
@@ -142,13 +139,13 @@ test('a fee that is given is the fee, up to gross; without any, nothing is taken
 describe('the fee of a debit', () => {
   const byTheSchedule = schedule({ basisPoints: 200 })
 
-  test("is the bank's own where it has said one, nothing included", () => {
+  test("the bank's fee applies if it is reported, including zero", () => {
     expect(debitLine(completed, byTheSchedule)).toMatchObject({ gross: 100_00, fee: 1_50 })
     const free = moved(opened, 'completed', '10:01:00.000', { fee: pesewas(0) })
     expect(debitLine(free, byTheSchedule)).toMatchObject({ fee: 0, net: 100_00 })
   })
 
-  test("is by the provider's schedule otherwise", () => {
+  test("the provider's schedule applies if the bank reports no fee", () => {
     const silent = moved(opened, 'completed', '10:01:00.000', {})
     expect(debitLine(silent, byTheSchedule)).toMatchObject({ fee: 2_00, net: 98_00 })
     expect(debitLine(silent, undefined)).toMatchObject({ fee: 0, net: 100_00 })
@@ -165,6 +162,6 @@ const refused = rowsOf(`
   {"basisPoints":0,"fixed":0,"minimum":51,"maximum":50}  a minimum above the maximum
 `)
 
-test.each(refused)('no schedule is %s: %s', (text) => {
+test.each(refused)('a schedule with %s is refused: %s', (text) => {
   expect(v.safeParse(FeeSchedule, JSON.parse(text)).success).toBe(false)
 })

@@ -66,7 +66,7 @@ const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
 const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
 const RETRIABLE = [408, 429, 500, 502, 503, 504]
 
-describe('what becomes of a delivery', () => {
+describe('classes of outcomes', () => {
   test('every HTTP status has one class', () => {
     const expected = codes.map((code) => {
       if (code >= 200 && code <= 299) return [code, 'delivered', null, null]
@@ -93,22 +93,25 @@ describe('what becomes of a delivery', () => {
     address          abandoned  address   4001
   `)
 
-  test.each(causes)('a receiver unreached by %s leaves it %s: class %s, code %s', (...row) => {
-    const [cause = '', status, group, code] = row
-    const after = attempt(fresh, unreached(cause))
-    expect(after).toMatchObject({ status, reason: Number(code) })
-    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
-    expect(errorClasses[cause as FailureCause]).toBe(group)
-  })
+  test.each(causes)(
+    'a receiver that is unreachable by %s leaves the delivery %s: class %s, code %s',
+    (...row) => {
+      const [cause = '', status, group, code] = row
+      const after = attempt(fresh, unreached(cause))
+      expect(after).toMatchObject({ status, reason: Number(code) })
+      expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
+      expect(errorClasses[cause as FailureCause]).toBe(group)
+    },
+  )
 
-  test('the table has every cause but the two kinds of answer', () => {
+  test('the table has every cause without a response', () => {
     const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
     expect(named.sort()).toEqual(Object.keys(errorClasses).sort())
   })
 })
 
-describe('the record of a delivery', () => {
-  test('before its first attempt is pending and empty', () => {
+describe('records', () => {
+  test('a record without an attempt is pending and empty', () => {
     expect(fresh).toEqual({
       ...event,
       status: 'pending',
@@ -123,54 +126,41 @@ describe('the record of a delivery', () => {
     })
   })
 
-  const last = { number: 1, ...made, responseCode: 204, responseBody: 'thanks', cause: null }
+  const last = { number: 1, ...made, responseBody: 'thanks' }
+  const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
 
-  test('after a 2xx is delivered, at the time of the answer', () => {
-    expect(attempt(fresh, answered(204))).toEqual({
+  test.each([
+    ['a 2xx delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
+    ['a retriable response fails the attempt', 503, 'status', due],
+    [
+      'a client error abandons',
+      410,
+      'status',
+      { status: 'abandoned', failedAt: end, reason: 4001 },
+    ],
+  ])('%s at the time of the response: %i', (_what, responseCode, cause, changes) => {
+    expect(attempt(fresh, answered(responseCode))).toEqual({
       ...fresh,
-      status: 'delivered',
+      ...changes,
       attemptCount: 1,
-      last,
-      deliveredAt: end,
+      last: { ...last, responseCode, cause },
     })
   })
 
-  test('after a retriable answer is failed, with the time of the next attempt', () => {
-    expect(attempt(fresh, answered(503))).toEqual({
-      ...fresh,
-      status: 'failed',
-      attemptCount: 1,
-      last: { ...last, responseCode: 503, cause: 'status' },
-      nextAttemptAt: at('12:00:02.250'),
-      reason: 4001,
-    })
-  })
-
-  test('after a client error is abandoned at once, with its time', () => {
-    expect(attempt(fresh, answered(410))).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      attemptCount: 1,
-      last: { ...last, responseCode: 410, cause: 'status' },
-      failedAt: end,
-      reason: 4001,
-    })
-  })
-
-  test('keeps nothing of an earlier failure once delivered', () => {
+  test('a delivered record keeps nothing of an earlier failure', () => {
     const delivered = attempt(attempt(fresh, unreached('dns')), answered(200))
     expect(delivered).toMatchObject({ attemptCount: 2, reason: null, nextAttemptAt: null })
     expect(delivered.last).toMatchObject({ number: 2, cause: null })
   })
 
-  test('keeps what a stranger answered without anything that could be obeyed', () => {
+  test('a record escapes the response of the receiver', () => {
     const outcome: Outcome = { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' }
     expect(attempt(fresh, outcome).last?.responseBody).toBe(
       '\\u003cb\\u003e\\u001b[2J\\u0026\\u000a',
     )
   })
 
-  test.each([1, 2, 3, 6, 11])('walks to abandoned after exactly %i attempts', (attempts) => {
+  test.each([1, 2, 3, 6, 11])('a delivery is abandoned after exactly %i attempts', (attempts) => {
     let delivery: Delivery = { ...fresh, attemptsMax: attempts }
     const walked: string[] = []
     while (!isSettled(delivery)) {
@@ -181,12 +171,12 @@ describe('the record of a delivery', () => {
     expect(delivery).toMatchObject({ attemptCount: attempts, nextAttemptAt: null, failedAt: end })
   })
 
-  test('may be delivered at its last attempt', () => {
+  test('the last attempt can deliver the event', () => {
     const last = { ...fresh, attemptCount: fresh.attemptsMax - 1 }
     expect(attempt(last, answered(200)).status).toBe('delivered')
   })
 
-  test('whatever comes, ends settled within its attempts, with the number of its last one', () => {
+  test('every sequence of outcomes ends settled within the maximum of attempts', () => {
     const outcomes = fc.oneof(
       fc.constantFrom(...codes).map((code) => answered(code)),
       fc.constantFrom(...Object.keys(errorClasses)).map(unreached),
@@ -214,46 +204,39 @@ const delivered = attempt(fresh, answered(204))
 const failed = attempt(fresh, answered(503))
 const abandoned = attempt(fresh, answered(410))
 
-describe('a delivery that is not to be tried', () => {
+describe('deliveries without an attempt', () => {
   // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
-  test.each([4403, 4404, 4001] as FailureReason[])('is abandoned for %i', (reason) => {
-    expect(abandon(fresh, reason, later)).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      failedAt: later,
-      reason,
-    })
-    expect(abandon(failed, reason, later)).toEqual({
-      ...failed,
-      status: 'abandoned',
-      nextAttemptAt: null,
-      failedAt: later,
-      reason,
-    })
+  test.each([4403, 4404, 4001] as FailureReason[])('a delivery is abandoned for %i', (reason) => {
+    for (const delivery of [fresh, failed]) {
+      expect(abandon(delivery, reason, later)).toEqual({
+        ...delivery,
+        status: 'abandoned',
+        nextAttemptAt: null,
+        failedAt: later,
+        reason,
+      })
+    }
   })
 
-  test('stays delivered if it was received once', () => {
+  test('an event that was received once stays delivered', () => {
     const asked = redeliver(delivered, later)
-    expect(abandon(asked, 4404, later)).toMatchObject({
-      status: 'delivered',
-      deliveredAt: end,
-      failedAt: null,
-    })
+    const stays = { status: 'delivered', deliveredAt: end, failedAt: null }
+    expect(abandon(asked, 4404, later)).toMatchObject(stays)
   })
 })
 
-describe('a redelivery', () => {
-  test('before the first attempt asks for the first', () => {
+describe('redeliveries', () => {
+  test('a redelivery before the first attempt requests the first', () => {
     expect(redeliver(fresh, later)).toEqual({ ...fresh, nextAttemptAt: later })
   })
 
-  test('takes the next number, in place of the attempt that is due', () => {
+  test('a redelivery gets the next number and replaces the due attempt', () => {
     const asked = redeliver(failed, later)
     expect(asked).toEqual({ ...failed, status: 'pending', nextAttemptAt: later })
     expect(attempt(asked, answered(200)).last?.number).toBe(2)
   })
 
-  test('goes beyond the attempts that were allowed, and only then raises them', () => {
+  test('a redelivery beyond the maximum raises it', () => {
     const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
     expect(spent.status).toBe('abandoned')
     expect(redeliver(spent, later)).toMatchObject({ attemptsMax: 2, failedAt: null })
@@ -261,7 +244,7 @@ describe('a redelivery', () => {
     expect(redeliver(redeliver(spent, later), later).attemptsMax).toBe(2)
   })
 
-  test('of what was received, that fails finally, leaves it delivered at its first time', () => {
+  test('a failed redelivery leaves a received event delivered at its first time', () => {
     const asked = redeliver(delivered, later)
     expect(asked.status).toBe('pending')
     const again = attempt(asked, answered(410))
@@ -271,8 +254,8 @@ describe('a redelivery', () => {
   })
 })
 
-describe('a revival', () => {
-  test('asks for the next attempt of what was abandoned, three times at most', () => {
+describe('automatic retries', () => {
+  test('an abandoned delivery is retried automatically at most three times', () => {
     let delivery = abandoned
     for (const autoRetries of [1, 2, 3]) {
       const revived = autoRetry(delivery, later) as Delivery
@@ -282,24 +265,19 @@ describe('a revival', () => {
     expect(autoRetry(delivery, later)).toBeUndefined()
   })
 
-  test('is for nothing else', () => {
+  test('only abandoned deliveries are retried automatically', () => {
     for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
       expect(autoRetry(delivery, later), delivery.status).toBeUndefined()
     }
   })
 })
 
-describe('an attempt that ended when another worker had changed the record', () => {
+describe('attempts that end after a concurrent change', () => {
   const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
-    appendAttempt(delivery, {
-      outcome,
-      made: { ...made, id: 'dlv_1_b' },
-      draw: 0,
-      isRequested,
-    })
+    appendAttempt(delivery, { outcome, made: { ...made, id: 'dlv_1_b' }, draw: 0, isRequested })
   const last = { id: 'dlv_1_b', number: 2 }
 
-  test('is the next attempt, and a success wins', () => {
+  test('a late attempt gets the next number, and a success wins', () => {
     for (const delivery of [failed, abandoned]) {
       expect(append(delivery, answered(200))).toMatchObject({
         status: 'delivered',
@@ -316,25 +294,20 @@ describe('an attempt that ended when another worker had changed the record', () 
     expect(append(requested, answered(200), true)).toMatchObject({ status: 'delivered' })
   })
 
-  test('that failed leaves a delivered record delivered, and an abandoned one abandoned', () => {
+  test('a late failure leaves a delivered record delivered and an abandoned one abandoned', () => {
     for (const outcome of [answered(503), answered(410), unreached('dns')]) {
-      expect(append(delivered, outcome)).toMatchObject({
-        status: 'delivered',
-        deliveredAt: end,
-        attemptCount: 2,
-        nextAttemptAt: null,
-        failedAt: null,
-      })
+      const late = { attemptCount: 2, last, nextAttemptAt: null }
+      const stays = { ...late, status: 'delivered', deliveredAt: end, failedAt: null }
+      expect(append(delivered, outcome)).toMatchObject(stays)
       expect(append(abandoned, outcome)).toMatchObject({
+        ...late,
         status: 'abandoned',
         failedAt: end,
-        nextAttemptAt: null,
-        last,
       })
     }
   })
 
-  test('that failed waits as long as its own number and the earlier answers ask for', () => {
+  test('a late failure waits for the longer of its own delay and the scheduled one', () => {
     expect(append(failed, answered(503)).nextAttemptAt).toEqual(at('12:00:04.250'))
     const patient = attempt(fresh, answered(429, 120))
     expect(append(patient, answered(503))).toMatchObject({
@@ -344,7 +317,7 @@ describe('an attempt that ended when another worker had changed the record', () 
     expect(append(failed, answered(410))).toMatchObject({ status: 'abandoned', failedAt: end })
   })
 
-  test('that failed leaves a redelivery due that was requested during it', () => {
+  test('a late failure keeps a redelivery that was requested during it', () => {
     const requested = redeliver({ ...fresh, attemptsMax: 1 }, later)
     for (const outcome of [answered(503), answered(410)]) {
       expect(append(requested, outcome, true)).toMatchObject({
@@ -360,14 +333,14 @@ describe('an attempt that ended when another worker had changed the record', () 
     expect(append(rival, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
   })
 
-  test('raises the number of attempts where it goes past the last one', () => {
+  test('a late attempt beyond the maximum raises it', () => {
     const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
     expect(append(spent, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 2 })
     expect(append(failed, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 11 })
   })
 })
 
-test('a request within a minute of another, before an attempt is recorded, is the same one', () => {
+test('a second request within a minute, before an attempt, has no effect', () => {
   const requested = redeliver(failed, noon)
   expect(isRedelivering(requested, noon)).toBe(true)
   expect(isRedelivering(requested, at('12:00:59.999'))).toBe(true)
@@ -379,7 +352,7 @@ test('a request within a minute of another, before an attempt is recorded, is th
   }
 })
 
-test('a try that owes nothing has the number one', () => {
+test('a ping has the number one', () => {
   expect(pingAttempt(answered(302), made)).toEqual({
     number: 1,
     ...made,
@@ -389,19 +362,19 @@ test('a try that owes nothing has the number one', () => {
   })
 })
 
-test('the id of an attempt is that of its delivery and random digits', () => {
+test('the id of an attempt has the id of its delivery and random digits', () => {
   const random = Buffer.alloc(ATTEMPT_ID_BYTES, 0x0f)
   expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
 })
 
-test('a provider takes all events, or those it named', () => {
+test('a provider is subscribed to all events or to those it lists', () => {
   expect(isSubscribed({}, 'created')).toBe(true)
   const named = { events: ['transaction.completed'] as ['transaction.completed'] }
   expect(isSubscribed(named, 'completed')).toBe(true)
   expect(isSubscribed(named, 'created')).toBe(false)
 })
 
-describe('attempts in total', () => {
+describe('total attempts', () => {
   const classes = rowsOf(`
     created     3
     pending     3
@@ -411,11 +384,14 @@ describe('attempts in total', () => {
     reversed    6
   `)
 
-  test.each(classes)('are the first and the retries of the class: %s %s', (name, total) => {
-    expect(attemptsMax(name as EventName, {})).toBe(Number(total))
-  })
+  test.each(classes)(
+    'the total is the first attempt and the retries of the event: %s %s',
+    (name, total) => {
+      expect(attemptsMax(name as EventName, {})).toBe(Number(total))
+    },
+  )
 
-  test.each(classes)("are the provider's own setting where there is one: %s", (name) => {
+  test.each(classes)("the provider's setting replaces the total: %s", (name) => {
     expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
   })
 })
@@ -424,12 +400,12 @@ describe('the delay before the next attempt', () => {
   const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const attempts = fc.integer({ min: 1, max: 10 })
 
-  test('is published: 2, 4, 8, 16, 32 seconds and on, at most 300', () => {
+  test('the delays are the published ones: 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
     const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
     expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   })
 
-  test('is 2^k and up to ten percent in whole seconds, at most 300', () => {
+  test('the delay is 2^k plus up to ten percent in whole seconds, at most 300', () => {
     fc.assert(
       fc.property(attempts, draws, (k, draw) => {
         const delay = delaySeconds(k, draw)
@@ -440,28 +416,24 @@ describe('the delay before the next attempt', () => {
     )
   })
 
-  test('has every whole number of seconds within its ten percent equally often', () => {
+  test('the jitter is uniform over whole seconds', () => {
     const rolls = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
     for (const seconds of [32, 33, 34, 35]) {
       expect(rolls.filter((delay) => delay === seconds)).toHaveLength(250)
     }
   })
 
-  test('obeys Retry-After between the schedule and 300 seconds', () => {
+  test('Retry-After applies between the schedule and 300 seconds', () => {
+    const retryAfter = fc.integer({ min: 0, max: 1_000_000_000 })
     fc.assert(
-      fc.property(
-        attempts,
-        draws,
-        fc.integer({ min: 0, max: 1_000_000_000 }),
-        (k, draw, wanted) => {
-          const delay = delaySeconds(k, draw, wanted)
-          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), wanted), 300))
-        },
-      ),
+      fc.property(attempts, draws, retryAfter, (k, draw, seconds) => {
+        const delay = delaySeconds(k, draw, seconds)
+        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), seconds), 300))
+      }),
     )
   })
 
-  test('counts from the answer that asked for it', () => {
+  test('Retry-After counts from the response', () => {
     const waiting = attempt(fresh, answered(429, 60))
     expect(waiting.nextAttemptAt).toEqual(at('12:01:00.250'))
     const capped = attempt(fresh, answered(503, 86_400))

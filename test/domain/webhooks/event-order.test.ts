@@ -6,7 +6,7 @@ import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { webhookBody } from '../../../shared/views/webhook-payload.ts'
 import { at, completed, failed, moved, opened, processing, reversed } from '../debits/one-debit.ts'
 
-/** What docs/webhooks.md tells a receiver to do is enough, whatever comes how often and when. */
+/** Tests the advice to receivers in docs/webhooks.md with events in any order and repetition. */
 
 type Arrived = {
   event: string
@@ -33,7 +33,7 @@ const histories = (arrivals: readonly string[]): Record<string, string[]> => {
   )
 }
 
-/** What a receiver shows after each arrival when it takes an event only above the last it took. */
+/** Returns the statuses that a receiver shows if it ignores events below the last sequence. */
 const latest = (arrivals: readonly string[]): Record<string, string> => {
   const shown: Record<string, Arrived> = {}
   for (const body of arrivals) {
@@ -84,8 +84,8 @@ const cases = debits.chain((of) => {
   return fc.record({ of: fc.constant(of), arrivals: arrivalsOf(owed) })
 })
 
-describe('a receiver of shuffled and repeated events', () => {
-  test('rebuilds the history of every debit from event_id and sequence', () => {
+describe('shuffled and repeated events', () => {
+  test('a receiver rebuilds the history of every debit from event_id and sequence', () => {
     fc.assert(
       fc.property(cases, ({ of, arrivals }) => {
         const expected = of
@@ -96,7 +96,7 @@ describe('a receiver of shuffled and repeated events', () => {
     )
   })
 
-  test('shows the last status of every debit when it takes only what is later', () => {
+  test('a receiver that ignores earlier events shows the last status of every debit', () => {
     fc.assert(
       fc.property(cases, ({ of, arrivals }) => {
         const expected = of.map((debit) => [debit.facts.reference, stateAt(debit).status])

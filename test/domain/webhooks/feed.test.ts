@@ -15,10 +15,15 @@ const positions: fc.Arbitrary<FeedPosition> = fc.record({
 })
 
 const list = listHash('list-events', 'demo')
+const problems = (query: object) =>
+  (v.safeParse(EventFeedQuery, query).issues ?? []).map(({ message, path }) => [
+    path?.[0].key,
+    message,
+  ])
 const spelled = (text: string): string => cursorFor(list, text)
 
-describe('the cursor of the feed', () => {
-  test.each(['cursor', 'after'] as const)('as %s is read as its position', (name) => {
+describe('feed cursors', () => {
+  test.each(['cursor', 'after'] as const)('a cursor in %s is parsed as its position', (name) => {
     fc.assert(
       fc.property(positions, (position) => {
         const query = v.parse(EventFeedQuery, { [name]: spelled(feedPosition(position)) })
@@ -27,7 +32,7 @@ describe('the cursor of the feed', () => {
     )
   })
 
-  test('needs no encoding in a URL', () => {
+  test('a cursor needs no encoding in a URL', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const cursor = spelled(feedPosition(position))
@@ -56,20 +61,18 @@ describe('the cursor of the feed', () => {
     ['no text', 12],
     ['two of them', [spelled('1.2'), spelled('1.3')]],
     ['null', null],
-  ])('is refused: %s', (_what, cursor) => {
-    const { issues = [] } = v.safeParse(EventFeedQuery, { cursor })
-    expect(issues.map(({ message }) => message)).toEqual(['must be a cursor of this list'])
+  ])('a wrong cursor is refused: %s', (_what, cursor) => {
+    expect(problems({ cursor })).toEqual([['cursor', 'must be a cursor of this list']])
   })
 
-  test('is refused under both names at once', () => {
+  test('a cursor under both names is refused', () => {
     const cursor = spelled('1.2')
-    const { issues = [] } = v.safeParse(EventFeedQuery, { cursor, after: cursor })
-    expect(issues.map(({ message, path }) => [path?.[0].key, message])).toEqual([
+    expect(problems({ cursor, after: cursor })).toEqual([
       ['after', 'must not be given together with cursor'],
     ])
   })
 
-  test('without a cursor the feed begins with its oldest event', () => {
+  test('the feed starts with its oldest event without a cursor', () => {
     expect(readFeedPosition(undefined)).toEqual({ page: 0, count: 0 })
   })
 })

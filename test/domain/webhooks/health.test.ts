@@ -34,10 +34,10 @@ const failing: WebhookHealth = { failingSince: FIRST }
 const exhausted: WebhookHealth = { failingSince: FIRST, exhaustedSince: SECOND }
 const disabled: WebhookHealth = { ...exhausted, disabledAt: FIVE_DAYS }
 const recovered: WebhookHealth = { recoveredAt: FIRST }
-/** It was set anew, and still owes what was abandoned. */
+/** It was changed and still has undelivered events. */
 const owing: WebhookHealth = { exhaustedSince: SECOND }
 
-describe('the state of a webhook', () => {
+describe('states', () => {
   test.each([
     ['healthy', healthy],
     ['healthy', recovered],
@@ -50,7 +50,7 @@ describe('the state of a webhook', () => {
     expect(healthState(health)).toBe(state)
   })
 
-  test('days of failing are counted from the first failure, to the millisecond', () => {
+  test('failing days count from the first failure, to the millisecond', () => {
     expect(failingDays(healthy, SECOND)).toBe(0)
     expect(failingDays(failing, FIRST)).toBe(0)
     expect(failingDays(failing, SECOND)).toBe(1)
@@ -59,23 +59,13 @@ describe('the state of a webhook', () => {
   })
 })
 
-describe('an attempt turns', () => {
-  type Turn = [
-    what: string,
-    before: WebhookHealth,
-    attempt: HealthObservation,
-    after: WebhookHealth,
-  ]
+describe('changes by an attempt', () => {
+  type Turn = [string, before: WebhookHealth, attempt: HealthObservation, after: WebhookHealth]
   const turns: Turn[] = [
     ['healthy to failing', healthy, fails(FIRST), failing],
     ['recovered to failing', recovered, fails(SECOND), { ...recovered, failingSince: SECOND }],
     ['failing to exhausted', failing, abandons(SECOND), exhausted],
-    [
-      'healthy to exhausted',
-      healthy,
-      abandons(FIRST),
-      { failingSince: FIRST, exhaustedSince: FIRST },
-    ],
+    ['healthy to exhausted', healthy, abandons(FIRST), { ...failing, exhaustedSince: FIRST }],
     ['owing to failing', owing, fails(FIVE_DAYS), { ...owing, failingSince: FIVE_DAYS }],
     ['exhausted to disabled', exhausted, abandons(FIVE_DAYS), disabled],
     ['failing to disabled', failing, fails(FIVE_DAYS), { ...failing, disabledAt: FIVE_DAYS }],
@@ -93,7 +83,7 @@ describe('an attempt turns', () => {
   })
 })
 
-describe('the very same object says that nothing turned', () => {
+describe('unchanged health is the same object', () => {
   const still: [what: string, health: WebhookHealth, attempt: HealthObservation][] = [
     ['a success of the healthy', healthy, succeeds(SECOND)],
     ['a success of the recovered', recovered, succeeds(SECOND)],
@@ -103,25 +93,25 @@ describe('the very same object says that nothing turned', () => {
     ['another delivery abandoned', exhausted, abandons(ALMOST)],
     ['another failure of the disabled', disabled, abandons(at('20T12:00:00.000'))],
     ['a slow success of the slow', { slowSince: FIRST }, succeeds(SECOND, 2_000)],
-    ['a slow success, as whoever waits marks it', healthy, succeeds(SECOND, 60_000)],
+    ['a slow success, which only noteSlow marks', healthy, succeeds(SECOND, 60_000)],
   ]
 
   test.each(still)('%s', (_what, health, attempt) => {
     expect(noteAttempt(health, attempt)).toBe(health)
   })
 
-  test('an answer that is slow already', () => {
+  test('a second slow attempt changes nothing', () => {
     const slow = { slowSince: FIRST }
     expect(noteSlow(slow, SECOND)).toBe(slow)
   })
 
-  test('a webhook set anew that had nothing', () => {
+  test('resetting a healthy webhook changes nothing', () => {
     expect(renewed(healthy)).toBe(healthy)
     expect(renewed(recovered)).toBe(recovered)
   })
 })
 
-test('a webhook is slow from when an attempt took long until one does not', () => {
+test('a webhook is slow from a slow attempt to the next fast one', () => {
   const slow = noteSlow(failing, SECOND)
   expect(slow).toEqual({ ...failing, slowSince: SECOND })
   const durations = rowsOf(`
@@ -137,7 +127,7 @@ test('a webhook is slow from when an attempt took long until one does not', () =
   expect(noteSlow(noteAttempt(slow, fails(SECOND)), FIVE_DAYS).slowSince).toEqual(FIVE_DAYS)
 })
 
-test('a webhook set anew is as good as new, but for what it still owes', () => {
+test('a changed webhook is healthy except for its undelivered events', () => {
   expect(renewed(failing)).toEqual({})
   expect(renewed({ ...recovered, slowSince: FIRST })).toEqual({})
   expect(renewed(exhausted)).toEqual(owing)

@@ -9,41 +9,29 @@ import {
   type Recovery,
   requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
-import { NOON, providerId } from '../../support/examples.ts'
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 
 const opening = { provider: providerId('demo'), id: 'r-1', now: NOON }
 
-describe('a recovery', () => {
-  const fresh = { status: 'running', page: 0, cursor: null, count: 0, runAt: NOON, until: NOON }
+describe('recoveries', () => {
+  const owner = { provider: 'demo', id: 'r-1', runAt: NOON, until: NOON }
+  const fresh = { ...owner, status: 'running', page: 0, cursor: null, count: 0 }
 
-  test('that somebody asks for reaches back as far as they say, and no further than now', () => {
+  test('a requested recovery spans from the requested time to now', () => {
     const since = inSeconds(-14 * 86_400)
-    expect(requestedRecovery({ ...opening, since })).toEqual({
-      ...fresh,
-      provider: 'demo',
-      id: 'r-1',
-      kind: 'asked',
-      since,
-    })
+    expect(requestedRecovery({ ...opening, since })).toEqual({ ...fresh, kind: 'asked', since })
   })
 
-  test('of its own accord reaches back for 72 hours', () => {
-    expect(automaticRecovery(opening)).toEqual({
-      ...fresh,
-      provider: 'demo',
-      id: 'r-1',
-      kind: 'automatic',
-      since: inSeconds(-72 * 3600),
-    })
+  test('an automatic recovery spans 72 hours', () => {
+    const since = inSeconds(-72 * 3600)
+    expect(automaticRecovery(opening)).toEqual({ ...fresh, kind: 'automatic', since })
   })
 })
 
-describe('page by page', () => {
+describe('pages of a recovery', () => {
   const first = automaticRecovery(opening)
 
-  test('it goes on where the page ended, ten seconds later', () => {
+  test('the next page continues ten seconds later where the previous one ended', () => {
     expect(afterPage(first, { cursor: 'c-1', taken: 40, isLast: false }, inSeconds(3))).toEqual({
       ...first,
       page: 1,
@@ -53,7 +41,7 @@ describe('page by page', () => {
     })
   })
 
-  test('it is done with the last page, and keeps the place of the one before an empty one', () => {
+  test('a recovery ends with the last page and keeps the position before an empty one', () => {
     const second = afterPage(first, { cursor: 'c-1', taken: 50, isLast: false }, NOON)
     expect(afterPage(second, { cursor: null, taken: 0, isLast: true }, NOON)).toMatchObject({
       status: 'done',
@@ -63,16 +51,14 @@ describe('page by page', () => {
     })
   })
 
-  test('it counts what all pages took up', () => {
+  test('a recovery counts the retries of all pages', () => {
     const pages = fc.array(fc.integer({ min: 0, max: RECOVERY_PAGE }), { minLength: 1 })
     fc.assert(
       fc.property(pages, (taken) => {
-        const walk = (recovery: Recovery, count: number, n: number) =>
-          afterPage(
-            recovery,
-            { cursor: `c-${n}`, taken: count, isLast: n === taken.length - 1 },
-            NOON,
-          )
+        const walk = (recovery: Recovery, count: number, n: number) => {
+          const isLast = n === taken.length - 1
+          return afterPage(recovery, { cursor: `c-${n}`, taken: count, isLast }, NOON)
+        }
         const done = taken.reduce(walk, first)
         const count = taken.reduce((sum, one) => sum + one, 0)
         expect(done).toMatchObject({ status: 'done', page: taken.length, count })
@@ -81,7 +67,7 @@ describe('page by page', () => {
   })
 })
 
-test('the attempts of a page are spread over the seconds before the next one', () => {
+test('the attempts of a page are spread over the time until the next one', () => {
   const due = Array.from({ length: RECOVERY_PAGE }, (_, place) => dueInPage(NOON, place).getTime())
   expect(due[0]).toBe(NOON.getTime())
   expect(new Set(due).size).toBe(RECOVERY_PAGE)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { advance, type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
+import { type Debit, stateAt, type Transition } from '../../../shared/domain/debits/debit.ts'
+import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { Refusal } from '../../../shared/domain/refusal.ts'
 import { createDebit } from '../../../shared/store/debits/charges.ts'
@@ -13,8 +14,16 @@ import {
 } from '../../../shared/store/debits/debits.ts'
 import { transition, transitionAssumed } from '../../../shared/store/debits/transitions.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { remove, table, tableName } from '../../../shared/store/table.ts'
-import { gcb, NOON, pendingDebit, providerId, still } from '../../support/examples.ts'
+import { type Item, read, remove, tableName } from '../../../shared/store/table.ts'
+import {
+  atOnce,
+  bankMove,
+  gcb,
+  inSeconds,
+  pendingDebit,
+  providerId,
+  still,
+} from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 import { itemSize } from '../item-size.ts'
 
@@ -22,22 +31,13 @@ beforeAll(useFreshTable)
 
 const runtime = still()
 
-const open = (debit: Debit, { limit, text = 'same' }: { limit?: number; text?: string } = {}) =>
-  createDebit(
-    {
-      debit,
-      fingerprint: text,
-      dailyLimit: limit === undefined ? undefined : pesewas(limit),
-    },
-    runtime,
-  )
-
-const dayTotal = async (provider: string, day = '2026-11-21'): Promise<number | undefined> => {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keys.dayTotal(providerId(provider), day) }),
-  )
-  return Item?.amountTotal as number | undefined
+const open = (debit: Debit, { limit, text = 'same' }: { limit?: number; text?: string } = {}) => {
+  const dailyLimit = limit === undefined ? undefined : pesewas(limit)
+  return createDebit({ debit, fingerprint: text, dailyLimit }, runtime)
 }
+
+const dayTotal = async (provider: string, day = '2026-11-21'): Promise<unknown> =>
+  (await read<Item>(keys.dayTotal(providerId(provider), day)))?.amountTotal
 
 const countItems = async (): Promise<number> => {
   const client = DynamoDBDocumentClient.from(
@@ -49,21 +49,17 @@ const countItems = async (): Promise<number> => {
   return Count
 }
 
-const move = (debit: Debit, to: 'processing' | 'completed' | 'failed') =>
-  transition(
-    debit,
-    (now) => advance(now, { to, changes: {}, at: NOON, by: 'bank:GCB', requestId: randomUUID() }),
-    runtime,
-  )
+const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
+  transition(debit, bankMove(to, fields), runtime)
 
-describe('opening a debit', () => {
-  test('what is written is read back, to the millisecond and the metadata', async () => {
+describe('new debits', () => {
+  test('a debit is read back with its milliseconds and metadata', async () => {
     const debit = pendingDebit({ metadata: { order: { lines: [1, 2.5, null] }, note: 'é' } })
     expect(await open(debit)).toEqual({ kind: 'opened', debit })
     expect(await findDebit(debit.facts.reference)).toEqual(debit)
   })
 
-  test('it is found by its provider and by its bank, and by nobody else', async () => {
+  test('only its provider and its bank find a debit', async () => {
     const debit = pendingDebit()
     const { reference, uuid, provider } = debit.facts
     await open(debit)
@@ -74,48 +70,34 @@ describe('opening a debit', () => {
     expect(await findBankDebitByUuid(gcb.identifier, randomUUID() as typeof uuid)).toBeUndefined()
   })
 
-  test('the same partner reference names the first debit, with the same request or another', async () => {
+  test('a used partner reference returns the first debit, for the same or another request', async () => {
     const first = pendingDebit()
     const { partnerReference, reference } = first.facts
     await open(first, { text: 'a' })
     const again = pendingDebit({ partnerReference })
-    expect(await open(again, { text: 'a' })).toEqual({
-      kind: 'existing',
-      reference,
-      sameRequest: true,
-    })
-    expect(await open(again, { text: 'b' })).toEqual({
-      kind: 'existing',
-      reference,
-      sameRequest: false,
-    })
+    const existing = { kind: 'existing', reference }
+    expect(await open(again, { text: 'a' })).toEqual({ ...existing, sameRequest: true })
+    expect(await open(again, { text: 'b' })).toEqual({ ...existing, sameRequest: false })
     expect(await findDebit(again.facts.reference)).toBeUndefined()
   })
 
   test('two providers may use the same partner reference', async () => {
     const first = pendingDebit()
-    const second = pendingDebit({
-      provider: providerId('other'),
-      partnerReference: first.facts.partnerReference,
-    })
+    const { partnerReference } = first.facts
+    const second = pendingDebit({ provider: providerId('other'), partnerReference })
     expect(await open(first)).toMatchObject({ kind: 'opened' })
     expect(await open(second)).toMatchObject({ kind: 'opened' })
   })
 
-  test('partner references that look alike in a key are different ones', async () => {
-    const pairs = [
-      ['a', 'b#c'],
-      ['a#b', 'c'],
-      ['é', 'e\u0301'],
-      ['x/../y', 'x%2F..%2Fy'],
-    ]
-    for (const partnerReference of pairs.flat()) {
+  test('partner references that would look equal in a key stay distinct', async () => {
+    const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
+    for (const partnerReference of alike) {
       const opened = await open(pendingDebit({ partnerReference }))
       expect(opened, partnerReference).toMatchObject({ kind: 'opened' })
     }
   })
 
-  test('a taken reference or uuid is a collision, and leaves nothing behind', async () => {
+  test('a taken reference or uuid is a collision that writes nothing', async () => {
     const first = pendingDebit()
     await open(first)
     const before = await countItems()
@@ -125,29 +107,24 @@ describe('opening a debit', () => {
     expect(await countItems()).toBe(before)
   })
 
-  test('twenty at once with one partner reference make one debit', async () => {
+  test('twenty concurrent charges with one partner reference create one debit', async () => {
     const { partnerReference } = pendingDebit().facts
-    const all = await Promise.all(
-      Array.from({ length: 20 }, () => open(pendingDebit({ partnerReference }))),
-    )
+    const all = await atOnce(20, () => open(pendingDebit({ partnerReference })))
     const kinds = all.map((one) => (one instanceof Refusal ? one.code : one.kind))
     expect(kinds.filter((kind) => kind === 'opened')).toHaveLength(1)
     expect(kinds.filter((kind) => kind === 'existing')).toHaveLength(19)
   })
 })
 
-describe('the daily limit', () => {
+describe('daily limit', () => {
+  const counted = (provider: string) => ({
+    provider: providerId(provider),
+    countedOn: '2026-11-21',
+  })
   const charge = (provider: string, amount: number, limit: number) =>
-    open(
-      pendingDebit({
-        provider: providerId(provider),
-        amount: pesewas(amount),
-        countedOn: '2026-11-21',
-      }),
-      { limit },
-    )
+    open(pendingDebit({ ...counted(provider), amount: pesewas(amount) }), { limit })
 
-  test('counts what was charged, to the pesewa, and refuses what does not fit: 400/3005', async () => {
+  test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
     expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'opened' })
     expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
     expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'opened' })
@@ -155,28 +132,26 @@ describe('the daily limit', () => {
     expect(await dayTotal('edge')).toBe(1_000_00)
   })
 
-  test('an amount above the whole limit is refused on the first charge of a day', async () => {
+  test('the first charge of a day above the whole limit is refused', async () => {
     expect(await charge('small', 100_01, 100_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('small')).toBeUndefined()
   })
 
-  test('forty charges at once against room for fifteen: fifteen are accepted', async () => {
-    const all = await Promise.all(
-      Array.from({ length: 40 }, () => charge('busy', 100_00, 1_500_00)),
-    )
+  test('fifteen of forty concurrent charges are accepted if fifteen fit', async () => {
+    const all = await atOnce(40, () => charge('busy', 100_00, 1_500_00))
     expect(all.filter((one) => !(one instanceof Refusal))).toHaveLength(15)
     expect(await dayTotal('busy')).toBe(1_500_00)
   })
 
-  test('a repeat is told of its debit though nothing is left of the limit', async () => {
-    const debit = pendingDebit({ provider: providerId('full'), countedOn: '2026-11-21' })
+  test('a replayed charge returns its debit when the limit is used up', async () => {
+    const debit = pendingDebit(counted('full'))
     await open(debit, { limit: 100_00 })
     const again = pendingDebit({ ...debit.facts, reference: pendingDebit().facts.reference })
     expect(await open(again, { limit: 100_00 })).toMatchObject({ kind: 'existing' })
   })
 
-  test('a lost day total keeps no debit from failing', async () => {
-    const debit = pendingDebit({ provider: providerId('lost'), countedOn: '2026-11-21' })
+  test('a debit fails also without its day total', async () => {
+    const debit = pendingDebit(counted('lost'))
     await open(debit)
     expect(await dayTotal('lost')).toBe(100_00)
     await remove(keys.dayTotal(debit.facts.provider, '2026-11-21'))
@@ -184,8 +159,8 @@ describe('the daily limit', () => {
     expect(await dayTotal('lost')).toBeUndefined()
   })
 
-  test('a failed debit gives its amount back, once', async () => {
-    const debit = pendingDebit({ provider: providerId('back'), countedOn: '2026-11-21' })
+  test('a failed debit returns its amount to the limit once', async () => {
+    const debit = pendingDebit(counted('back'))
     await open(debit, { limit: 100_00 })
     await move(debit, 'failed')
     await move(debit, 'failed')
@@ -194,23 +169,19 @@ describe('the daily limit', () => {
   })
 })
 
-describe('moving a debit', () => {
-  test('adds one event, and is seen by the next read', async () => {
+describe('transitions', () => {
+  test('a transition adds one event, which the next read returns', async () => {
     const debit = pendingDebit()
     await open(debit)
     const processing = await move(debit, 'processing')
     const completed = await move(processing as Debit, 'completed')
     const found = await findDebit(debit.facts.reference)
     expect(found).toEqual(completed)
-    expect(found?.history.map(({ type }) => type)).toEqual([
-      'created',
-      'pending',
-      'processing',
-      'completed',
-    ])
+    const types = found?.history.map(({ type }) => type)
+    expect(types).toEqual(['created', 'pending', 'processing', 'completed'])
   })
 
-  test('the same status again writes nothing', async () => {
+  test('a transition to the current status writes nothing', async () => {
     const debit = pendingDebit()
     await open(debit)
     await move(debit, 'completed')
@@ -219,19 +190,17 @@ describe('moving a debit', () => {
     expect(await findDebit(debit.facts.reference)).toEqual(once)
   })
 
-  test('a move judged on an old read is judged again on the new one', async () => {
+  test('a decision on a stale read is repeated on the current debit', async () => {
     const stale = pendingDebit()
     await open(stale)
     await move(stale, 'completed')
     expect(await move(stale, 'failed')).toMatchObject({ code: 3001, http: 422 })
   })
 
-  test('fifty completed and fifty failed at once: one wins, its like are told the same, the rest 3001', async () => {
+  test('one of fifty completions and fifty failures wins, and the opposite ones are 3001', async () => {
     const debit = pendingDebit({ provider: providerId('race'), countedOn: '2026-11-21' })
     await open(debit, { limit: 100_00 })
-    const results = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => move(debit, n % 2 === 0 ? 'completed' : 'failed')),
-    )
+    const results = await atOnce(100, (n) => move(debit, n % 2 === 0 ? 'completed' : 'failed'))
     const found = (await findDebit(debit.facts.reference)) as Debit
     expect(found.history).toHaveLength(3)
     expect(found.version).toBe(2)
@@ -242,20 +211,9 @@ describe('moving a debit', () => {
   })
 })
 
-describe('moving a debit whose state is presumed', () => {
+describe('transitions from an assumed state', () => {
   const complete = (debit: Debit) =>
-    transitionAssumed(
-      debit,
-      (now) =>
-        advance(now, {
-          to: 'completed',
-          changes: { bankReference: 'B-1' },
-          at: NOON,
-          by: 'bank:GCB',
-          requestId: randomUUID(),
-        }),
-      runtime,
-    )
+    transitionAssumed(debit, bankMove('completed', { changes: { bankReference: 'B-1' } }), runtime)
 
   const opened = async (metadata = {}) => {
     const debit = pendingDebit({ metadata })
@@ -264,21 +222,17 @@ describe('moving a debit whose state is presumed', () => {
     return { debit, presumed }
   }
 
-  test('gives the debit as it is: what was presumed shows nowhere', async () => {
+  test('the result is the stored debit, without assumed values', async () => {
     const { debit, presumed } = await opened({ order: 7 })
     await move(debit, 'processing')
     const completed = (await complete(presumed)) as Debit
     expect(completed).toEqual(await findDebit(debit.facts.reference))
     expect(stateAt(completed)).toMatchObject({ metadata: { order: 7 }, bankReference: 'B-1' })
-    expect(completed.history.map(({ by }) => by)).toEqual([
-      'provider:demo',
-      'provider:demo',
-      'bank:GCB',
-      'bank:GCB',
-    ])
+    const actors = completed.history.map(({ by }) => by)
+    expect(actors).toEqual(['provider:demo', 'provider:demo', 'bank:GCB', 'bank:GCB'])
   })
 
-  test('a debit that stands otherwise is judged as it stands', async () => {
+  test('the stored debit decides if the assumption is wrong', async () => {
     const pending = await opened()
     const done = (await complete(pending.presumed)) as Debit
     expect(done.history.map(({ type }) => type)).toEqual(['created', 'pending', 'completed'])
@@ -290,45 +244,24 @@ describe('moving a debit whose state is presumed', () => {
   })
 })
 
-test('a debit with ordinary texts stays under one kilobyte to its end', async () => {
+test('an ordinary debit stays below one kilobyte', async () => {
   const debit = pendingDebit({
     narration: 'Payment for order 4711, thank you for shopping',
     partnerReference: 'order-2026-11-21-000000004711',
     countedOn: '2026-11-21',
   })
   await open(debit, { limit: 50_000_00 })
-  const processing = (await transition(
-    debit,
-    (now) =>
-      advance(now, {
-        to: 'processing',
-        at: new Date(NOON.getTime() + 400),
-        by: 'bank:GCB',
-        requestId: randomUUID(),
-        changes: {
-          bankReference: 'GCB-85CB9470',
-          customerName: 'Ama Mensah',
-          accountNumber: '1041001001',
-        },
-      }),
-    runtime,
-  )) as Debit
-  await transition(
-    processing,
-    (now) =>
-      advance(now, {
-        to: 'completed',
-        at: new Date(NOON.getTime() + 30_000),
-        by: 'bank:GCB',
-        requestId: randomUUID(),
-        changes: { bankReference: 'GCB-85CB9470', approvalMethod: 'ussd', fee: pesewas(1_50) },
-      }),
-    runtime,
-  )
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keys.debit(debit.facts.reference) }),
-  )
-  expect(itemSize(Item ?? {})).toBeLessThan(1_024)
+  const changes = { bankReference: 'GCB-85CB9470' }
+  const customer = { customerName: 'Ama Mensah', accountNumber: '1041001001' }
+  const processing = await move(debit, 'processing', {
+    at: inSeconds(0.4),
+    changes: { ...changes, ...customer },
+  })
+  await move(processing as Debit, 'completed', {
+    at: inSeconds(30),
+    changes: { ...changes, approvalMethod: 'ussd', fee: pesewas(1_50) },
+  })
+  expect(itemSize((await read<Item>(keys.debit(debit.facts.reference))) ?? {})).toBeLessThan(1_024)
   const found = (await findDebit(debit.facts.reference)) as Debit
   expect(stateAt(found)).toMatchObject({ status: 'completed', previousStatus: 'processing' })
 })

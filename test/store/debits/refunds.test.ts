@@ -40,7 +40,7 @@ const listed = async (list: 'due' | 'completed', from: string, before: string) =
   return found.map(({ reference }) => reference)
 }
 
-test('the sweep sends a refund again until it has ended', async () => {
+test('the sweep sends a refund again until it ends', async () => {
   const refund = await reversedAt('10:00:00')
   expect(await sentFor(refund, '10:01:59')).toEqual([])
   const sent = await sentFor(refund, '10:02:00')
@@ -54,7 +54,7 @@ test('the sweep sends a refund again until it has ended', async () => {
   expect(await sentFor(refund, '23:00:00')).toEqual([])
 })
 
-test('of two workers at one refund, the first one writes', async () => {
+test('one of several workers at a refund writes it', async () => {
   const refund = await reversedAt('10:00:00')
   const begun = beginRefund(refund, at('10:00:01'))
   const written = await Promise.all([1, 2, 3].map(() => replaceRefund(refund, begun, [], still())))

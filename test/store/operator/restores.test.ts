@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { advance } from '../../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import { isHeldBy, type Restore } from '../../../shared/domain/operator/restore.ts'
 import { type Batch, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
@@ -21,10 +19,10 @@ import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
 import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
-import { NOON, providerId, still } from '../../support/examples.ts'
+import { bankMove, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
-/** What a restore changes in the stores: generations, places of batches, pages of the feed. */
+/** Tests the effects of a restore on generations, batch ids and pages of the feed. */
 
 beforeEach(async () => {
   process.env.CACHE_SECONDS = '0'
@@ -41,17 +39,15 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
     real,
   )
 
-describe('the generation', () => {
-  test('is none before any restore, and that of the last one after', async () => {
-    expect(await currentGeneration(NOON)).toBeUndefined()
-    await restored(2)
-    expect(await currentGeneration(NOON)).toBe(2)
-    await restored(3)
-    expect(await currentGeneration(NOON)).toBe(3)
-  })
+test('the generation is that of the last restore, and undefined before any', async () => {
+  expect(await currentGeneration(NOON)).toBeUndefined()
+  await restored(2)
+  expect(await currentGeneration(NOON)).toBe(2)
+  await restored(3)
+  expect(await currentGeneration(NOON)).toBe(3)
 })
 
-test('a restore holds every provider until it or all are released', async () => {
+test('a restore holds every provider until an operator releases it or all', async () => {
   expect(await isHeld(demo)).toBe(false)
   await restored(2)
   expect([await isHeld(demo), await isHeld(other)]).toEqual([true, true])
@@ -62,11 +58,11 @@ test('a restore holds every provider until it or all are released', async () => 
   expect(isHeldBy(undefined, demo)).toBe(false)
 })
 
-describe('the feed', () => {
+describe('feed', () => {
   const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
   const after = { page: 1, count: 5 }
 
-  test('goes on in pages of the new generation, so that a cursor of the lost time skips nothing', async () => {
+  test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
     const provider = providerId('fed')
     await appendToFeed(provider, [event(0), event(1)], NOON)
     // A reader has read three more events, which the restore has undone.
@@ -85,7 +81,7 @@ describe('the feed', () => {
     expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
   })
 
-  test('is filled up page by page in every generation', async () => {
+  test('the feed fills its pages in every generation', async () => {
     const provider = providerId('filled')
     await restored(9)
     const many = Array.from({ length: 65 }, (_, n) => event(n))
@@ -96,18 +92,18 @@ describe('the feed', () => {
   })
 })
 
-describe('the place of a batch', () => {
+describe('batch ids', () => {
   const provider = providerId('settled')
   const date = '2026-11-22' as Day
-  const place = async (): Promise<Batch> =>
-    (await findOpenBatch({ provider, date, feeSchedule: null }, still())).batch
+  const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
+  const place = async (): Promise<Batch> => (await find()).batch
 
   const written = async (batch: Batch): Promise<Batch> => {
     await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
     return batch
   }
 
-  test('has another id after a restore, so that it is never that of a lost batch', async () => {
+  test('a new batch never has the id of a batch that a restore lost', async () => {
     const before = await place()
     await restored(2)
     const second = await place()
@@ -118,16 +114,13 @@ describe('the place of a batch', () => {
     expect([before, second, third].map(({ n }) => n)).toEqual([1, 1, 1])
   })
 
-  test('is the batch of before the restore while that is open', async () => {
+  test('an open batch from before the restore stays in use', async () => {
     const open = await written(await place())
     await restored(2)
-    expect(await findOpenBatch({ provider, date, feeSchedule: null }, still())).toEqual({
-      batch: open,
-      isNew: false,
-    })
+    expect(await find()).toEqual({ batch: open, isNew: false })
   })
 
-  test('follows the batches of before the restore in its number', async () => {
+  test('a new batch is numbered after the batches from before the restore', async () => {
     const sealed = await written({ ...(await place()), sealedAt: NOON })
     await restored(2)
     const next = await written({ ...(await place()), sealedAt: NOON })
@@ -136,7 +129,7 @@ describe('the place of a batch', () => {
   })
 })
 
-test('a payout has the same uuid for the same attempt at the same batch', () => {
+test('a payout has the same uuid for the same attempt and batch', () => {
   const [one, another] = ['STL-20261122-ABC123', 'STL-20261122-ABC124'] as Batch['id'][]
   const uuids = [1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt))
   expect(uuids).toEqual([1, 2, 3].map((attempt) => payoutUuid(one as Batch['id'], attempt)))
@@ -147,14 +140,14 @@ test('a payout has the same uuid for the same attempt at the same batch', () => 
 })
 
 describe('reconciliation', () => {
-  const runtime = still({ now: () => new Date(NOON.getTime() + 14 * 3_600_000) })
+  const runtime = still({ now: () => inSeconds(14 * 3_600) })
   const late = async () => {
     const { invariants, held } = await reconcile(TODAY, runtime)
     const found = invariants.find(({ number }) => number === 4)
     return { differences: found?.differences, held }
   }
 
-  test('names who is held, and takes a held debit and its late outcome for no difference', async () => {
+  test('reconciliation lists held providers and reports no difference for held debits', async () => {
     await putProviders()
     const { facts } = await charged()
     expect(await late()).toEqual({ differences: 1, held: [] })
@@ -164,18 +157,13 @@ describe('reconciliation', () => {
     expect(await late()).toEqual({ differences: 1, held: [other] })
     const debit = await findDebit(facts.reference)
     if (!debit) throw new Error('No debit')
-    const at = new Date(NOON.getTime() + 3_600_000)
-    const cause = { at, by: 'operator:ama', requestId: randomUUID(), generation: 2 }
-    await transitionFresh(
-      debit,
-      (now) => advance(now, { ...cause, to: 'failed', changes: {} }),
-      still(),
-    )
+    const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
+    await transitionFresh(debit, bankMove('failed', cause), still())
     expect(await late()).toEqual({ differences: 0, held: [other] })
   })
 })
 
-test('the generation is read once in the time of the cache, also where there never was a restore', async () => {
+test('the generation is cached, also without any restore', async () => {
   process.env.CACHE_SECONDS = '30'
   let reads = 0
   table.middlewareStack.add(
@@ -186,11 +174,10 @@ test('the generation is read once in the time of the cache, also where there nev
       },
     { step: 'initialize', name: 'reads', override: true },
   )
-  // After all other tests, whose reads are remembered.
-  const later = (seconds: number) => new Date(NOON.getTime() + (86_400 + seconds) * 1000)
-  for (const seconds of [0, 10, 29]) await currentGeneration(later(seconds))
+  // Last, because the reads of other tests are cached.
+  for (const seconds of [0, 10, 29]) await currentGeneration(inSeconds(86_400 + seconds))
   expect(reads).toBe(1)
-  await currentGeneration(later(31))
+  await currentGeneration(inSeconds(86_400 + 31))
   expect(reads).toBe(2)
   table.middlewareStack.remove('reads')
 })

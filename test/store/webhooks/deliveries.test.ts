@@ -1,4 +1,3 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
@@ -12,7 +11,7 @@ import {
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import {
   countUndelivered,
   findAttempt,
@@ -23,12 +22,10 @@ import {
   listUndelivered,
   replaceDelivery,
 } from '../../../shared/store/webhooks/deliveries.ts'
-import { NOON, pendingDebit, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, pendingDebit, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const fresh = (event: Partial<Delivery> = {}): Delivery => {
   const { reference, provider } = pendingDebit().facts
@@ -50,39 +47,40 @@ const made = {
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
   recordAttempt(delivery, outcome, { ...made, at }, 0)
 
+/** Returns an attempt that ends after a concurrent one. */
+const rival = (outcome: Outcome) => ({ outcome, made, draw: 0, isRequested: false })
+
 const refused = (delivery: Delivery, at = NOON) =>
   attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)
 const taken = (delivery: Delivery) => attempt(delivery, { kind: 'answered', code: 200, body: 'ok' })
 const rejected = (delivery: Delivery) =>
   attempt(delivery, { kind: 'answered', code: 410, body: '' })
 
-const itemOf = async ({ reference, n }: Delivery) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.delivery(reference, n) })))
-    .Item
+const itemOf = ({ reference, n }: Delivery) => read<Item>(keys.delivery(reference, n))
 
-describe('the record', () => {
+describe('records', () => {
   test.each([
     ['failed', refused],
     ['delivered', taken],
     ['abandoned', rejected],
     ['asked for', (delivery: Delivery) => redeliver(delivery, inSeconds(5))],
-  ])('is read back as it was written: %s', async (_what, after) => {
+  ])('a delivery is read back: %s', async (_what, after) => {
     const written = after(fresh())
     expect(await replaceDelivery(undefined, written)).toBe(true)
     expect(await findDelivery(written.reference, 0)).toEqual(written)
   })
 
-  test('of an event that was never tried does not exist', async () => {
+  test('an event without an attempt has no record', async () => {
     expect(await findDelivery(pendingDebit().facts.reference, 0)).toBeUndefined()
   })
 
-  test('is listed with those of the same debit, in the order of its events', async () => {
+  test('the deliveries of a debit are listed in the order of its events', async () => {
     const first = refused(fresh())
     for (const n of [2, 0, 11, 1]) await replaceDelivery(undefined, { ...first, n })
     expect((await listDeliveries(first.reference)).map(({ n }) => n)).toEqual([0, 1, 2, 11])
   })
 
-  test('is found among many, and what does not exist is left out', async () => {
+  test('deliveries of many events are found, without missing ones', async () => {
     const there = [refused(fresh()), taken(fresh({ n: 3 }))]
     for (const delivery of there) await replaceDelivery(undefined, delivery)
     const found = await findDeliveries([...there, fresh()])
@@ -92,8 +90,8 @@ describe('the record', () => {
   })
 })
 
-describe('a write takes the place of what was read, and of nothing else', () => {
-  test('of two workers on a first attempt, one leaves a record', async () => {
+describe('optimistic locking', () => {
+  test('one of two workers records a first attempt', async () => {
     const before = fresh()
     const results = await Promise.all(
       [refused(before), taken(before)].map((after) => replaceDelivery(undefined, after)),
@@ -101,19 +99,17 @@ describe('a write takes the place of what was read, and of nothing else', () => 
     expect(results.sort()).toEqual([false, true])
   })
 
-  test('of twenty workers on a later attempt, one leaves a record', async () => {
+  test('one of twenty workers records a later attempt', async () => {
     const first = refused(fresh())
     await replaceDelivery(undefined, first)
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        replaceDelivery(first, n % 2 === 0 ? refused(first) : taken(first)),
-      ),
+    const results = await atOnce(20, (n) =>
+      replaceDelivery(first, n % 2 === 0 ? refused(first) : taken(first)),
     )
     expect(results.filter(Boolean)).toHaveLength(1)
     expect((await findDelivery(first.reference, 0))?.attemptCount).toBe(2)
   })
 
-  test('an attempt is written after the one before it, and once', async () => {
+  test('an attempt is written once, after the previous one', async () => {
     const first = refused(fresh())
     const second = refused(first)
     expect(await replaceDelivery(first, second)).toBe(false)
@@ -136,14 +132,14 @@ describe('a write takes the place of what was read, and of nothing else', () => 
     expect(await findDelivery(read.reference, 0)).toEqual(asked)
   })
 
-  test('of two redeliveries of one record, the second is told', async () => {
+  test('the second of two concurrent redeliveries is rejected', async () => {
     const read = rejected(fresh())
     await replaceDelivery(undefined, read)
     expect(await replaceDelivery(read, redeliver(read, inSeconds(1)))).toBe(true)
     expect(await replaceDelivery(read, redeliver(read, inSeconds(2)))).toBe(false)
   })
 
-  test('nothing goes past the last attempt', async () => {
+  test('no attempt exceeds the maximum', async () => {
     const first = refused(fresh({ attemptsMax: 3 }))
     await replaceDelivery(undefined, first)
     expect(await replaceDelivery(first, { ...refused(first), attemptCount: 4 })).toBe(false)
@@ -155,18 +151,16 @@ describe('a write takes the place of what was read, and of nothing else', () => 
     expect(await replaceDelivery(asked, refused(asked))).toBe(true)
   })
 
-  test('an attempt that two workers made raises the number of attempts with its write', async () => {
+  test('an attempt that two workers made raises the maximum in its write', async () => {
     const spent = refused(fresh({ attemptsMax: 1 }))
     await replaceDelivery(undefined, spent)
-    const outcome = { kind: 'unreached', cause: 'refused' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
-    const after = appendAttempt(spent, rival)
+    const after = appendAttempt(spent, rival({ kind: 'unreached', cause: 'refused' }))
     expect(await replaceDelivery(spent, after)).toBe(true)
     expect(await findDelivery(spent.reference, 0)).toEqual(after)
   })
 })
 
-describe('the log of attempts', () => {
+describe('attempt log', () => {
   const walk = async (attempts: number): Promise<Delivery> => {
     let before: Delivery | undefined
     let delivery = fresh({ attemptsMax: attempts })
@@ -178,7 +172,7 @@ describe('the log of attempts', () => {
     return delivery
   }
 
-  test('keeps each attempt under its number; the last one is in the record', async () => {
+  test('each attempt is stored under its number, and the record has the last one', async () => {
     const delivery = await walk(12)
     expect(await listAttempts(delivery, 100)).toEqual(
       Array.from({ length: 12 }, (_, n) => ({
@@ -197,13 +191,13 @@ describe('the log of attempts', () => {
     expect(await findAttempt(delivery, 13)).toBeUndefined()
   })
 
-  test('keeps its order beyond ninety-nine attempts, as redeliveries have no end', async () => {
+  test('attempts keep their order beyond ninety-nine', async () => {
     const delivery = await walk(102)
     const newest = await listAttempts(delivery, 20)
     expect(newest.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => n + 83))
   })
 
-  test('tells the events of one debit apart', async () => {
+  test('the events of one debit have separate logs', async () => {
     const first = refused(fresh())
     for (const n of [0, 3, 11]) {
       await replaceDelivery(undefined, { ...first, n })
@@ -213,7 +207,7 @@ describe('the log of attempts', () => {
     }
   })
 
-  test('puts nothing aside before a second attempt, nor for a redelivery alone', async () => {
+  test('a first attempt and a redelivery request store no earlier attempt', async () => {
     const first = refused(fresh())
     await replaceDelivery(undefined, first)
     await replaceDelivery(first, redeliver(first, NOON))
@@ -221,16 +215,15 @@ describe('the log of attempts', () => {
     expect((await findDelivery(first.reference, 0))?.last).toEqual(first.last)
   })
 
-  test('lets go of an attempt 30 days after it was made, and of the record never', async () => {
+  test('an earlier attempt expires after 30 days, and the record never', async () => {
     const { reference } = await walk(2)
-    const key = keys.attempt(reference, 0, 1)
-    const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key: key }))
-    expect(Item?.expiresAt).toBe(inSeconds(1 + 30 * 86_400).getTime() / 1000)
+    const attempt = await read<Item>(keys.attempt(reference, 0, 1))
+    expect(attempt?.expiresAt).toBe(inSeconds(1 + 30 * 86_400).getTime() / 1000)
     expect(await itemOf(fresh({ reference }))).not.toHaveProperty('expiresAt')
   })
 })
 
-describe('what was not received', () => {
+describe('undelivered events', () => {
   const span = { since: NOON, until: inSeconds(3600) }
   const all = { after: null, limit: 1_000 }
 
@@ -240,7 +233,7 @@ describe('what was not received', () => {
   const listed = async (provider: ProviderId, within = span): Promise<string[]> =>
     names(await listUndelivered(provider, within, all))
 
-  test('is listed until it is received, whatever becomes of it else', async () => {
+  test('an event is listed until it is delivered', async () => {
     const provider = providerId('life')
     const first = refused(fresh({ provider }))
     const abandoned = rejected(first)
@@ -261,31 +254,29 @@ describe('what was not received', () => {
     }
   })
 
-  test('leaves the list when a rival attempt was received', async () => {
+  test('an event leaves the list when a concurrent attempt succeeds', async () => {
     const provider = providerId('after-all')
     const first = rejected(fresh({ provider }))
     await replaceDelivery(undefined, first)
-    const outcome = { kind: 'answered', code: 200, body: '' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
-    expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
+    const delivered = appendAttempt(first, rival({ kind: 'answered', code: 200, body: '' }))
+    expect(await replaceDelivery(first, delivered)).toBe(true)
     expect(await listed(provider)).toEqual([])
   })
 
-  test('is of one provider, and within the span to the millisecond, its ends included', async () => {
+  test("the list has one provider's events of a span, including both ends", async () => {
     const provider = providerId('span')
     const times = [-1, 0, 1, 3_599_999, 3_600_000, 3_600_001]
-    const made = times.map((ms) => {
-      const occurredAt = new Date(NOON.getTime() + ms)
-      return refused(fresh({ provider, occurredAt }))
-    })
-    for (const delivery of made) await replaceDelivery(undefined, delivery)
+    const failed = times.map((ms) =>
+      refused(fresh({ provider, occurredAt: inSeconds(ms / 1_000) })),
+    )
+    for (const delivery of failed) await replaceDelivery(undefined, delivery)
     await replaceDelivery(undefined, refused(fresh({ provider: providerId('spa') })))
-    expect(await listed(provider)).toEqual(names(made.slice(1, 5)))
+    expect(await listed(provider)).toEqual(names(failed.slice(1, 5)))
     expect(await countUndelivered(provider, span)).toBe(4)
-    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
+    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(failed.slice(1, 2)))
   })
 
-  test('is paged by position, oldest event first, without loss and without repeats', async () => {
+  test('pages list the oldest events first, without loss or repetition', async () => {
     let providers = 0
     // Few instants and many events, so that most share their millisecond with others.
     const instants = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 25 })
@@ -298,7 +289,7 @@ describe('what was not received', () => {
         refused(
           fresh({
             provider,
-            occurredAt: new Date(NOON.getTime() + ms),
+            occurredAt: inSeconds(ms / 1_000),
             // Some events are of one debit, as those of its opening are.
             ...(n % 2 === 0 ? { reference, n } : {}),
           }),
@@ -321,7 +312,7 @@ describe('what was not received', () => {
     await fc.assert(property, { numRuns: 25 })
   }, 60_000)
 
-  test('that comes to the list behind a position is found by the one who goes on', async () => {
+  test('an event that is added after a position is on the next page', async () => {
     const provider = providerId('goes-on')
     const first = refused(fresh({ provider, occurredAt: inSeconds(1) }))
     const second = refused(fresh({ provider, occurredAt: inSeconds(2) }))
@@ -335,8 +326,8 @@ describe('what was not received', () => {
   })
 })
 
-describe('the sweep looks after an attempt that is to come', () => {
-  test('two minutes after it was due, and after nothing else', async () => {
+describe('sweep of due attempts', () => {
+  test('the sweep checks an attempt two minutes after its due time', async () => {
     const first = refused(fresh())
     await replaceDelivery(undefined, first)
     expect(await itemOf(first)).toMatchObject({

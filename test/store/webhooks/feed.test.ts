@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read as stored } from '../../../shared/store/table.ts'
 import {
   appendToFeed,
   batchedAppend,
@@ -14,13 +13,12 @@ import {
   listNewest,
   loadFeedSince,
 } from '../../../shared/store/webhooks/feed.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-const DAY_MS = 86_400_000
-const ago = (days: number): Date => new Date(NOON.getTime() - days * DAY_MS)
+const ago = (days: number): Date => inSeconds(-days * 86_400)
 const START = { page: 0, count: 0 }
 
 const event = (number: number, n = 0): FeedEntry => ({
@@ -42,12 +40,10 @@ const read = (
 const entries = async (provider: ProviderId): Promise<FeedEntry[]> =>
   (await read(provider)).map(({ entry }) => entry)
 
-const pageItem = async (provider: ProviderId, page: number) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.feedPage(provider, page) })))
-    .Item
+const pageItem = (provider: ProviderId, page: number) => stored<Item>(keys.feedPage(provider, page))
 
 describe('pages', () => {
-  test('hold thirty events, in the order of their appending', async () => {
+  test('a page has up to thirty events in the order of their append', async () => {
     const provider = providerId('pages')
     for (let n = 1; n <= 70; n += 7) await appendToFeed(provider, events(n, n + 6), NOON)
     const found = await read(provider)
@@ -59,18 +55,18 @@ describe('pages', () => {
     ])
   })
 
-  test('are filled by more than one page holds, in one call', async () => {
+  test('one append can fill several pages', async () => {
     const provider = providerId('many')
     await appendToFeed(provider, events(1, 100), NOON)
     expect(await entries(provider)).toEqual(events(1, 100))
   })
 
-  test('are of one provider alone', async () => {
+  test('a page has events of one provider', async () => {
     await appendToFeed(providerId('own'), [event(1)], NOON)
     expect(await entries(providerId('other'))).toEqual([])
   })
 
-  test('expire when others follow them; the last one holds the place of what is to come', async () => {
+  test('every page expires except the newest', async () => {
     const provider = providerId('quiet')
     await appendToFeed(provider, events(1, 61), ago(40))
     const expiries = await Promise.all(
@@ -85,25 +81,28 @@ describe('pages', () => {
   })
 })
 
-describe('a reader', () => {
+describe('readers', () => {
   const provider = providerId('reader')
   beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
-  test.each([1, 7, 29, 30, 31, 60, 99, 100, 101])('comes by all in steps of %i', async (limit) => {
-    const seen: FeedEntry[] = []
-    let after: FeedPosition = START
-    for (;;) {
-      const found = await read(provider, after, limit)
-      expect(found.length).toBe(Math.min(limit, 100 - seen.length))
-      const last = found.at(-1)
-      if (!last) break
-      seen.push(...found.map(({ entry }) => entry))
-      after = last.position
-    }
-    expect(seen).toEqual(events(1, 100))
-  })
+  test.each([1, 7, 29, 30, 31, 60, 99, 100, 101])(
+    'a reader with pages of %i gets every event once',
+    async (limit) => {
+      const seen: FeedEntry[] = []
+      let after: FeedPosition = START
+      for (;;) {
+        const found = await read(provider, after, limit)
+        expect(found.length).toBe(Math.min(limit, 100 - seen.length))
+        const last = found.at(-1)
+        if (!last) break
+        seen.push(...found.map(({ entry }) => entry))
+        after = last.position
+      }
+      expect(seen).toEqual(events(1, 100))
+    },
+  )
 
-  test('at the end finds nothing, until something comes', async () => {
+  test('a reader at the end gets only later events', async () => {
     const later = providerId('later')
     await appendToFeed(later, events(1, 30), NOON)
     const end = { page: 1, count: 30 }
@@ -112,11 +111,11 @@ describe('a reader', () => {
     expect(await read(later, end)).toEqual([{ entry: event(31), position: { page: 2, count: 1 } }])
   })
 
-  test('beyond the end, with a cursor that nobody gave it, finds nothing', async () => {
+  test('a cursor beyond the end returns nothing', async () => {
     expect(await read(provider, { page: 9_999_999_999, count: 999 })).toEqual([])
   })
 
-  test('is shown no page that ended before its time', async () => {
+  test('expired pages are not returned', async () => {
     const old = providerId('old')
     await appendToFeed(old, events(1, 30), ago(31))
     await appendToFeed(old, events(31, 40), ago(29))
@@ -125,8 +124,8 @@ describe('a reader', () => {
   })
 })
 
-describe('an event that is relayed again', () => {
-  test('is dropped where it stands in the last two pages, and the new ones beside it are not', async () => {
+describe('repeated events', () => {
+  test('an event in the last two pages is not appended again, and new ones with it are', async () => {
     const provider = providerId('again')
     await appendToFeed(provider, events(1, 45), NOON)
     await appendToFeed(provider, [event(1), event(30), event(45)], NOON)
@@ -134,7 +133,7 @@ describe('an event that is relayed again', () => {
     expect(await entries(provider)).toEqual(events(1, 46))
   })
 
-  test('long after may stand in it twice', async () => {
+  test('an event that is repeated much later may appear twice', async () => {
     const provider = providerId('twice')
     await appendToFeed(provider, events(1, 61), NOON)
     await appendToFeed(provider, [event(1)], NOON)
@@ -142,7 +141,7 @@ describe('an event that is relayed again', () => {
   })
 })
 
-test('the newest are read newest first, over as many pages as it takes', async () => {
+test('the newest events are listed newest first, across pages', async () => {
   const provider = providerId('newest')
   expect(await listNewest(provider, 5)).toEqual([])
   await appendToFeed(provider, events(1, 65), NOON)
@@ -152,8 +151,8 @@ test('the newest are read newest first, over as many pages as it takes', async (
   }
 })
 
-describe('what stands in the feed since a time', () => {
-  test('is all that was appended since, and nothing that was not', async () => {
+describe('the feed since a time', () => {
+  test('the set has every event that was appended since', async () => {
     const provider = providerId('since')
     for (const days of [4, 3, 2, 1]) {
       await appendToFeed(provider, events(1 + (4 - days) * 30, (5 - days) * 30), ago(days))
@@ -165,7 +164,7 @@ describe('what stands in the feed since a time', () => {
     expect((await loadFeedSince(providerId('nobody'), ago(2))).size).toBe(0)
   })
 
-  test('reaches back over more pages than one look takes', async () => {
+  test('the set spans more pages than one read', async () => {
     const provider = providerId('far')
     await appendToFeed(provider, events(1, 30), ago(9))
     for (let n = 31; n <= 900; n += 290) await appendToFeed(provider, events(n, n + 289), NOON)
@@ -174,7 +173,7 @@ describe('what stands in the feed since a time', () => {
   })
 })
 
-describe('twenty workers at once', () => {
+describe('twenty concurrent workers', () => {
   const WORKERS = 20
 
   type Append = typeof appendToFeed
@@ -198,12 +197,12 @@ describe('twenty workers at once', () => {
     [1, 2].flatMap((debit) => [0, 1, 2, 3, 4].map((n) => name(event(place * 100 + debit, n)))),
   ).flat()
 
-  test('lose none of two hundred events, and no reader passes one by', async () => {
+  test('no event of two hundred is lost, and no reader misses one', async () => {
     const provider = providerId('busy')
     const workers: Append[] = []
     for (let n = 0; n < WORKERS; n += 1) workers.push(await worker())
     let writing = true
-    /** Follows by its cursor while they write, and once more when they are done. */
+    /** Reads with a cursor during the writes, and a last time after them. */
     const follow = async (limit: number): Promise<string[]> => {
       const seen: string[] = []
       let after: FeedPosition = START
@@ -224,12 +223,12 @@ describe('twenty workers at once', () => {
     for (const seen of await Promise.all(readers)) expect(seen).toEqual(order)
   }, 60_000)
 
-  test('leave each page full before the next one', async () => {
+  test('every page is full before the next one starts', async () => {
     const pages = Map.groupBy(await read(providerId('busy')), ({ position }) => position.page)
     expect([...pages.values()].map((page) => page.length)).toEqual([30, 30, 30, 30, 30, 30, 20])
   })
 
-  test('keep the events of one debit in their order', async () => {
+  test('the events of one debit keep their order', async () => {
     const found = await entries(providerId('busy'))
     for (const ours of Map.groupBy(found, ({ reference }) => reference).values()) {
       expect(ours.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4])
@@ -237,8 +236,8 @@ describe('twenty workers at once', () => {
   })
 })
 
-describe('one worker with many events at once', () => {
-  test('is told of each when it stands there, and writes none of them twice', async () => {
+describe('one worker with concurrent events', () => {
+  test('an append resolves when its event is written, and writes no event twice', async () => {
     const provider = providerId('batch')
     // The stream may bring a record twice in one batch.
     const batch = [...events(1, 3), ...events(2, 100), event(5)]
@@ -252,7 +251,7 @@ describe('one worker with many events at once', () => {
     expect(await entries(provider)).toEqual(events(1, 100))
   })
 
-  test('is told of each that was not written, and goes on', async () => {
+  test('a failed append rejects, and the next one succeeds', async () => {
     const provider = providerId('outage')
     const append = batchedAppend()
     const { TABLE_NAME } = process.env

@@ -1,4 +1,3 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import {
   afterPage,
@@ -6,24 +5,21 @@ import {
   requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import { findRecovery, openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
 const provider = providerId('demo')
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
 const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
 
-const itemOf = async (id: string) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(provider, id) })))
-    .Item
+const itemOf = (id: string) => read<Item>(keys.recovery(provider, id))
 
-test('a recovery is read back as it was written, page after page', async () => {
+test('a recovery is read back after each page', async () => {
   const asked = requestedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
   expect(await openRecovery(asked)).toBe(true)
   expect(await findRecovery(provider, 'asked')).toEqual(asked)
@@ -35,20 +31,18 @@ test('a recovery is read back as it was written, page after page', async () => {
   expect(await findRecovery(provider, 'asked')).toEqual(done)
 })
 
-test('there is none of another id, or of another provider', async () => {
+test('a recovery has one id and one provider', async () => {
   await openRecovery(automatic('own'))
   expect(await findRecovery(provider, 'other')).toBeUndefined()
   expect(await findRecovery(providerId('other'), 'own')).toBeUndefined()
 })
 
-test('twenty workers that see one webhook answer again open one recovery', async () => {
-  const opened = await Promise.all(
-    Array.from({ length: 20 }, () => openRecovery(automatic('raced'))),
-  )
+test('twenty workers that observe one recovered webhook start one recovery', async () => {
+  const opened = await atOnce(20, () => openRecovery(automatic('raced')))
   expect(opened.filter(Boolean)).toHaveLength(1)
 })
 
-test('opened again once it is done, it is begun anew: whoever was to tell its end may be lost', async () => {
+test('a recovery that is done can start again', async () => {
   const first = automatic('done')
   await openRecovery(first)
   await putPage(afterPage(first, page(true), NOON))
@@ -56,18 +50,18 @@ test('opened again once it is done, it is begun anew: whoever was to tell its en
   expect(await findRecovery(provider, 'done')).toEqual(first)
 })
 
-test('of twenty workers on one page, one writes it; a page is written after the one before', async () => {
+test('one of twenty workers writes a page, after the previous one', async () => {
   const first = automatic('pages')
   await openRecovery(first)
   const second = afterPage(first, page(), NOON)
   expect(await putPage(afterPage(second, page(), NOON))).toBe(false)
-  const written = await Promise.all(Array.from({ length: 20 }, () => putPage(second)))
+  const written = await atOnce(20, () => putPage(second))
   expect(written.filter(Boolean)).toHaveLength(1)
   expect(await putPage(second)).toBe(false)
   expect((await findRecovery(provider, 'pages'))?.page).toBe(1)
 })
 
-test('the sweep looks after a page that is to come, until the last is done', async () => {
+test('the sweep checks every page until the last is done', async () => {
   const first = automatic('swept')
   await openRecovery(first)
   expect(await itemOf('swept')).toMatchObject({

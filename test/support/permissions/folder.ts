@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** Where the files of a run, each a process of its own, leave what permissions they used. */
+/** Provides the folder in which the test processes of a run record the permissions they used. */
 export default (project: TestProject): (() => void) => {
   const folder = mkdtempSync(join(tmpdir(), 'permissions-used-'))
   project.provide('usesFolder', folder)

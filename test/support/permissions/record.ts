@@ -8,10 +8,7 @@ import {
 } from '../../../sandbox/authorization-events.ts'
 import type { Use } from './unused.ts'
 
-/**
- * In every file of tests: keeps which permission each function used, and fails the file when one
- * was refused something, however well the function bore it.
- */
+/** Records the permissions that each function uses, and fails a test file when one is denied. */
 
 const used = new Map<string, Use>()
 const refused = new Set<string>()
@@ -22,11 +19,11 @@ authorizationEvents.subscribe((message) => {
   else used.set(`${name} ${allowedBy}`, { name, permission: allowedBy })
 })
 
-/** What was refused so far, and is not held against the file: it was meant to be. */
+/** Returns and clears the denied permissions, for tests that expect them. */
 export const takeRefused = (): string[] => {
-  const taken = [...refused]
+  const denied = [...refused]
   refused.clear()
-  return taken
+  return denied
 }
 
 afterAll(() => {

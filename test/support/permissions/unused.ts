@@ -8,7 +8,7 @@ import {
   permissionsIn,
 } from '../../../infra/definitions/iam-statements.ts'
 
-/** What functions are allowed, and none of them did in any flow test. */
+/** Permissions that no flow test uses. */
 
 export type Use = { name: string; permission: string }
 
@@ -23,12 +23,12 @@ export const everyPermission = (): Use[] =>
 export const unusedOf = (granted: readonly Use[], used: readonly Use[]): string[] => {
   const line = ({ name, permission }: Use): string => `${name}: ${permission}`
   const known = new Set(used.map(line))
-  return granted.map(line).filter((one) => !known.has(one))
+  return granted.map(line).filter((row) => !known.has(row))
 }
 
 const FLOWS = 'test/flows'
 
-/** A part of the flow tests tells nothing of what the others would have used. */
+/** Whether all flow tests ran: a part of them cannot prove that a permission is unused. */
 const isWhole = (modules: readonly TestModule[]): boolean => {
   const ran = new Set(
     modules
@@ -40,7 +40,7 @@ const isWhole = (modules: readonly TestModule[]): boolean => {
   return !isNarrowed && flows.every((file) => ran.has(join(FLOWS, file)))
 }
 
-/** Of a run of all flow tests; of any other run, nothing. */
+/** Returns the unused permissions of a run of all flow tests, else none. */
 export const unusedIn = (modules: readonly TestModule[]): string[] => {
   const folder = modules[0]?.project.getProvidedContext().usesFolder
   if (!folder || !isWhole(modules)) return []

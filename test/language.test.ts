@@ -1,0 +1,107 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { helpOfVerb } from '../cli/operator-help.ts'
+import { alarmRows } from '../infra/definitions/alarms.ts'
+import { openApi } from '../openapi/document.ts'
+import { nouns } from '../shared/operator/catalogue.ts'
+
+/** Prose is plain technical English (CONTRIBUTING.md, Prose): at most 2 of these per 1,000 words. */
+const LIMIT = 2
+
+const AVOIDED = [
+  /\b(?:who|what|which|whom|where)ever\b/i,
+  /\b(?:anew|once more|after all|of (?:its|their|his) own accord)\b/i,
+  /\b(?:tell|tells|told|telling)\b/i,
+  /\b(?:come|comes|came|coming) (?:to|of)\b/i,
+  /\bheld (?:against|to)\b/i,
+  /\b(?:is|are|was|were) no\b(?! (?:longer|more|later|earlier|less|greater|larger)\b)/i,
+  /\b(?:nevertheless|meanwhile|alike|beside|lest|ought)\b/i,
+  /\blook(?:s|ed|ing)? after\b/i,
+  /\b(?:has|have|had) (?:it|them) (?:done|\w+ed)\b/i,
+  /\bwhat is left\b/i,
+  /\blived through\b/i,
+  /\b(?:stand|stands|stood|standing) in\b/i,
+  /\bas good as\b/i,
+  /\b(?:given|taken|takes?) up\b/i,
+  // A sentence begins with its subject.
+  /(?:^|[.:;!?] )(?:What|That|Who|Whose|Of|Nobody)\b(?![^.]*\?)/,
+]
+
+type Turn = { where: string; turn: string }
+
+const turnsIn = (where: string, passages: readonly string[]): Turn[] =>
+  passages.flatMap((passage) =>
+    AVOIDED.flatMap((pattern) => {
+      const turn = passage.match(pattern)
+      return turn ? [{ where, turn: `${turn[0]}: ${passage.slice(0, 100)}` }] : []
+    }),
+  )
+
+const wordsIn = (passages: readonly string[]): number =>
+  passages.reduce((sum, passage) => sum + (passage.match(/[A-Za-z']+/g)?.length ?? 0), 0)
+
+const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^|[ \t])\/\/ (.*(?:\n[ \t]*\/\/ .*)*)/gm
+
+const commentsOf = (source: string): string[] =>
+  [...source.matchAll(COMMENT)].map(([, block, lines]) =>
+    (block ?? lines ?? '').replaceAll(/\n\s*(?:\*|\/\/) ?/g, ' ').trim(),
+  )
+
+/** Returns paragraphs, list items and table cells, without code. */
+const passagesOf = (page: string): string[] =>
+  page
+    .replaceAll(/```[\s\S]*?```/g, '')
+    .replaceAll(/`[^`]*`/g, 'code')
+    .split(/\n{2,}|\n(?=\s*(?:[-*#|]|\d+\.))|\|/)
+    .map((passage) =>
+      passage
+        .replaceAll(/\s+/g, ' ')
+        .replace(/^[-*# ]+|\d+\. /, '')
+        .trim(),
+    )
+
+const descriptionsIn = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) =>
+    /^(?:description|summary)$/.test(key) && typeof member === 'string'
+      ? [member]
+      : descriptionsIn(member),
+  )
+}
+
+const files = (pattern: string): string[] =>
+  globSync(pattern, { exclude: ['node_modules/**', 'dist/**', 'cdk.out/**'] }).sort()
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+
+const sources = (folder: string) =>
+  files(`${folder}/**/*.ts`).map((file) => [file, commentsOf(read(file))] as const)
+
+const prose: Record<string, (readonly [string, readonly string[]])[]> = {
+  'comments of the product': ['functions', 'shared'].flatMap(sources),
+  'comments of the tools': ['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap(
+    sources,
+  ),
+  'comments of the tests': sources('test'),
+  pages: files('{*.md,docs/*.md}').map((file) => [file, passagesOf(read(file))]),
+  'help texts': Object.entries(nouns).map(([name, noun]) => [
+    name,
+    [
+      noun.summary,
+      ...Object.entries(noun.verbs).flatMap(([verb, row]) =>
+        helpOfVerb(name, verb, row).split(/\n|: /),
+      ),
+    ],
+  ]),
+  'alarm texts': alarmRows([]).map((row) => [row.name, [row.description]]),
+  'the API description': [['docs/openapi.json', descriptionsIn(openApi())]],
+}
+
+describe('prose is plain', () => {
+  test.each(Object.entries(prose))('%s', (_, passages) => {
+    const turns = passages.flatMap(([where, texts]) => turnsIn(where, texts))
+    const words = passages.reduce((sum, [, texts]) => sum + wordsIn(texts), 0)
+    expect(words).toBeGreaterThan(100)
+    expect(turns.length * 1000 > words * LIMIT ? turns : []).toEqual([])
+  })
+})
