@@ -1,5 +1,6 @@
-import type { Losses } from '../engine/faults.ts'
-import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
+import type { DebitScript, Scenario } from '../scenario/scenario.ts'
+import { lossy } from './lossy-shapes.ts'
+import { approved, completed, failed, type Shape } from './shape.ts'
 
 // The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
 // enough for a crash at every effect.
@@ -11,31 +12,6 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 /** Returns the seconds from the charge to a midnight, counted from 1. */
 export const night = (number: number): number =>
   12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
-
-export type Shape = {
-  name: string
-  script: Partial<DebitScript>
-  answers?: readonly number[]
-  payments?: Scenario['payments']
-  losses?: Losses
-}
-
-const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
-  afterSeconds,
-  by: 'update',
-  status: 'completed',
-  ...more,
-})
-const failed = (afterSeconds = 5): ScriptedReport => ({
-  afterSeconds,
-  by: 'update',
-  status: 'failed',
-})
-const approved = (afterSeconds = 5): ScriptedReport => ({
-  afterSeconds,
-  by: 'callback',
-  status: 'approved',
-})
 
 const paths: readonly Shape[] = [
   { name: 'completed by an update', script: { reports: [completed()] } },
@@ -115,6 +91,11 @@ const receivers: readonly Shape[] = [
     answers: [500, 500, 500, 500, 500, 500],
   },
   {
+    name: 'an event is abandoned while the receiver recovers',
+    script: { provider: 3, reports: [completed()], reversed: 3_600 },
+    answers: [500, 500, 500, 500, 0],
+  },
+  {
     name: 'redelivered after delivery',
     script: { reports: [completed()], redelivered: 60 },
   },
@@ -190,45 +171,6 @@ const settlements: readonly Shape[] = [
   {
     name: 'a fee at its maximum',
     script: { provider: 1, amount: '999.99', reports: [completed()] },
-  },
-]
-
-/** Losses that the sweep repairs. */
-const lossy: readonly Shape[] = [
-  {
-    name: 'twelve webhook messages are lost',
-    script: { reports: [completed(20)] },
-    losses: { webhooks: 12 },
-  },
-  ...[
-    { status: 'completed', reports: [completed()] },
-    { status: 'failed', reports: [failed()] },
-    { status: 'timed out', reports: [] },
-  ].map(({ status, reports }) => ({
-    name: `all stream records are lost: ${status}`,
-    script: { reports },
-    losses: { record: Number.POSITIVE_INFINITY },
-  })),
-  {
-    name: 'all timers are lost',
-    script: { reports: [] },
-    losses: { timer: Number.POSITIVE_INFINITY },
-  },
-  {
-    name: 'the first message of each queue is lost',
-    script: { reports: [completed()] },
-    losses: { submissions: 1, timeouts: 1, expiries: 1, 'webhooks-high': 1, 'webhooks-low': 1 },
-  },
-  {
-    name: 'the first messages of a recovery are lost',
-    script: { provider: 3, reports: [approved(), completed(400)] },
-    answers: [500, 500, 500, 500, 500, 500],
-    losses: { recoveries: 2 },
-  },
-  {
-    name: 'an event is abandoned while the receiver recovers',
-    script: { provider: 3, reports: [completed()], reversed: 3_600 },
-    answers: [500, 500, 500, 500, 0],
   },
 ]
 
