@@ -43,6 +43,10 @@ export type WorldResult = {
 
 const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
 /**
  * Runs the deployed functions against an in-memory AWS, banks and receivers, on one clock. Equal
@@ -55,7 +59,7 @@ export const runWorld = async (
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newClock(scenario.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(random, scenario.faults, scenario.intensity)
+  const faults = newFaults(random, scenario)
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
@@ -83,6 +87,13 @@ export const runWorld = async (
 
   await writeFixtures(new Date(scenario.startAt), scenario.providers)
   for (const script of scenario.scripts) void clients.start(script)
+  for (let night = firstNight(scenario); night < scenario.healAt; night += DAY_MS) {
+    clock.at(night + random.below(HOUR_MS), () => {
+      if (!faults.strikes('operator settles')) return
+      const date = new Date(night).toISOString().slice(0, 10)
+      void api.operate('manage-settlement', 'run', { date })
+    })
+  }
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()
@@ -150,7 +161,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   startedAt: scenario.startAt,
   healedAt: scenario.healAt,
   endedAt: scenario.endAt,
-  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0,
+  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
   skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
   providers: simulatedProviders,
   banks: bankNames,

@@ -72,3 +72,20 @@ test('the tests that docs/api.md names exist', () => {
   expect(lists.length).toBeGreaterThan(0)
   expect(unknown).toEqual([])
 })
+
+/** Expands `a/{b,c}.ts` to `a/b.ts` and `a/c.ts`. */
+const expanded = (path: string): string[] => {
+  const [, start = '', names, end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? []
+  return names ? names.split(',').map((name) => `${start}${name}${end}`) : [path]
+}
+
+/** `NAME`, `NOUN` and `CALLER` stand for a name. */
+test('each file of the code that the pages name exists', () => {
+  const named = new RegExp(
+    `\`((?:${FOLDERS.slice(1, -1).replaceAll(',', '|')})/[^\`\\s]+\\.\\w+)\``,
+    'g',
+  )
+  const files = pages.flatMap((page) => groups(read(page), named)).flatMap(expanded)
+  expect(files.length).toBeGreaterThan(100)
+  expect(files.filter((file) => !/NAME|NOUN|CALLER/.test(file) && !existsSync(file))).toEqual([])
+})

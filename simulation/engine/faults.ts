@@ -87,6 +87,10 @@ export const faults = {
     share: 0.5,
   },
   'run twice': { description: 'a settlement run or a sweep starts twice', probability: 0.12 },
+  'operator settles': {
+    description: 'an operator settles the day while the night runs',
+    probability: 0.7,
+  },
   'report not written': { description: 'S3 fails', probability: 0.15 },
   'clock skew': { description: 'the clock of an invocation is up to 5 s off', probability: 1 },
   'answer lost': { description: 'a reply is lost and the caller retries', probability: 0.06 },
@@ -160,8 +164,21 @@ export type Faults = ReturnType<typeof newFaults>
 /** The highest probability that the intensity can raise a fault to. */
 const PROBABILITY_MAX = 0.5
 
-/** @param intensity multiplies the probabilities */
-export const newFaults = (random: Random, selected: ReadonlySet<FaultName>, intensity: number) => {
+/** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */
+export type Losses = Readonly<Record<string, number>>
+
+type FaultSettings = {
+  faults: ReadonlySet<FaultName>
+  /** Multiplies the probabilities. */
+  intensity: number
+  losses?: Losses
+}
+
+export const newFaults = (
+  random: Random,
+  { faults: selected, intensity, losses = {} }: FaultSettings,
+) => {
+  const remaining = new Map(Object.entries(losses))
   const probability = new Map(
     faultNames.map((name) => {
       const usual = faults[name].probability
@@ -183,6 +200,13 @@ export const newFaults = (random: Random, selected: ReadonlySet<FaultName>, inte
       if (isHealed || !selected.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
+      return true
+    },
+    /** Whether the scenario loses a message, record or timer. */
+    loses: (name: string): boolean => {
+      const [prefix, count] = [...remaining].find(([key]) => name.startsWith(key)) ?? ['', 0]
+      if (isHealed || count === 0) return false
+      remaining.set(prefix, count - 1)
       return true
     },
     /** Stops all faults. */

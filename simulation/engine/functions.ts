@@ -15,6 +15,7 @@ import { scheduleTimeout } from '../../functions/jobs/schedule-timeout.ts'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import { manageDebit } from '../../functions/operator/manage-debit.ts'
+import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
 import { redeliverEvent } from '../../functions/provider/redeliver-event.ts'
@@ -32,6 +33,7 @@ export const functionsOf = (runtime: Runtime) =>
     'update-debit-transaction': updateDebitTransaction(runtime),
     'debit-callback': debitCallback(runtime),
     'manage-debit': manageDebit(runtime),
+    'manage-settlement': manageSettlement(runtime),
     relay: relay(runtime),
     'submit-to-bank': submitToBank(runtime),
     'report-sandbox-outcome': reportSandboxOutcome(runtime),

@@ -127,7 +127,11 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
     sleep,
     ask,
     /** Runs an operator command, with retries. */
-    operate: async (name: 'manage-debit', verb: string, options: Record<string, string>) => {
+    operate: async (
+      name: 'manage-debit' | 'manage-settlement',
+      verb: string,
+      options: Record<string, string>,
+    ) => {
       for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
         const request = { verb, options }
         const { call, result } = await put(

@@ -3,23 +3,32 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { listDebitTransactions } from '../../functions/bank/list-debit-transactions.ts'
 import { listDebitRequests } from '../../functions/provider/list-debit-requests.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { advance, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
+import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { real } from '../../shared/runtime.ts'
-import { changeBank, putAccount } from '../../shared/store/banks/banks.ts'
+import { putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
 import { answerCalls } from '../../simulation/aws/sdk.ts'
 import { newTable } from '../../simulation/table/table.ts'
-import { demoProvider, gcb, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import {
+  bankMove,
+  demoProvider,
+  gcb,
+  inSeconds,
+  NOON,
+  pendingDebit,
+  providerId,
+  still,
+} from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { sampleEvent } from '../support/running-service.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
 
 /** Runs the list handlers on the simulated table, with lists longer than a page, a reply or a count. */
 
@@ -33,17 +42,14 @@ const account = {
 
 beforeAll(async () => {
   const createdAt = NOON.toISOString()
+  const provider = { kind: 'provider', owner: demoProvider.id } as const
+  const bank = { kind: 'bank', owner: gcb.identifier } as const
   await Promise.all([
-    changeBank(gcb.identifier, () => gcb, noWrites, real),
-    changeProvider(demoProvider.id, () => demoProvider, noWrites, real),
-    changeProvider(flood, () => ({ ...demoProvider, id: flood }), noWrites, real),
-    putCredential(
-      'sk_sandbox_demo',
-      { kind: 'provider', owner: demoProvider.id, createdAt },
-      [],
-      real,
-    ),
-    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }, [], real),
+    storeBank(gcb),
+    storeProvider(demoProvider),
+    storeProvider({ ...demoProvider, id: flood }),
+    putCredential('sk_sandbox_demo', { ...provider, createdAt }, [], real),
+    putCredential('bt_sandbox_gcb', { ...bank, createdAt }, [], real),
   ])
 })
 
@@ -52,17 +58,16 @@ let seconds = 0
 /** Returns a debit, created one second after the previous one. */
 const debitIn = (status: Status, facts: Partial<Debit['facts']> = {}): Debit => {
   seconds += 1
-  const at = new Date(NOON.getTime() + seconds * 1000)
+  const at = inSeconds(seconds)
   // Random references would collide among ten thousand.
   const reference = newReference('DCS', at, seconds / 1e6)
   const debit = pendingDebit({ amount: pesewas(1_00), reference, ...facts }, at)
-  if (status === 'pending') return debit
-  const cause = { at, by: 'bank:GCB', requestId: 'request-2', changes: {} }
-  return granted(advance(debit, { to: status, ...cause }))
+  return status === 'pending' ? debit : granted(bankMove(status, { at })(debit))
 }
 
-const debitsIn = (count: number, status: Status, facts?: Partial<Debit['facts']>): Debit[] =>
-  Array.from({ length: count }, () => debitIn(status, facts))
+/** Returns debits whose statuses repeat the given ones. */
+const debitsIn = (count: number, statuses: Status[], facts?: Partial<Debit['facts']>): Debit[] =>
+  Array.from({ length: count }, (_, n) => debitIn(statuses[n % statuses.length] ?? 'failed', facts))
 
 const clock = { now: 0, lag: 0 }
 const simulated = newTable({
@@ -134,6 +139,8 @@ const customer = async (phone: string): Promise<PhoneNumber> => {
 const referencesOf = (items: readonly { reference: string }[]): string[] =>
   items.map(({ reference }) => reference)
 
+const listed = (query: Record<string, string>) => request('list-debit-transactions', query)
+
 const transactionsOf = (pages: readonly Reply[]): string[] =>
   pages.flatMap(({ body }) => referencesOf(body.data.transactions))
 
@@ -144,9 +151,7 @@ describe('bank list', () => {
   test('520 debits of one provider do not hide the debit of another provider', async () => {
     const phone = await customer('+233245100001')
     const victim = debitIn('processing', { phone, amount: pesewas(7_50) })
-    const flooding = Array.from({ length: 520 }, (_, index) =>
-      debitIn(index % 2 === 0 ? 'failed' : 'processing', { phone, provider: flood }),
-    )
+    const flooding = debitsIn(520, ['failed', 'processing'], { phone, provider: flood })
     write([victim, ...flooding])
     const query = { phone_number: phone, per_page: '100' }
     for (const [status, count, amount] of [
@@ -169,8 +174,7 @@ describe('bank list', () => {
       expect(transactionsOf(pages)).toEqual(references(expected))
       const byNumber = []
       for (const page of pages.keys()) {
-        const numbered = { ...query, status, page: String(page + 1) }
-        byNumber.push(await request('list-debit-transactions', numbered))
+        byNumber.push(await listed({ ...query, status, page: String(page + 1) }))
       }
       expect(transactionsOf(byNumber)).toEqual(references(expected))
       const second = pages[1]?.body
@@ -187,9 +191,9 @@ describe('bank list', () => {
       partnerReference: '"'.repeat(50),
       metadata: { a: '"'.repeat(4_092) },
     }
-    write(debitsIn(100, 'processing', worst))
+    write(debitsIn(100, ['processing'], worst))
     const query = { phone_number: phone, per_page: '100', status: 'processing' }
-    const { body, bytes } = await request('list-debit-transactions', query)
+    const { body, bytes } = await listed(query)
     expect(body.data.transactions).toHaveLength(100)
     expect(bytes).toBeGreaterThan(1_700_000)
     expect(bytes).toBeLessThan(4_000_000)
@@ -197,7 +201,7 @@ describe('bank list', () => {
 
   test('a page that exceeds 4 MB ends early, and its cursor leads to the rest', async () => {
     const phone = await customer('+233245100003')
-    const debits = debitsIn(90, 'processing', { phone, metadata: { a: '"é'.repeat(10_000) } })
+    const debits = debitsIn(90, ['processing'], { phone, metadata: { a: '"é'.repeat(10_000) } })
     write(debits)
     const query = { phone_number: phone, per_page: '100', status: 'processing' }
     const pages = await readPages('list-debit-transactions', query)
@@ -215,11 +219,11 @@ describe('bank list', () => {
     clock.lag = 1_000
     write([{ ...fails, status: 'failed' }])
     const query = { phone_number: phone, status: 'processing' }
-    const stale = await request('list-debit-transactions', query)
+    const stale = await listed(query)
     expect(transactionsOf([stale])).toEqual(references([stays]))
     clock.now += 1_000
     clock.lag = 0
-    const current = await request('list-debit-transactions', { ...query, status: 'failed' })
+    const current = await listed({ ...query, status: 'failed' })
     expect(transactionsOf([current])).toEqual(references([fails]))
     expect(current.body.data).toMatchObject({ total_count: 1, total_amount: 1 })
   })
@@ -227,17 +231,15 @@ describe('bank list', () => {
   test('a cursor of another status or customer, or a changed cursor, is rejected', async () => {
     const phone = await customer('+233245100005')
     const other = await customer('+233245100006')
-    write(debitsIn(3, 'processing', { phone }))
+    write(debitsIn(3, ['processing'], { phone }))
     const query = { phone_number: phone, status: 'processing', per_page: '1' }
-    const { next_cursor: cursor } = (await request('list-debit-transactions', query)).body.meta
+    const { next_cursor: cursor } = (await listed(query)).body.meta
     for (const another of [{ status: 'all' }, { phone_number: other }, { cursor: `${cursor}A` }]) {
-      const reply = await request('list-debit-transactions', { ...query, cursor, ...another })
-      expect([reply.status, reply.body.details]).toEqual([
-        422,
-        { cursor: ['must be a cursor of this list'] },
-      ])
+      const reply = await listed({ ...query, cursor, ...another })
+      expect(reply.status).toBe(422)
+      expect(reply.body.details).toEqual({ cursor: ['must be a cursor of this list'] })
     }
-    const wider = await request('list-debit-transactions', { ...query, cursor, per_page: '2' })
+    const wider = await listed({ ...query, cursor, per_page: '2' })
     expect(wider.body.data.transactions).toHaveLength(2)
   })
 
@@ -246,7 +248,7 @@ describe('bank list', () => {
     write([debitIn('failed', { phone })])
     const itemsBefore = read.items
     const query = { phone_number: phone, status: 'cancelled' }
-    const { status, body } = await request('list-debit-transactions', query)
+    const { status, body } = await listed(query)
     expect(status).toBe(200)
     expect(body.data).toMatchObject({
       transactions: [],
@@ -269,12 +271,7 @@ describe('provider list', () => {
 
   test('pages by cursor show each debit once, newest first, while debits change their status', async () => {
     const phone = await customer('+233245100008')
-    const debits = Array.from({ length: 60 }, (_, index) =>
-      debitIn((['pending', 'processing', 'completed', 'failed'] as const)[index % 4] ?? 'failed', {
-        phone,
-        provider: demoProvider.id,
-      }),
-    )
+    const debits = debitsIn(60, ['pending', 'processing', 'completed', 'failed'], { phone })
     write(debits)
     const created_from = stateAt(debits[0] as Debit).createdAt.toISOString()
     const listed: string[] = []
@@ -296,9 +293,7 @@ describe('provider list', () => {
   test('numbered pages of all statuses are slices of one sorted list', async () => {
     const { createdAt } = stateAt(debitIn('pending'))
     const from = new Date(createdAt.getTime() + 1).toISOString()
-    const debits = Array.from({ length: 45 }, (_, index) =>
-      debitIn((['completed', 'completed', 'failed', 'processing'] as const)[index % 4] ?? 'failed'),
-    )
+    const debits = debitsIn(45, ['completed', 'completed', 'failed', 'processing'])
     write(debits)
     const newest = references(debits.toReversed())
     for (const page of [1, 2, 3, 4, 5]) {
@@ -317,7 +312,7 @@ describe('lists of more than 10,000 debits', () => {
   beforeAll(async () => {
     await customer(phone)
     old.push(debitIn('pending', { phone }))
-    write([...old, ...debitsIn(10_020, 'failed', { phone })])
+    write([...old, ...debitsIn(10_020, ['failed'], { phone })])
   })
 
   test('a bank continues by cursor after the 10,000 examined debits', async () => {
@@ -330,7 +325,7 @@ describe('lists of more than 10,000 debits', () => {
       total_is_at_least: true,
     })
     expect(transactionsOf(pages)).toEqual(references(old))
-    const all = await request('list-debit-transactions', { phone_number: phone, status: 'all' })
+    const all = await listed({ phone_number: phone, status: 'all' })
     expect(all.body.data).toMatchObject({
       total_count: 10_000,
       total_amount: 10_000,

@@ -59,13 +59,8 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, result, replies 
       `POST ${path}`,
     ])
     for (const { method, path, headers, body } of calls) {
-      const signed = {
-        method,
-        targets: [path],
-        body: Buffer.from(body),
-        signature: String(headers['x-signature']),
-        timestamp: String(headers['x-timestamp']),
-      }
+      const [signature, timestamp] = [headers['x-signature'], headers['x-timestamp']].map(String)
+      const signed = { method, targets: [path], body: Buffer.from(body), signature, timestamp }
       expect(checkSignature(signed, [SECRET], new Date())).toBeUndefined()
       expect(checkSignature(signed, ['cs_another'], new Date())).toBeDefined()
     }

@@ -136,8 +136,7 @@ describe('the result of a submission', () => {
 describe('the outcome query', () => {
   const query = async (status: number, reply: string) => {
     const { url, methods } = await bankReplying(status, reply)
-    const outcome = queryOutcome(url)
-    return { outcome, methods }
+    return { outcome: queryOutcome(url), methods }
   }
 
   test.each([
@@ -154,13 +153,8 @@ describe('the outcome query', () => {
       { kind: 'completed', bankReference: 'HTB-9' },
     ],
     [
-      `{${ECHO},"status":"failed","bank_reference":"HTB-9","code":"insufficient_funds","message":"Too little"}`,
-      {
-        kind: 'rejected',
-        bankReference: 'HTB-9',
-        code: 'insufficient_funds',
-        message: 'Too little',
-      },
+      `{${ECHO},"status":"failed","bank_reference":"HTB-9","code":"insufficient_funds","message":"No funds"}`,
+      { kind: 'rejected', bankReference: 'HTB-9', code: 'insufficient_funds', message: 'No funds' },
     ],
     [
       `{${ECHO},"status":"failed","message":"Declined by customer"}`,

@@ -1,13 +1,13 @@
 import type { Context, SQSEvent } from 'aws-lambda'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
-import { environment, real } from '../../shared/runtime.ts'
-import { changeBank, findBank } from '../../shared/store/banks/banks.ts'
+import { environment } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { gcb, pendingDebit, still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -16,7 +16,7 @@ test.each([undefined, '', 'false', 'TRUE', '1'])(
   'no debit is submitted to the sandbox bank if SANDBOX_BANK is %s',
   async (value) => {
     vi.stubEnv('SANDBOX_BANK', value)
-    await changeBank(gcb.identifier, () => gcb, noWrites, real)
+    await storeBank(gcb)
     expect(gcb.connector).toBe('sandbox')
     expect((await findBank(gcb.identifier))?.connector).toBe('none')
 

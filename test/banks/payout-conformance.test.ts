@@ -51,15 +51,14 @@ const sandboxHarness = (operation: Operation): Harness => {
     },
     payoutFor: (treatment) => {
       const isLost = typeof treatment === 'object'
-      const payout = payoutOf({
-        account: accountOf(accounts[isLost ? 'pays' : treatment]),
-      })
+      const payout = payoutOf({ account: accountOf(accounts[isLost ? 'pays' : treatment]) })
       if (isLost) crashes.set(payout.uuid, treatment)
       return payout
     },
-    payments: ({ uuid }) =>
-      new Set(paid.filter((one) => one.uuid === uuid).map(({ bankReference }) => bankReference))
-        .size,
+    payments: ({ uuid }) => {
+      const own = paid.filter((payment) => payment.uuid === uuid)
+      return new Set(own.map(({ bankReference }) => bankReference)).size
+    },
     ways: ['a crash'],
   }
 }
@@ -163,8 +162,9 @@ describe.each(rows)('a %s by connector %s', (operation, _name, open) => {
     })
   })
 
-  test.each(['pays', 'rejects'] as const)(
-    'has the same result at repeated and concurrent requests if the bank %s',
+  const treatments = ['pays', 'rejects'] as const
+  test.each(treatments)(
+    'has one result at repeated and concurrent requests if the bank %s',
     async (treatment) => {
       const payout = payoutFor(treatment)
       const first = await connector.pay(payout)

@@ -44,10 +44,8 @@ describe('the body of a response', () => {
   test('is a fault if it is compressed or not UTF-8', async () => {
     const packed = await bankReplying(200, 'not gzip', { headers: { 'content-encoding': 'gzip' } })
     expect(await faultOf(submit(packed.url))).toBe(2002)
-    const latin = await bankReplying(
-      200,
-      Buffer.from(ACCEPTED.replace('HTB-1', '\u{E9}'), 'latin1'),
-    )
+    const body = Buffer.from(ACCEPTED.replace('HTB-1', '\u{E9}'), 'latin1')
+    const latin = await bankReplying(200, body)
     expect(await faultOf(submit(latin.url))).toBe(2002)
   })
 })
@@ -94,16 +92,13 @@ describe('a failed connection is a fault', () => {
   })
 
   const half = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
+  const longHeaders = `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}\r\n`
   const hostile: [string, number, (socket: Socket) => void][] = [
     ['the bank resets the connection', 2502, (socket) => socket.resetAndDestroy()],
     ['the bank closes the connection', 2502, (socket) => socket.end()],
     ['the body is incomplete', 2502, (socket) => socket.end(`${half}${ACCEPTED}`)],
     ['the response is not HTTP', 2002, (socket) => socket.end('HELLO\r\n\r\n')],
-    [
-      'the headers are too long',
-      2002,
-      (socket) => socket.end(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}\r\n`),
-    ],
+    ['the headers are too long', 2002, (socket) => socket.end(longHeaders)],
   ]
 
   test.each(hostile)('if %s: %i, without a retry', async (_, code, respond) => {

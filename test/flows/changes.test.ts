@@ -128,8 +128,9 @@ test('every noun records its changes under the operator', async () => {
   await operate('settlement', 'run', { date: '2026-01-01' })
   await operate('debit', 'repair', { provider: 'nouns', date: '2026-01-01' })
   const reference = await charge()
-  await vi.waitFor(async () =>
-    expect((await operate('debit', 'show', { reference })).status).toBe('failed'),
+  await vi.waitFor(
+    async () => expect((await operate('debit', 'show', { reference })).status).toBe('failed'),
+    30_000,
   )
   const { uuid } = await operate('debit', 'show', { reference })
   const late = { status: 'completed', bank_reference: 'LATE-1' }

@@ -15,11 +15,9 @@ import {
 } from '../../shared/queues/outbox.ts'
 import type { Outgoing } from '../../shared/queues/send.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
-import { NOON, pendingDebit } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
 import { rowsOf } from '../support/rows.ts'
 import { advanced } from './relay-records.ts'
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const pending = pendingDebit()
 const { reference, provider } = pending.facts
@@ -40,7 +38,7 @@ describe('the message of first attempts', () => {
     reversed    4  medium
   `)
 
-  test.each(rows)('%s, event %i, has priority %s', (name, n, priority) => {
+  test.each(rows)('the event %s, number %i, has priority %s', (name, n, priority) => {
     const number = Number(n)
     expect(reversed.history[number]?.type).toBe(name)
     expect(firstAttempts([debitEvent(reversed, number)])).toEqual({
@@ -92,20 +90,18 @@ describe('the message of the next attempt', () => {
     ...changes,
   })
 
-  test.each(Object.keys(eventTypes) as EventName[])(
-    'a retry goes to the queue of its first attempt: %s',
-    (name) => {
-      const [outgoing, ...rest] = nextAttempt(delivery(name), NOON)
-      expect(rest).toEqual([])
-      expect(outgoing).toEqual({
-        queue: `webhooks-${eventTypes[name].priority}`,
-        message: { reference, n: 2, attempt: 4 },
-        group: provider,
-        delaySeconds: 8.5,
-      })
-      expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
-    },
-  )
+  const names = Object.keys(eventTypes) as EventName[]
+  test.each(names)('a retry goes to the queue of its first attempt: %s', (name) => {
+    const [outgoing, ...rest] = nextAttempt(delivery(name), NOON)
+    expect(rest).toEqual([])
+    expect(outgoing).toEqual({
+      queue: `webhooks-${eventTypes[name].priority}`,
+      message: { reference, n: 2, attempt: 4 },
+      group: provider,
+      delaySeconds: 8.5,
+    })
+    expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
+  })
 
   test.each([
     ['behind', -3],
@@ -144,7 +140,7 @@ describe('the message of the next attempt', () => {
 
 test('a running recovery requests its next page with a delay; a finished one requests none', () => {
   const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const page = { cursor: 'c-1', taken: 50, isLast: false }
+  const page = { cursor: 'c-1', retried: 50, isLast: false }
   const second = afterPage(first, page, NOON)
   const [outgoing] = nextPage(second, NOON)
   expect(outgoing).toEqual({

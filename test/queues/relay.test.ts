@@ -15,7 +15,7 @@ import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
-import { NOON, pendingDebit, providerId } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
@@ -36,8 +36,6 @@ const sent = () =>
       })),
     )
     .sort((a, b) => a.queue.localeCompare(b.queue))
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 /** Lists the events of a debit in its provider's feed, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
@@ -68,12 +66,10 @@ describe('records of a debit', () => {
   test('a transition sends its event to the queue of its priority; processing starts the approval timeout', async () => {
     const processing = advanced(debit, 'processing')
     await runRelay(record('1', toDebitItem(processing), toDebitItem(debit)))
-    await runRelay(
-      record('2', toDebitItem(advanced(processing, 'completed')), toDebitItem(processing)),
-    )
-    await runRelay(
-      record('3', toDebitItem(advanced(processing, 'failed')), toDebitItem(processing)),
-    )
+    for (const status of ['completed', 'failed'] as const) {
+      const next = advanced(processing, status)
+      await runRelay(record('2', toDebitItem(next), toDebitItem(processing)))
+    }
     expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
       ['timeouts', { reference, phase: 'approval' }],
       ['webhooks-high', { reference, n: 3, attempt: 1 }],
@@ -160,14 +156,8 @@ describe('records of a delivery', () => {
     await runRelay(record('1', previous))
     const abandoned = await written({ ...waiting, status: 'abandoned', nextAttemptAt: null })
     await runRelay(record('2', abandoned, previous))
-    expect(sent()).toEqual([
-      {
-        queue: 'webhooks-high',
-        message: { reference, n: 3, attempt: 5 },
-        delay: 17,
-        group: 'demo',
-      },
-    ])
+    const message = { reference, n: 3, attempt: 5 }
+    expect(sent()).toEqual([{ queue: 'webhooks-high', message, delay: 17, group: 'demo' }])
   })
 
   test('a redelivery is enqueued at once and replaces the attempt that is due', async () => {
@@ -197,10 +187,10 @@ describe('records of a recovery', () => {
   test('each page is enqueued with its delay, and none after the last', async () => {
     await openRecovery(first)
     const opened = await itemOf(first)
-    const second = afterPage(first, { cursor: 'c', taken: 50, isLast: false }, NOON)
+    const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
     await putPage(second)
     const between = await itemOf(second)
-    await putPage(afterPage(second, { cursor: 'd', taken: 3, isLast: true }, NOON))
+    await putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))
     const done = await itemOf(first)
     await runRelay(record('1', opened))
     await runRelay(record('2', between, opened))

@@ -1,17 +1,14 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import { iso } from '../../shared/domain/time.ts'
-import { real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { noWrites } from '../../shared/store/settings.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { read } from '../../shared/store/table.ts'
 import { findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
-import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
 import { at, completedDebits, dayAt, newProvider } from '../settlement/one-provider.ts'
-import { still } from '../support/examples.ts'
+import { still, webhook } from '../support/examples.ts'
+import { storeWebhook } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -20,17 +17,11 @@ useQueues()
 /** The debits are charged on the day before they complete. */
 const CHARGED_ON = dayAt(-1)
 const WEEK_LATER = still({ now: () => at('00:00:00', 7) })
-const webhook = {
-  url: 'https://receiver.example/webhooks',
-  secret: 'whsec_c2VjcmV0',
-  timeoutSeconds: 30,
-  connectionTimeoutSeconds: 10,
-}
 
 test('a repair publishes the events of the debits of one day to feed and webhook', async () => {
   process.env.SEALING_KEY = 'a text for tests'
   const provider = await newProvider()
-  await changeWebhook(provider, () => webhook, noWrites, real)
+  await storeWebhook(provider, webhook)
   const ofDay = await completedDebits(provider, Array(30).fill(10_00), at('09:00:00'))
   const references = ofDay.map(({ facts }) => facts.reference).sort()
 
@@ -60,9 +51,8 @@ test('a repair publishes the events of the debits of one day to feed and webhook
   expect(sent).toEqual([])
   const due = await findDeliveries(feed)
   expect(due).toHaveLength(30 * 3)
-  expect(
-    new Set(due.map(({ status, nextAttemptAt }) => `${status} ${iso(nextAttemptAt)}`)),
-  ).toEqual(new Set([`pending ${WEEK_LATER.now().toISOString()}`]))
+  const states = due.map(({ status, nextAttemptAt }) => `${status} ${iso(nextAttemptAt)}`)
+  expect(new Set(states)).toEqual(new Set([`pending ${WEEK_LATER.now().toISOString()}`]))
 
   // A repeat appends nothing.
   await repaired()
@@ -76,8 +66,5 @@ test('a repair of a day without debits writes nothing', async () => {
     repaired: [],
     isDone: true,
   })
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key: keys.feedPage(provider, 0) }),
-  )
-  expect(Item).toBeUndefined()
+  expect(await read(keys.feedPage(provider, 0))).toBeUndefined()
 })

@@ -21,6 +21,9 @@ process.env.QUEUE_URL_WEBHOOKS_LOW = 'https://sqs.test/webhooks-low'
 const calls = mockClient(sqs)
 beforeEach(() => calls.reset())
 
+/** Lists the inputs of the batches that were sent. */
+const batches = () => calls.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input)
+
 const refuseSecond = { Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }] }
 
 const outgoing = (delaySeconds = 0): Outgoing => ({
@@ -46,10 +49,7 @@ test('a delay above the maximum of SQS throws', async () => {
 test('twenty-five messages for one queue take three calls', async () => {
   calls.on(SendMessageBatchCommand).resolves({})
   expect(await sendAll(Array.from({ length: 25 }, () => outgoing()))).toEqual([])
-  const sizes = calls
-    .commandCalls(SendMessageBatchCommand)
-    .map(({ args }) => args[0].input.Entries?.length)
-  expect(sizes).toEqual([10, 10, 5])
+  expect(batches().map(({ Entries }) => Entries?.length)).toEqual([10, 10, 5])
 })
 
 test('sendAll returns the messages that SQS refused', async () => {
@@ -76,15 +76,12 @@ test('each queue has its own calls, and a refusal by one does not affect the oth
     message: { reference: 'DCS-20261121-ABC123' as Reference, n: 0, attempt: 1 },
     group: 'demo',
   }
-  calls.on(SendMessageBatchCommand).callsFake(({ QueueUrl }) => {
-    return QueueUrl.endsWith('submissions') ? refuseSecond : {}
-  })
+  calls
+    .on(SendMessageBatchCommand)
+    .callsFake(({ QueueUrl }) => (QueueUrl.endsWith('submissions') ? refuseSecond : {}))
   const refused = outgoing(7)
   expect(await sendAll([outgoing(), event, refused, event])).toEqual([refused])
-  const sizes = calls
-    .commandCalls(SendMessageBatchCommand)
-    .map(({ args }) => [args[0].input.QueueUrl, args[0].input.Entries?.length])
-  expect(sizes).toEqual([
+  expect(batches().map(({ QueueUrl, Entries }) => [QueueUrl, Entries?.length])).toEqual([
     ['https://sqs.test/submissions', 2],
     ['https://sqs.test/webhooks-low', 2],
   ])

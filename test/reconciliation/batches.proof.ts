@@ -38,11 +38,11 @@ const load = async (id: BatchId): Promise<Batch> => {
 type Step = { batch: Batch; others: Batch[] }
 
 const write = async (previous: readonly Batch[], { batch, others }: Step): Promise<void> => {
-  const pairs = [batch, ...others].map((after, index) => ({
-    before: previous[index] ?? after,
-    after,
+  const pairs = [batch, ...others].map((next, index) => ({
+    previous: previous[index] ?? next,
+    next,
   }))
-  expect(await replaceBatches(pairs, {}, still())).toBe('written')
+  expect(await replaceBatches(pairs, {}, still())).toEqual({ kind: 'written' })
 }
 
 const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {

@@ -76,7 +76,7 @@ describe('simulate', () => {
 describe('simulate:kills', () => {
   test('crashes at the effects of every shape', async () => {
     const { code, out } = await run('crash-points/main', '--one-in', '150')
-    expect(out).toMatch(/^62 shapes, \d+ effects/)
+    expect(out).toMatch(/^70 shapes, \d+ effects/)
     expect(code).toBe(0)
   })
 
@@ -93,10 +93,8 @@ describe('simulate:kills', () => {
 describe('simulate:planted', () => {
   test('names the invariants that catch each mutant and removes its copies', async () => {
     const TMPDIR = await mkdtemp(join(tmpdir(), 'copies-'))
-    const only = ['signature-in-capitals', 'history-written-over'].flatMap((name) => [
-      '--only',
-      name,
-    ])
+    const names = ['signature-in-capitals', 'history-written-over']
+    const only = names.flatMap((name) => ['--only', name])
     const options = { env: { ...process.env, TMPDIR } }
     const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '200', ...only)
     expect(out).toMatch(/^history-written-over +order +.*\b12\b/m)

@@ -3,22 +3,21 @@ import { type Operation, TABLE } from './random-operation.ts'
 
 /** Generates the store's other writes, and its reads. */
 
-const TableName = TABLE
-const TIMES = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:01.000Z', '2026-11-22T00:00:00.000Z']
-const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
+export const TIMES = [
+  '2026-11-21T10:00:00.000Z',
+  '2026-11-21T10:00:01.000Z',
+  '2026-11-22T00:00:00.000Z',
+]
+export const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
 
-const update = (input: object): Operation => ({
-  command: 'UpdateCommand',
-  input: { TableName, ...input },
+const operation = (command: string, input: object): Operation => ({
+  command,
+  input: { TableName: TABLE, ...input },
 })
-const put = (input: object): Operation => ({
-  command: 'PutCommand',
-  input: { TableName, ...input },
-})
-const query = (input: object): Operation => ({
-  command: 'QueryCommand',
-  input: { TableName, ...input },
-})
+const update = (input: object) => operation('UpdateCommand', input)
+export const put = (input: object) => operation('PutCommand', input)
+export const remove = (input: object) => operation('DeleteCommand', input)
+const query = (input: object) => operation('QueryCommand', input)
 
 const feedKey = (random: Random) => ({ pk: 'FEED#p', sk: `000000000${random.below(4)}` })
 const debitPk = (random: Random): string => `DEBIT#R${random.below(3)}`
@@ -143,14 +142,11 @@ const KINDS: readonly ((random: Random) => Operation)[] = [
   (random) => update(again(random)),
   (random) => query(list(random)),
   (random) => query(due(random)),
-  (random) => ({
-    command: 'DeleteCommand',
-    input: {
-      TableName,
+  (random) =>
+    remove({
       Key: { pk: debitPk(random), sk: random.pick(['DEBIT', 'DELIVERY#00']) },
       ConditionExpression: 'attribute_exists(pk)',
-    },
-  }),
+    }),
   (random) =>
     update({
       Key: { pk: debitPk(random), sk: 'DELIVERY#01' },
@@ -158,23 +154,16 @@ const KINDS: readonly ((random: Random) => Operation)[] = [
       ConditionExpression: 'attribute_exists(pk)',
       ExpressionAttributeValues: { ':at': random.pick(TIMES) },
     }),
-  (random) => ({
-    command: 'GetCommand',
-    input: { TableName, Key: { pk: debitPk(random), sk: 'DEBIT' }, ConsistentRead: true },
-  }),
-  (random) => ({
-    command: 'BatchGetCommand',
-    input: {
-      RequestItems: {
-        [TABLE]: {
-          Keys: random
-            .some(['R0', 'R1', 'R2'], 2)
-            .map((one) => ({ pk: `DEBIT#${one}`, sk: 'DEBIT' })),
-          ConsistentRead: true,
-        },
-      },
-    },
-  }),
+  (random) => {
+    const Key = { pk: debitPk(random), sk: 'DEBIT' }
+    return operation('GetCommand', { Key, ConsistentRead: true })
+  },
+  (random) => {
+    const references = random.some(['R0', 'R1', 'R2'], 2)
+    const Keys = references.map((reference) => ({ pk: `DEBIT#${reference}`, sk: 'DEBIT' }))
+    const input = { RequestItems: { [TABLE]: { Keys, ConsistentRead: true } } }
+    return { command: 'BatchGetCommand', input }
+  },
 ]
 
 export const collectionOperation = (random: Random): Operation => random.pick(KINDS)(random)

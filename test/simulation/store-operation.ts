@@ -1,13 +1,11 @@
 import type { Random } from './random.ts'
 import { type Operation, TABLE } from './random-operation.ts'
-import { collectionOperation } from './store-collection.ts'
+import { collectionOperation, isNew, put, remove, TIMES } from './store-collection.ts'
 
 /** Generates the store's writes (shared/store) about a few debits. */
 
 const TableName = TABLE
 const STATUSES = ['pending', 'processing', 'completed', 'failed']
-const TIMES = ['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:01.000Z', '2026-11-22T00:00:00.000Z']
-const isNew = { ConditionExpression: 'attribute_not_exists(pk)' }
 
 const debitKey = (random: Random) => ({ pk: `DEBIT#R${random.below(3)}`, sk: 'DEBIT' })
 const dayKey = { pk: 'PROVIDER#p', sk: 'DAY#2026-11-21' }
@@ -96,23 +94,26 @@ const move = (random: Random) => {
   }
 }
 
-const failure = (random: Random): Operation => ({
-  command: 'TransactWriteCommand',
-  input: {
-    TransactItems: [
-      { Update: move(random) },
-      {
-        Update: {
-          TableName,
-          Key: dayKey,
-          UpdateExpression: 'ADD amountTotal :back',
-          ConditionExpression: 'amountTotal >= :amount',
-          ExpressionAttributeValues: { ':back': -100, ':amount': 100 },
-        },
-      },
-    ],
-  },
+const moveAlone = (random: Random): Operation => ({
+  command: 'UpdateCommand',
+  input: { ...move(random), ReturnValues: 'ALL_NEW' },
 })
+
+const transaction = (...TransactItems: object[]): Operation => ({
+  command: 'TransactWriteCommand',
+  input: { TransactItems },
+})
+
+const dayReturn = {
+  TableName,
+  Key: dayKey,
+  UpdateExpression: 'ADD amountTotal :back',
+  ConditionExpression: 'amountTotal >= :amount',
+  ExpressionAttributeValues: { ':back': -100, ':amount': 100 },
+}
+
+const failure = (random: Random): Operation =>
+  transaction({ Update: move(random) }, { Update: dayReturn })
 
 const batchKey = (random: Random) => ({ pk: `BATCH#B${random.below(2)}`, sk: 'BATCH' })
 
@@ -127,20 +128,16 @@ const batchItem = (random: Random) => ({
   totals: random.once(2) ? { net: -5, count: 1 } : null,
 })
 
-const putBatch = (random: Random): Operation => ({
-  command: 'PutCommand',
-  input: {
-    TableName,
-    Item: batchItem(random),
-    ...(random.once(2)
-      ? isNew
-      : {
-          ConditionExpression: '#version = :before',
-          ExpressionAttributeNames: { '#version': 'version' },
-          ExpressionAttributeValues: { ':before': random.below(3) },
-        }),
-  },
+const ifVersion = (version: number) => ({
+  ConditionExpression: '#version = :before',
+  ExpressionAttributeNames: { '#version': 'version' },
+  ExpressionAttributeValues: { ':before': version },
 })
+
+const putBatch = (random: Random): Operation => {
+  const condition = random.once(2) ? isNew : ifVersion(random.below(3))
+  return put({ Item: batchItem(random), ...condition })
+}
 
 const mark = (random: Random) => {
   const name = random.pick(['settledIn', 'adjustedIn'])
@@ -175,29 +172,23 @@ const addLine = (random: Random): Operation => {
       ExpressionAttributeValues: { ':not': null },
     },
   }
-  const TransactItems = [
-    stillOpen,
-    { Put: { TableName, Item: line, ...isNew } },
-    { Update: mark(random) },
-  ]
-  return { command: 'TransactWriteCommand', input: { TransactItems } }
+  const putLine = { Put: { TableName, Item: line, ...isNew } }
+  return transaction(stillOpen, putLine, { Update: mark(random) })
 }
 
 const KINDS: readonly ((random: Random) => Operation)[] = [
   opening,
-  (random) => ({ command: 'UpdateCommand', input: { ...move(random), ReturnValues: 'ALL_NEW' } }),
-  (random) => ({ command: 'UpdateCommand', input: { ...move(random), ReturnValues: 'ALL_NEW' } }),
+  moveAlone,
+  moveAlone,
   failure,
   putBatch,
   addLine,
   // Deletes items, or soon every creation would fail.
-  (random) => away(debitKey(random)),
-  (random) => away({ pk: `PROVIDER#p#${random.below(4)}`, sk: 'PARTNER_REFERENCE' }),
-  (random) => away({ pk: `UUID#DEBIT#R${random.below(3)}`, sk: 'UUID' }),
-  (random) => away(random.once(2) ? dayKey : batchKey(random)),
+  (random) => remove({ Key: debitKey(random) }),
+  (random) => remove({ Key: { pk: `PROVIDER#p#${random.below(4)}`, sk: 'PARTNER_REFERENCE' } }),
+  (random) => remove({ Key: { pk: `UUID#DEBIT#R${random.below(3)}`, sk: 'UUID' } }),
+  (random) => remove({ Key: random.once(2) ? dayKey : batchKey(random) }),
   ...Array.from({ length: 6 }, () => collectionOperation),
 ]
-
-const away = (Key: object): Operation => ({ command: 'DeleteCommand', input: { TableName, Key } })
 
 export const storeOperation = (random: Random): Operation => random.pick(KINDS)(random)

@@ -85,19 +85,16 @@ describe('an index', () => {
 })
 
 describe('a client request token', () => {
-  const counting = (by: number) => ({
-    ClientRequestToken: 'token',
-    TransactItems: [
-      {
-        Update: {
-          TableName,
-          Key: { pk: 'p', sk: 'a' },
-          UpdateExpression: 'ADD n :by',
-          ExpressionAttributeValues: { ':by': by },
-        },
-      },
-    ],
-  })
+  const counting = (by: number, condition = {}) => {
+    const Update = {
+      TableName,
+      Key: { pk: 'p', sk: 'a' },
+      UpdateExpression: 'ADD n :by',
+      ExpressionAttributeValues: { ':by': by },
+      ...condition,
+    }
+    return { ClientRequestToken: 'token', TransactItems: [{ Update }] }
+  }
 
   test('makes a repeat succeed without effect for ten minutes', () => {
     const { clock, table, get } = aTable()
@@ -120,11 +117,7 @@ describe('a client request token', () => {
 
   test('stays unused when its transaction is cancelled', () => {
     const { table, put, get } = aTable()
-    const [{ Update }] = counting(1).TransactItems as [{ Update: object }]
-    const input = {
-      ...counting(1),
-      TransactItems: [{ Update: { ...Update, ConditionExpression: 'attribute_exists(pk)' } }],
-    }
+    const input = counting(1, { ConditionExpression: 'attribute_exists(pk)' })
     expect(() => table.run('TransactWriteCommand', input)).toThrow(TransactionCanceledException)
     put('a')
     table.run('TransactWriteCommand', input)
@@ -170,12 +163,10 @@ describe('a stored item', () => {
     expect(get('a')).toStrictEqual({ pk: 'p', sk: 'a', map: { n: 1 }, list: [1] })
   })
 
-  test.each([[new Date(0)], [Number.NaN], [2 ** 60], [new Set(['a'])], [() => 1]])(
-    'cannot contain %s',
-    (value) => {
-      expect(() => aTable().put('a', { value })).toThrow('The table accepts no')
-    },
-  )
+  const others = [new Date(0), Number.NaN, 2 ** 60, new Set(['a']), () => 1]
+  test.each(others)('cannot contain %s', (value) => {
+    expect(() => aTable().put('a', { value })).toThrow('The table accepts no')
+  })
 })
 
 describe('a change', () => {
@@ -185,15 +176,9 @@ describe('a change', () => {
     put('a')
     const Put = (sk: string) => ({ Put: { TableName, Item: { pk: 'p', sk, n: 1 } } })
     table.run('TransactWriteCommand', { TransactItems: [Put('a'), Put('b')] })
+    const first = { sequence: 1, transaction: 1, at: 1_000, before: undefined, by }
     expect(table.changes).toEqual([
-      {
-        sequence: 1,
-        transaction: 1,
-        at: 1_000,
-        before: undefined,
-        after: { pk: 'p', sk: 'a' },
-        by,
-      },
+      { ...first, after: { pk: 'p', sk: 'a' } },
       expect.objectContaining({ sequence: 2, transaction: 2, before: { pk: 'p', sk: 'a' } }),
       expect.objectContaining({ sequence: 3, transaction: 2, before: undefined }),
     ])
@@ -235,14 +220,10 @@ describe('a rejection', () => {
   test('of a transaction names the reason of each write', () => {
     const { table, put } = aTable()
     put('a', { n: 1 })
-    const input = {
-      TableName,
-      Item: { pk: 'p', sk: 'a' },
-      ConditionExpression: 'attribute_not_exists(pk)',
-    }
+    const input = { ...aPut('a'), ConditionExpression: 'attribute_not_exists(pk)' }
     const refusal = caught(() => table.run('PutCommand', input))
     expect(refusal).toBeInstanceOf(ConditionalCheckFailedException)
-    const TransactItems = [{ Put: { TableName, Item: { pk: 'p', sk: 'b' } } }, { Put: input }]
+    const TransactItems = [{ Put: aPut('b') }, { Put: input }]
     const cancelled = caught(() => table.run('TransactWriteCommand', { TransactItems }))
     expect(cancelled).toBeInstanceOf(TransactionCanceledException)
     expect(cancelled).toMatchObject({

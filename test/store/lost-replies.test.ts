@@ -6,14 +6,15 @@ import {
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
-import { NOON, pendingDebit, still } from '../support/examples.ts'
+import { bankMove, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 
 /** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
 
@@ -54,19 +55,8 @@ const claimOf = (debit: Debit, text = 'text') => ({
   Item: { reference: debit.facts.reference, request: sha256(text) },
 })
 
-const complete = (debit: Debit) =>
-  transition(
-    debit,
-    (now) =>
-      advance(now, {
-        to: 'completed',
-        changes: {},
-        at: NOON,
-        by: 'bank:GCB',
-        requestId: 'request-9',
-      }),
-    runtime,
-  )
+const completed = bankMove('completed')
+const complete = (debit: Debit) => transition(debit, completed, runtime)
 
 test('each cancellation reason of a charge maps to one result by its position', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
@@ -78,7 +68,7 @@ test('each cancellation reason of a charge maps to one result by its position', 
     { codes: [NONE, FAILED, NONE, NONE], claim: claimOf(other), is: { sameRequest: true } },
     { codes: [NONE, FAILED, NONE, FAILED], claim: claimOf(other, 'x'), is: { sameRequest: false } },
     // Our own claim: the first try was committed, and its answer lost.
-    { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'opened' } },
+    { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'created' } },
   ]
   for (const { codes, claim, is } of meanings) {
     calls.reset()
@@ -96,7 +86,7 @@ test('a charge that conflicts on the day total is retried with the same token', 
     .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
     .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
     .resolves({})
-  expect(await open(debit)).toMatchObject({ kind: 'opened' })
+  expect(await open(debit)).toMatchObject({ kind: 'created' })
   const tokens = calls
     .commandCalls(TransactWriteCommand)
     .map(({ args }) => args[0].input.ClientRequestToken)
@@ -132,14 +122,14 @@ test('an existing debit is returned before the limit is checked', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, FAILED))
   calls.on(GetCommand).resolves(claimOf(debit))
-  expect(await open(debit)).toMatchObject({ kind: 'opened' })
+  expect(await open(debit)).toMatchObject({ kind: 'created' })
 })
 
 test('after a lost response the table decides the result of a charge', async () => {
   const debit = pendingDebit()
   calls.on(TransactWriteCommand).rejects(lost())
   calls.on(GetCommand).resolves(claimOf(debit))
-  expect(await open(debit)).toEqual({ kind: 'opened', debit })
+  expect(await open(debit)).toEqual({ kind: 'created', debit })
   calls.on(GetCommand).resolves({})
   await expect(open(debit)).rejects.toThrow('socket hang up')
 })
@@ -154,13 +144,7 @@ test('a transition that conflicts with another write is retried', async () => {
 
 test('a transition that was committed before its retry succeeds', async () => {
   const debit = pendingDebit()
-  const after = advance(debit, {
-    to: 'completed',
-    changes: {},
-    at: NOON,
-    by: 'bank:GCB',
-    requestId: 'request-9',
-  }) as Debit
+  const after = granted(completed(debit))
   calls.on(UpdateCommand).rejects(failedCondition())
   calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
   expect(await complete(debit)).toMatchObject({ status: 'completed', version: 2 })
@@ -169,13 +153,7 @@ test('a transition that was committed before its retry succeeds', async () => {
 
 test('a transition whose response is lost succeeds if it was committed', async () => {
   const debit = pendingDebit()
-  const after = advance(debit, {
-    to: 'completed',
-    changes: {},
-    at: NOON,
-    by: 'bank:GCB',
-    requestId: 'request-9',
-  }) as Debit
+  const after = granted(completed(debit))
   calls.on(UpdateCommand).rejects(lost())
   calls.on(GetCommand).resolves({ Item: toDebitItem(after) })
   expect(await complete(debit)).toMatchObject({ status: 'completed' })
@@ -185,13 +163,7 @@ test('a transition whose response is lost succeeds if it was committed', async (
 
 test('a transition that loses a race is decided again: 422/3001', async () => {
   const debit = pendingDebit()
-  const failed = advance(debit, {
-    to: 'failed',
-    changes: {},
-    at: NOON,
-    by: 'job:expire-debit',
-    requestId: 'request-8',
-  }) as Debit
+  const failed = granted(bankMove('failed', { by: 'job:expire-debit' })(debit))
   calls.on(UpdateCommand).rejects(failedCondition())
   calls.on(GetCommand).resolves({ Item: toDebitItem(failed) })
   expect(await complete(debit)).toMatchObject({ code: 3001, http: 422 })

@@ -3,6 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import fc from 'fast-check'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { countRequest, unused } from '../../shared/store/rate-limit.ts'
+import { atOnce } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -24,9 +25,7 @@ test('a window counts down to zero, is then exceeded, and restarts each minute',
 })
 
 test('fifty concurrent requests are all counted', async () => {
-  const rates = await Promise.all(
-    Array.from({ length: 50 }, () => countRequest('charge#b', 20, at)),
-  )
+  const rates = await atOnce(50, () => countRequest('charge#b', 20, at))
   expect(rates.filter(({ exceeded }) => exceeded)).toHaveLength(30)
 })
 

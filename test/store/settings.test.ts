@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { disconnect, type SavedBank, saveBank } from '../../shared/banks/save-bank.ts'
@@ -11,8 +11,9 @@ import { findConnectorSettings } from '../../shared/store/banks/connector-settin
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { put, table, tableName } from '../../shared/store/table.ts'
+import { type Item, put, read, table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
+import { storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Tests concurrent changes of settings and lost responses. */
@@ -31,33 +32,21 @@ beforeEach(() => {
   id = providerId(`provider-${made}`)
 })
 
-const open = () => changeProvider(id, () => ({ ...demoProvider, id }), noWrites, real)
+const change = (next: Parameters<typeof changeProvider>[1]) =>
+  changeProvider(id, next, noWrites, real)
+const open = () => storeProvider({ ...demoProvider, id })
 
-const itemOf = async () =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.provider(id) }))).Item
+const itemOf = () => read<Item>(keys.provider(id))
 
 const renamed = (name: string) => (before: Provider | undefined) =>
   before ? { ...before, name } : taken()
 
-const suspend = (isSuspended: boolean) =>
-  changeProvider(
-    id,
-    (before) => ({
-      ...(before ?? demoProvider),
-      status: isSuspended ? 'suspended' : 'active',
-    }),
-    noWrites,
-    real,
-  )
+const setStatus = (status: Provider['status']) =>
+  change((before) => ({ ...(before ?? demoProvider), status }))
 
 const taken = () => new Refusal(1409)
 const create = (n: number) =>
-  changeProvider(
-    id,
-    (before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }),
-    noWrites,
-    real,
-  )
+  change((before) => (before ? taken() : { ...demoProvider, id, name: `Maker ${n}` }))
 
 /** Watches what is written; `times` that its sender does it, who sees the last answer alone. */
 const watching = async <T>(work: () => Promise<T>, times = 1) => {
@@ -81,7 +70,7 @@ describe('providers', () => {
   test('a change is stored, and an unchanged object writes nothing', async () => {
     await open()
     expect(await findProvider(id)).toEqual({ ...demoProvider, id })
-    const again = () => changeProvider(id, (before) => before ?? taken(), noWrites, real)
+    const again = () => change((before) => before ?? taken())
     expect(await watching(again)).toEqual({ result: { ...demoProvider, id }, writes: 0 })
   })
 
@@ -98,7 +87,7 @@ describe('providers', () => {
       ...before,
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
     })
-    await Promise.all(OPERATORS.map((n) => changeProvider(id, add(n), noWrites, real)))
+    await Promise.all(OPERATORS.map((n) => change(add(n))))
     const { allowedAddresses } = (await findProvider(id)) ?? {}
     expect(allowedAddresses?.toSorted()).toEqual(OPERATORS.map((n) => `10.0.0.${n}/32`))
   })
@@ -118,7 +107,7 @@ describe('providers', () => {
 
   test('a late write is rejected even if the settings are equal again', async () => {
     await open()
-    const [before] = [await itemOf(), await suspend(true), await suspend(false)]
+    const [before] = [await itemOf(), await setStatus('suspended'), await setStatus('active')]
     const after = await itemOf()
     expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
     expect(after?.revision).not.toBe(before?.revision)
@@ -126,7 +115,7 @@ describe('providers', () => {
 
   test('settings without a revision can be changed', async () => {
     await put(keys.provider(id), 'provider', { ...demoProvider, id })
-    await Promise.all([suspend(true), changeProvider(id, renamed('Renamed'), noWrites, real)])
+    await Promise.all([setStatus('suspended'), change(renamed('Renamed'))])
     expect(await findProvider(id)).toMatchObject({ name: 'Renamed', status: 'suspended' })
   })
 })
@@ -142,8 +131,9 @@ describe('banks with a connector', () => {
     connector: 'http',
   })
   const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
-  const connect = (n: number) =>
-    saveBank({ identifier: bank, change: connected, options: url(n) }, real)
+  const save = (change: (before: Bank | undefined) => Bank | Refusal, options = {}) =>
+    saveBank({ identifier: bank, change, options }, real)
+  const connect = (n: number) => save(connected, url(n))
   const standing = async () => {
     const [{ connector, status } = {}, settings] = await Promise.all([
       findBank(bank),
@@ -161,9 +151,7 @@ describe('banks with a connector', () => {
 
   test('one of several operators creates the bank and gets its secret', async () => {
     const first = (before: Bank | undefined) => (before ? taken() : connected(before))
-    const outcomes = await Promise.all(
-      OPERATORS.map((n) => saveBank({ identifier: bank, change: first, options: url(n) }, real)),
-    )
+    const outcomes = await Promise.all(OPERATORS.map((n) => save(first, url(n))))
     const [winner, ...more] = outcomes.filter((one) => !(one instanceof Refusal))
     expect(more).toEqual([])
     const { url: settled, newSecret: secret } = winner as SavedBank
@@ -190,10 +178,7 @@ describe('banks with a connector', () => {
     await connect(1)
     const disabled = (before: Bank | undefined) =>
       before ? ({ ...before, status: 'inactive' } as const) : taken()
-    await Promise.all([
-      saveBank({ identifier: bank, change: disabled, options: {} }, real),
-      connect(2),
-    ])
+    await Promise.all([save(disabled), connect(2)])
     expect(await standing()).toMatchObject({
       connector: 'http',
       status: 'inactive',

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -10,7 +8,7 @@ import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { type Item, read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import {
@@ -22,7 +20,7 @@ import {
   unsettledPages,
   type WorkItem,
 } from '../../shared/store/work-index.ts'
-import { NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -31,8 +29,6 @@ beforeAll(useFreshTable)
 /** Lists the unsettled debits in pages of two. */
 const waiting = async (provider: ProviderId, span: { from: Date; before: Date }) =>
   (await Array.fromAsync(unsettledPages(provider, { ...span, pageSize: 2 }))).flat()
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 /** The due time of an item that was expected at noon. */
 const DUE = inSeconds(SWEEP_GRACE_SECONDS)
@@ -44,18 +40,11 @@ const open = async (facts: Partial<Debit['facts']> = {}, at = NOON): Promise<Deb
 }
 
 const move = async (debit: Debit, to: Status, at: Date): Promise<Debit> =>
-  granted(
-    await transition(
-      debit,
-      (now) => advance(now, { to, changes: {}, at, by: 'bank:GCB', requestId: randomUUID() }),
-      still(),
-    ),
-  )
+  granted(await transition(debit, bankMove(to, { at }), still()))
 
 const workOf = async ({ facts }: Debit): Promise<unknown> => {
-  const Key = keys.debit(facts.reference)
-  const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key }))
-  return Item && { work: Item.work, due: Item.due }
+  const item = await read<Item>(keys.debit(facts.reference))
+  return item && { work: item.work, due: item.due }
 }
 
 const dueNow = async (now: Date): Promise<WorkItem[]> =>
@@ -67,47 +56,38 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
-describe('due time after each transition', () => {
-  const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-    [[], 'WATCH', SWEEP_GRACE_SECONDS],
-    // Most debits end before their first due time.
-    [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
-    [['processing', 'completed'], 'SETTLE', 20],
-    [['completed'], 'SETTLE', 10],
-    [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
-    [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
-    [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
-  ]
+const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
+  [[], 'WATCH', SWEEP_GRACE_SECONDS],
+  // Most debits end before their first due time.
+  [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
+  [['processing', 'completed'], 'SETTLE', 20],
+  [['completed'], 'SETTLE', 10],
+  [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
+  [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
+  [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
+]
 
-  test.each(steps)('%j: %s after %i seconds', async (path, work, due) => {
+test.each(steps)(
+  'after the transitions %j a debit is due for %s in %i seconds',
+  async (path, work, due) => {
     let debit = await open({ provider: providerId('moves') })
     for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
     expect(await workOf(debit)).toEqual({
       work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
       due: inSeconds(due).toISOString(),
     })
-  })
-})
+  },
+)
 
 describe('due items', () => {
   test('every kind of item is listed from its due time on', async () => {
     const debit = await open()
     const { reference, provider } = debit.facts
     const event = { reference, n: 1, type: 'pending' as const, provider, at: NOON }
-    const made = {
-      id: 'dlv_1_1',
-      at: NOON,
-      milliseconds: 0,
-      address: null,
-      sentAs: 'transaction.pending',
-    }
-    const failed = recordAttempt(
-      newDelivery(event, {}),
-      { kind: 'unreached', cause: 'dns' },
-      made,
-      0,
-    )
-    await replaceDelivery(undefined, failed)
+    const sent = { address: null, sentAs: 'transaction.pending' }
+    const made = { id: 'dlv_1_1', at: NOON, milliseconds: 0, ...sent }
+    const outcome = { kind: 'unreached', cause: 'dns' } as const
+    await replaceDelivery(undefined, recordAttempt(newDelivery(event, {}), outcome, made, 0))
     await openRecovery(automaticRecovery({ provider, id: `r-${reference}`, now: NOON }))
     const ours = async (now: Date) => {
       const due = (await dueNow(now)).map(({ about }) => about)
@@ -183,18 +163,16 @@ describe('rescheduling', () => {
     expect(await reschedule(look, undefined)).toBe(false)
   })
 
-  test.each(['completed', 'failed'] as const)(
-    'a debit that has %s is not rescheduled',
-    async (to) => {
-      const debit = await open()
-      const look = (await lookAt(debit)) as WorkItem
-      await move(debit, to, inSeconds(130))
-      const work = await workOf(debit)
-      expect(await reschedule(look, undefined)).toBe(false)
-      expect(await reschedule(look, inSeconds(600))).toBe(false)
-      expect(await workOf(debit)).toEqual(work)
-    },
-  )
+  const closed = ['completed', 'failed'] as const
+  test.each(closed)('a debit that has %s is not rescheduled', async (to) => {
+    const debit = await open()
+    const look = (await lookAt(debit)) as WorkItem
+    await move(debit, to, inSeconds(130))
+    const work = await workOf(debit)
+    expect(await reschedule(look, undefined)).toBe(false)
+    expect(await reschedule(look, inSeconds(600))).toBe(false)
+    expect(await workOf(debit)).toEqual(work)
+  })
 })
 
 describe('unsettled debits', () => {

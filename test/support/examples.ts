@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { Bank } from '../../shared/domain/banks/bank.ts'
-import { type Debit, openDebit } from '../../shared/domain/debits/debit.ts'
+import {
+  advance,
+  type Debit,
+  openDebit,
+  type Transition,
+} from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { newReference, type Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
+import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
 export const NOON = new Date('2026-11-21T12:00:00.000Z')
@@ -28,6 +35,13 @@ export const gcb = v.parse(Bank, {
   connector: 'sandbox',
   connectorType: 'both',
 })
+
+export const webhook: Webhook = {
+  url: 'https://provider.test/webhooks',
+  secret: 'whsec_c2VjcmV0',
+  timeoutSeconds: 30,
+  connectionTimeoutSeconds: 10,
+}
 
 /** Returns a pending debit with a new reference, uuid and partner reference. */
 export const pendingDebit = (facts: Partial<Debit['facts']> = {}, at = NOON): Debit =>
@@ -56,3 +70,15 @@ export const still = (overrides: Partial<Runtime> = {}): Runtime => ({
   pause: async () => undefined,
   ...overrides,
 })
+
+export const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+
+/** Repeats concurrent work a number of times. */
+export const atOnce = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)))
+
+/** Returns a transition by the bank, with a request id of its own. */
+export const bankMove = (to: Status, transition: Partial<Transition> = {}) => {
+  const cause = { at: NOON, by: 'bank:GCB', requestId: randomUUID() }
+  return (debit: Debit) => advance(debit, { ...cause, to, changes: {}, ...transition })
+}

@@ -17,6 +17,11 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const read = (text: string) => readStatement(bytes(text))
 const HEADER = 'uuid,bank_reference,amount,currency,completed_at'
 const AT = '2026-11-21T10:01:00.000Z'
+const OTHER_ORDER = 'completed_at,currency,amount,bank_reference,uuid'
+const ANY_CASE = ' UUID , Bank_Reference,AMOUNT ,Currency, Completed_At'
+const QUOTED = '"uuid","bank_reference",amount,currency,completed_at'
+/** Returns a statement with one row. */
+const withRow = (fields: string) => `${HEADER}\n${fields}\n`
 const row = (given: Partial<StatementRow> = {}): StatementRow => ({
   line: 2,
   uuid: UUID as StatementRow['uuid'],
@@ -30,20 +35,11 @@ const row = (given: Partial<StatementRow> = {}): StatementRow => ({
 describe('statements', () => {
   test.each([
     ['with its columns in this order', `${HEADER}\n${UUID},B-1,100.00,GHS,${AT}\n`],
-    [
-      'in another order',
-      `completed_at,currency,amount,bank_reference,uuid\n${AT},GHS,100.00,B-1,${UUID}`,
-    ],
+    ['in another order', `${OTHER_ORDER}\n${AT},GHS,100.00,B-1,${UUID}`],
     ['with further columns', `${HEADER},branch\n${UUID},B-1,100.00,GHS,${AT},Osu\n`],
-    [
-      'with names in any case and with blanks',
-      ` UUID , Bank_Reference,AMOUNT ,Currency, Completed_At\n${UUID} , B-1,100.00,ghs,${AT}\n`,
-    ],
+    ['with names in any case and with blanks', `${ANY_CASE}\n${UUID} , B-1,100.00,ghs,${AT}\n`],
     ['with a byte order mark and CRLF', `\uFEFF${HEADER}\r\n${UUID},B-1,100.00,GHS,${AT}\r\n`],
-    [
-      'with quoted fields',
-      `"uuid","bank_reference",amount,currency,completed_at\n"${UUID}","B-1","100.00","GHS","${AT}"\n`,
-    ],
+    ['with quoted fields', `${QUOTED}\n"${UUID}","B-1","100.00","GHS","${AT}"\n`],
     ['with empty lines at its end', `${HEADER}\n${UUID},B-1,100.00,GHS,${AT}\n\n\n`],
     ['with an upper-case uuid', `${HEADER}\n${UUID.toUpperCase()},B-1,100.00,GHS,${AT}\n`],
   ])('a statement is parsed %s', (_, text) => {
@@ -83,41 +79,23 @@ describe('statements', () => {
     ],
     ['has a column twice', `${HEADER},Amount\n`, 'line 1: column amount is repeated'],
     ['has an open quote', `${HEADER}\n"${UUID},B-1\n`, /line \d: unclosed quotes/],
-    ['has a short row', `${HEADER}\n${UUID},B-1,100.00\n`, 'line 2: 3 fields, but 5 columns'],
-    [
-      'has a bad amount',
-      `${HEADER}\n${UUID},B-1,100,GHS,${AT}\n`,
-      'line 2: amount must be like 100.00',
-    ],
-    [
-      'has an amount below zero',
-      `${HEADER}\n${UUID},B-1,-1.00,GHS,${AT}\n`,
-      'line 2: amount must be like 100.00',
-    ],
-    [
-      'has a bad time',
-      `${HEADER}\n${UUID},B-1,1.00,GHS,21.11.2026\n`,
-      'line 2: completed_at must be like',
-    ],
-    [
-      'has a day that no calendar has',
-      `${HEADER}\n${UUID},B-1,1.00,GHS,2026-02-30\n`,
-      'line 2: completed_at must be a time of the calendar',
-    ],
-    [
-      'has a bad currency',
-      `${HEADER}\n${UUID},B-1,1.00,cedi,${AT}\n`,
-      'line 2: currency must be like GHS',
-    ],
-    ['has a bad uuid', `${HEADER}\n12,B-1,1.00,GHS,${AT}\n`, 'line 2: uuid is malformed'],
-    [
-      'has a row that names nothing',
-      `${HEADER}\n,,1.00,GHS,${AT}\n`,
-      'line 2: a uuid or a bank_reference is required',
-    ],
+    ['has a short row', withRow(`${UUID},B-1,100.00`), 'line 2: 3 fields, but 5 columns'],
   ])('a statement that %s is refused with the line', (_, text, message) => {
     expect(() => read(text)).toThrow(MalformedStatement)
     expect(() => read(text)).toThrow(message)
+  })
+
+  test.each([
+    [`${UUID},B-1,100,GHS,${AT}`, 'amount must be like 100.00'],
+    [`${UUID},B-1,-1.00,GHS,${AT}`, 'amount must be like 100.00'],
+    [`${UUID},B-1,1.00,GHS,21.11.2026`, 'completed_at must be like'],
+    [`${UUID},B-1,1.00,GHS,2026-02-30`, 'completed_at must be a time of the calendar'],
+    [`${UUID},B-1,1.00,cedi,${AT}`, 'currency must be like GHS'],
+    [`12,B-1,1.00,GHS,${AT}`, 'uuid is malformed'],
+    [`,,1.00,GHS,${AT}`, 'a uuid or a bank_reference is required'],
+  ])('a statement with the row %s is refused: %s', (fields, message) => {
+    expect(() => read(withRow(fields))).toThrow(MalformedStatement)
+    expect(() => read(withRow(fields))).toThrow(`line 2: ${message}`)
   })
 
   test('the error of a malformed statement lists lines and no content', () => {
@@ -148,17 +126,17 @@ const compared = (rows: StatementRow[], debits: StatementDebit[]) =>
   compareStatement(date, rows, debits)
 
 describe('rows', () => {
+  const NEXT_DAY = '2026-11-22T00:00:01.000Z'
+  const DIFFERENT = 'the amount is 90.00 here; the currency is GHS here'
+
   test.each([
     ['by its uuid', row({ bank_reference: null })],
     ['by its bank reference', row({ uuid: null })],
     ['by both', row()],
   ])('a row matches a completed debit %s', (_, one) => {
+    const examples = [{ line: 2, reference: 'DCS-20261121-ABC123' }]
     expect(compared([one], [debit()])).toMatchObject({
-      matched: {
-        count: 1,
-        sum: '100.00',
-        examples: [{ line: 2, reference: 'DCS-20261121-ABC123' }],
-      },
+      matched: { count: 1, sum: '100.00', examples },
       missing_here: NONE,
       missing_at_bank: NONE,
       differs: NONE,
@@ -170,17 +148,9 @@ describe('rows', () => {
     ['the currency is GHS here', debit(), row({ currency: 'USD' })],
     ['the debit is failed here', debit({ status: 'failed', completed_at: null }), row()],
     ['the debit is processing here', debit({ status: 'processing', completed_at: null }), row()],
-    [
-      'the debit was completed here at 2026-11-22T00:00:01.000Z',
-      debit({ completed_at: '2026-11-22T00:00:01.000Z' }),
-      row(),
-    ],
+    [`the debit was completed here at ${NEXT_DAY}`, debit({ completed_at: NEXT_DAY }), row()],
     ['the bank_reference is B-2 here', debit({ bank_reference: 'B-2' }), row()],
-    [
-      'the amount is 90.00 here; the currency is GHS here',
-      debit({ amount: '90.00' }),
-      row({ currency: 'USD' }),
-    ],
+    [DIFFERENT, debit({ amount: '90.00' }), row({ currency: 'USD' })],
   ])('a row differs: %s', (reason, one, other) => {
     expect(compared([other], [one])).toMatchObject({
       matched: NONE,
@@ -214,17 +184,12 @@ describe('rows', () => {
   })
 
   test('a shared bank reference matches the debit with the same amount', () => {
-    const debits = [
-      debit(),
-      debit({ uuid: OTHER, amount: '5.00', reference: 'DCS-20261121-XYZ789' }),
-    ]
+    const reference = 'DCS-20261121-XYZ789'
+    const debits = [debit(), debit({ uuid: OTHER, amount: '5.00', reference })]
     const rows = [row({ uuid: null, amount: 5_00 as never }), row({ uuid: null, line: 3 })]
+    const examples = [{ reference }, { reference: 'DCS-20261121-ABC123' }]
     expect(compared(rows, debits)).toMatchObject({
-      matched: {
-        count: 2,
-        sum: '105.00',
-        examples: [{ reference: 'DCS-20261121-XYZ789' }, { reference: 'DCS-20261121-ABC123' }],
-      },
+      matched: { count: 2, sum: '105.00', examples },
       missing_at_bank: NONE,
     })
   })
@@ -232,11 +197,8 @@ describe('rows', () => {
 
 describe('debits', () => {
   test('a completed debit without a row is missing at the bank', () => {
-    expect(compared([], [debit()]).missing_at_bank).toEqual({
-      count: 1,
-      sum: '100.00',
-      examples: [debit()],
-    })
+    const { missing_at_bank: missing } = compared([], [debit()])
+    expect(missing).toEqual({ count: 1, sum: '100.00', examples: [debit()] })
   })
 
   test('a debit that failed or completed on another day needs no row', () => {
@@ -253,9 +215,6 @@ test('each group counts and sums all rows and has at most a hundred examples', (
     row({ uuid: null, bank_reference: `B-${n}`, amount: 99_999_999_99 as never, line: n + 2 }),
   )
   const { missing_here: missing } = compared(rows, [])
-  expect([missing.count, missing.sum, missing.examples.length]).toEqual([
-    250,
-    '24999999997.50',
-    100,
-  ])
+  expect(missing).toMatchObject({ count: 250, sum: '24999999997.50' })
+  expect(missing.examples).toHaveLength(100)
 })

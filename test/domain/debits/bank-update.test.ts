@@ -45,7 +45,7 @@ const wrongValues = rowsOf(`
 `)
 
 describe('wrong values are 422/1007 with the field', () => {
-  test.each(wrongValues)('%s of %s %s', (field, value, message) => {
+  test.each(wrongValues)('the %s %s is refused: %s', (field, value, message) => {
     expectRefused({ ...failure, [field]: JSON.parse(value) }, { [field]: [message] })
   })
 
@@ -71,13 +71,7 @@ const cause = { at: at('10:03:00.000'), by: 'bank:GCB', requestId: 'req-9' }
 const apply = (debit: Debit, report: object) =>
   applyBankUpdate(debit, v.parse(BankUpdate, report), cause)
 
-const examples: Record<Status, Debit> = {
-  pending: opened,
-  processing,
-  completed,
-  failed,
-  reversed,
-}
+const examples = { pending: opened, processing, completed, failed, reversed }
 
 const verdictOf = (from: Status, report: object): string => {
   const debit = examples[from]

@@ -15,43 +15,23 @@ const account: SettlementAccount = {
 const earlier = '2026-11-01T08:00:00.000Z'
 const tomorrow = '2026-11-22T12:00:00.000Z'
 
+const current = { settlementAccount: account }
+const held = { ...current, payoutsHeldUntil: earlier }
+const number = { ...account, accountNumber: '1041001002' }
+const name = { ...account, accountName: 'Acme Limited' }
+
 type Before = Parameters<typeof payoutsHeldUntil>[0]
 
 const rows: [string, Before, SettlementAccount | undefined, string | undefined][] = [
   ['the first account is not held', {}, account, undefined],
   ['no account stays without a hold', {}, undefined, undefined],
-  ['the same account is not held', { settlementAccount: account }, { ...account }, undefined],
-  [
-    'the same account keeps an earlier hold',
-    { settlementAccount: account, payoutsHeldUntil: earlier },
-    account,
-    earlier,
-  ],
-  [
-    'another number is held for a day',
-    { settlementAccount: account },
-    { ...account, accountNumber: '1041001002' },
-    tomorrow,
-  ],
-  [
-    'another name is held for a day',
-    { settlementAccount: account },
-    { ...account, accountName: 'Acme Limited' },
-    tomorrow,
-  ],
-  [
-    'each change is held from its own time',
-    { settlementAccount: account, payoutsHeldUntil: earlier },
-    { ...account, accountName: 'Acme Limited' },
-    tomorrow,
-  ],
-  ['a removed account leaves a hold', { settlementAccount: account }, undefined, tomorrow],
-  [
-    'an account that follows a removed one is held',
-    { payoutsHeldUntil: earlier },
-    account,
-    tomorrow,
-  ],
+  ['the same account is not held', current, { ...account }, undefined],
+  ['the same account keeps an earlier hold', held, account, earlier],
+  ['another number is held for a day', current, number, tomorrow],
+  ['another name is held for a day', current, name, tomorrow],
+  ['each change is held from its own time', held, name, tomorrow],
+  ['a removed account leaves a hold', current, undefined, tomorrow],
+  ['an account after a removal is held', { payoutsHeldUntil: earlier }, account, tomorrow],
 ]
 
 test.each(rows)('%s', (_, before, after, until) => {

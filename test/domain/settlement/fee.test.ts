@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { defined } from '../../../shared/domain/defined.ts'
 import { AMOUNT_MAX, AMOUNT_MIN, pesewas } from '../../../shared/domain/money.ts'
 import { split } from '../../../shared/domain/settlement/fee.ts'
 import { FeeSchedule } from '../../../shared/domain/settlement/fee-schedule.ts'
@@ -30,11 +31,7 @@ const aSchedule = fc
   .map(({ one, other, ...rest }) => {
     const [minimum, maximum] =
       one !== undefined && other !== undefined && one > other ? [other, one] : [one, other]
-    return schedule({
-      ...rest,
-      ...(minimum === undefined ? {} : { minimum }),
-      ...(maximum === undefined ? {} : { maximum }),
-    })
+    return schedule(defined({ ...rest, minimum, maximum }))
   })
 
 describe('the share of an amount', () => {

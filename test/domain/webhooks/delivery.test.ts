@@ -42,7 +42,7 @@ const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
 /** A quarter of a second, that began at noon. */
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: noon,
   milliseconds: 250,
@@ -61,7 +61,7 @@ const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
 const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
 
 const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
-  recordAttempt(delivery, outcome, made, 0)
+  recordAttempt(delivery, outcome, timing, 0)
 
 const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
 const RETRIABLE = [408, 429, 500, 502, 503, 504]
@@ -93,16 +93,13 @@ describe('classes of outcomes', () => {
     address          abandoned  address   4001
   `)
 
-  test.each(causes)(
-    'a receiver that is unreachable by %s leaves the delivery %s: class %s, code %s',
-    (...row) => {
-      const [cause = '', status, group, code] = row
-      const after = attempt(fresh, unreached(cause))
-      expect(after).toMatchObject({ status, reason: Number(code) })
-      expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
-      expect(errorClasses[cause as FailureCause]).toBe(group)
-    },
-  )
+  test.each(causes)('the cause %s leaves a delivery %s: class %s, code %s', (...row) => {
+    const [cause = '', status, group, code] = row
+    const after = attempt(fresh, unreached(cause))
+    expect(after).toMatchObject({ status, reason: Number(code) })
+    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
+    expect(errorClasses[cause as FailureCause]).toBe(group)
+  })
 
   test('the table has every cause without a response', () => {
     const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
@@ -126,37 +123,19 @@ describe('records', () => {
     })
   })
 
-  const last = { number: 1, ...made, responseCode: 204, responseBody: 'thanks', cause: null }
+  const last = { number: 1, ...timing, responseBody: 'thanks' }
+  const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
 
-  test('a 2xx delivers the event at the time of the response', () => {
-    expect(attempt(fresh, answered(204))).toEqual({
+  test.each([
+    ['delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
+    ['fails the attempt and schedules the next one', 503, 'status', due],
+    ['abandons the delivery', 410, 'status', { status: 'abandoned', failedAt: end, reason: 4001 }],
+  ])('a response %s at its time: %i', (_what, responseCode, cause, changes) => {
+    expect(attempt(fresh, answered(responseCode))).toEqual({
       ...fresh,
-      status: 'delivered',
+      ...changes,
       attemptCount: 1,
-      last,
-      deliveredAt: end,
-    })
-  })
-
-  test('a retriable response fails the attempt and schedules the next one', () => {
-    expect(attempt(fresh, answered(503))).toEqual({
-      ...fresh,
-      status: 'failed',
-      attemptCount: 1,
-      last: { ...last, responseCode: 503, cause: 'status' },
-      nextAttemptAt: at('12:00:02.250'),
-      reason: 4001,
-    })
-  })
-
-  test('a client error abandons the delivery immediately', () => {
-    expect(attempt(fresh, answered(410))).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      attemptCount: 1,
-      last: { ...last, responseCode: 410, cause: 'status' },
-      failedAt: end,
-      reason: 4001,
+      last: { ...last, responseCode, cause },
     })
   })
 
@@ -220,28 +199,21 @@ const abandoned = attempt(fresh, answered(410))
 describe('deliveries without an attempt', () => {
   // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
   test.each([4403, 4404, 4001] as FailureReason[])('a delivery is abandoned for %i', (reason) => {
-    expect(abandon(fresh, reason, later)).toEqual({
-      ...fresh,
-      status: 'abandoned',
-      failedAt: later,
-      reason,
-    })
-    expect(abandon(failed, reason, later)).toEqual({
-      ...failed,
-      status: 'abandoned',
-      nextAttemptAt: null,
-      failedAt: later,
-      reason,
-    })
+    for (const delivery of [fresh, failed]) {
+      expect(abandon(delivery, reason, later)).toEqual({
+        ...delivery,
+        status: 'abandoned',
+        nextAttemptAt: null,
+        failedAt: later,
+        reason,
+      })
+    }
   })
 
   test('an event that was received once stays delivered', () => {
     const asked = redeliver(delivered, later)
-    expect(abandon(asked, 4404, later)).toMatchObject({
-      status: 'delivered',
-      deliveredAt: end,
-      failedAt: null,
-    })
+    const stays = { status: 'delivered', deliveredAt: end, failedAt: null }
+    expect(abandon(asked, 4404, later)).toMatchObject(stays)
   })
 })
 
@@ -296,8 +268,8 @@ describe('attempts that end after a concurrent change', () => {
   const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
     appendAttempt(delivery, {
       outcome,
-      made: { ...made, id: 'dlv_1_b' },
-      draw: 0,
+      timing: { ...timing, id: 'dlv_1_b' },
+      random: 0,
       isRequested,
     })
   const last = { id: 'dlv_1_b', number: 2 }
@@ -321,18 +293,13 @@ describe('attempts that end after a concurrent change', () => {
 
   test('a late failure leaves a delivered record delivered and an abandoned one abandoned', () => {
     for (const outcome of [answered(503), answered(410), unreached('dns')]) {
-      expect(append(delivered, outcome)).toMatchObject({
-        status: 'delivered',
-        deliveredAt: end,
-        attemptCount: 2,
-        nextAttemptAt: null,
-        failedAt: null,
-      })
+      const late = { attemptCount: 2, last, nextAttemptAt: null }
+      const stays = { ...late, status: 'delivered', deliveredAt: end, failedAt: null }
+      expect(append(delivered, outcome)).toMatchObject(stays)
       expect(append(abandoned, outcome)).toMatchObject({
+        ...late,
         status: 'abandoned',
         failedAt: end,
-        nextAttemptAt: null,
-        last,
       })
     }
   })
@@ -383,9 +350,9 @@ test('a second request within a minute, before an attempt, has no effect', () =>
 })
 
 test('a ping has the number one', () => {
-  expect(pingAttempt(answered(302), made)).toEqual({
+  expect(pingAttempt(answered(302), timing)).toEqual({
     number: 1,
-    ...made,
+    ...timing,
     responseCode: 302,
     responseBody: 'thanks',
     cause: 'redirect',
@@ -414,12 +381,9 @@ describe('total attempts', () => {
     reversed    6
   `)
 
-  test.each(classes)(
-    'the total is the first attempt and the retries of the event: %s %s',
-    (name, total) => {
-      expect(attemptsMax(name as EventName, {})).toBe(Number(total))
-    },
-  )
+  test.each(classes)('the event %s has %s attempts, with the first', (name, total) => {
+    expect(attemptsMax(name as EventName, {})).toBe(Number(total))
+  })
 
   test.each(classes)("the provider's setting replaces the total: %s", (name) => {
     expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
@@ -427,7 +391,7 @@ describe('total attempts', () => {
 })
 
 describe('the delay before the next attempt', () => {
-  const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+  const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const attempts = fc.integer({ min: 1, max: 10 })
 
   test('the delays are the published ones: 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
@@ -437,8 +401,8 @@ describe('the delay before the next attempt', () => {
 
   test('the delay is 2^k plus up to ten percent in whole seconds, at most 300', () => {
     fc.assert(
-      fc.property(attempts, draws, (k, draw) => {
-        const delay = delaySeconds(k, draw)
+      fc.property(attempts, randoms, (k, random) => {
+        const delay = delaySeconds(k, random)
         expect(Number.isInteger(delay)).toBe(true)
         expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
         expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
@@ -454,16 +418,12 @@ describe('the delay before the next attempt', () => {
   })
 
   test('Retry-After applies between the schedule and 300 seconds', () => {
+    const retryAfter = fc.integer({ min: 0, max: 1_000_000_000 })
     fc.assert(
-      fc.property(
-        attempts,
-        draws,
-        fc.integer({ min: 0, max: 1_000_000_000 }),
-        (k, draw, wanted) => {
-          const delay = delaySeconds(k, draw, wanted)
-          expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), wanted), 300))
-        },
-      ),
+      fc.property(attempts, randoms, retryAfter, (k, random, seconds) => {
+        const delay = delaySeconds(k, random, seconds)
+        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
+      }),
     )
   })
 

@@ -26,108 +26,82 @@ import {
 /** The text of a JSON body without the line ends and indents it is shown with here. */
 const minified = (shown: string): string => shown.trim().replaceAll(/\n\s*/g, '')
 
+const ON = '2025-01-02T'
+
+/** The members that change, as JSON, after each transition. */
+const pendingState = {
+  fee: 'null',
+  method: 'null',
+  bank: 'null',
+  error: 'null',
+  processed: 'null',
+  completed: 'null',
+  name: 'null',
+  account: 'null',
+  metadata: '{"order":1001,"branch":"Kumasi"}',
+}
+const processingState = {
+  ...pendingState,
+  bank: '"GCB-77"',
+  processed: `"${ON}10:00:01.500Z"`,
+  name: '"Ama Mensah"',
+  account: '"1234567890"',
+}
+const failedState = { ...processingState, error: '"Insufficient funds"' }
+const completedState = {
+  ...processingState,
+  fee: '1.50',
+  method: '"mobile_app"',
+  bank: '"GCB-78"',
+  completed: `"${ON}10:01:00.000Z"`,
+  metadata: '{"order":1001,"branch":"Accra"}',
+}
+const reversedState = {
+  ...completedState,
+  metadata: '{"order":1001,"branch":"Accra","reversal_reason":"Dispute"}',
+}
+
+/** The published body of an event; `from` is the previous status as JSON. */
+const bodyOf = (
+  status: string,
+  [n, time, from]: [n: number, time: string, from: string],
+  state: typeof pendingState,
+  more = '',
+) =>
+  minified(`
+    {"event":"transaction.${status}","event_id":"evt_198805530746980${n}",
+    "timestamp":"${ON}${time}Z","api_version":"v1","sequence":${n},
+    "data":{"transaction":{"id":"dt_19880553074698",
+    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
+    "partner_reference":"order-1001",
+    "status":"${status}","amount":100.00,"currency":"GHS","fee":${state.fee},
+    "narration":"Rent for January",
+    "approval_method":${state.method},"bank_reference":${state.bank},
+    "error_message":${state.error},
+    "created_at":"2025-01-02T10:00:00.000Z","processed_at":${state.processed},
+    "completed_at":${state.completed},"bank":{"name":"GCB Bank","identifier":"GCB",
+    "country_code":"GH"},
+    "customer":{"name":${state.name},"phone_number":"+233241234567",
+    "account_number":${state.account}}},
+    "previous_status":${from},
+    "metadata":${state.metadata}${minified(more)}}}
+  `)
+
+const errorDetails = ',"error_details":{"message":"Insufficient funds","code":"insufficient_funds"}'
+const refund = `
+  ,"refund":{"uuid":"4d3c4281-94e9-44f3-9a08-f58f8bbaba3e","status":"pending","amount":100.00,
+  "currency":"GHS","reason":"Dispute","bank_reference":null,"error_message":null,
+  "created_at":"2025-01-02T11:00:00.000Z","processed_at":null,"completed_at":null,
+  "failed_at":null}
+`
+
 const bodies = {
-  created: minified(`
-    {"event":"transaction.created","event_id":"evt_1988055307469800",
-    "timestamp":"2025-01-02T10:00:00.000Z","api_version":"v1","sequence":0,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"created","amount":100.00,"currency":"GHS","fee":null,
-    "narration":"Rent for January",
-    "approval_method":null,"bank_reference":null,"error_message":null,
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":null,"completed_at":null,"bank":{
-    "name":"GCB Bank","identifier":"GCB","country_code":"GH"},
-    "customer":{"name":null,"phone_number":"+233241234567","account_number":null}},
-    "previous_status":null,
-    "metadata":{"order":1001,"branch":"Kumasi"}}}
-  `),
-  pending: minified(`
-    {"event":"transaction.pending","event_id":"evt_1988055307469801",
-    "timestamp":"2025-01-02T10:00:00.000Z","api_version":"v1","sequence":1,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"pending","amount":100.00,"currency":"GHS","fee":null,
-    "narration":"Rent for January",
-    "approval_method":null,"bank_reference":null,"error_message":null,
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":null,"completed_at":null,"bank":{
-    "name":"GCB Bank","identifier":"GCB","country_code":"GH"},
-    "customer":{"name":null,"phone_number":"+233241234567","account_number":null}},
-    "previous_status":"created",
-    "metadata":{"order":1001,"branch":"Kumasi"}}}
-  `),
-  processing: minified(`
-    {"event":"transaction.processing","event_id":"evt_1988055307469802",
-    "timestamp":"2025-01-02T10:00:01.500Z","api_version":"v1","sequence":2,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"processing","amount":100.00,"currency":"GHS","fee":null,
-    "narration":"Rent for January",
-    "approval_method":null,"bank_reference":"GCB-77","error_message":null,
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":"2025-01-02T10:00:01.500Z",
-    "completed_at":null,"bank":{"name":"GCB Bank","identifier":"GCB","country_code":"GH"},
-    "customer":{"name":"Ama Mensah","phone_number":"+233241234567",
-    "account_number":"1234567890"}},
-    "previous_status":"pending",
-    "metadata":{"order":1001,"branch":"Kumasi"}}}
-  `),
-  completed: minified(`
-    {"event":"transaction.completed","event_id":"evt_1988055307469803",
-    "timestamp":"2025-01-02T10:01:00.000Z","api_version":"v1","sequence":3,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"completed","amount":100.00,"currency":"GHS","fee":1.50,
-    "narration":"Rent for January",
-    "approval_method":"mobile_app","bank_reference":"GCB-78","error_message":null,
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":"2025-01-02T10:00:01.500Z",
-    "completed_at":"2025-01-02T10:01:00.000Z","bank":{"name":"GCB Bank","identifier":"GCB",
-    "country_code":"GH"},
-    "customer":{"name":"Ama Mensah","phone_number":"+233241234567",
-    "account_number":"1234567890"}},
-    "previous_status":"processing",
-    "metadata":{"order":1001,"branch":"Accra"}}}
-  `),
-  failed: minified(`
-    {"event":"transaction.failed","event_id":"evt_1988055307469803",
-    "timestamp":"2025-01-02T10:02:00.000Z","api_version":"v1","sequence":3,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"failed","amount":100.00,"currency":"GHS","fee":null,
-    "narration":"Rent for January",
-    "approval_method":null,"bank_reference":"GCB-77","error_message":"Insufficient funds",
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":"2025-01-02T10:00:01.500Z",
-    "completed_at":null,"bank":{"name":"GCB Bank","identifier":"GCB","country_code":"GH"},
-    "customer":{"name":"Ama Mensah","phone_number":"+233241234567",
-    "account_number":"1234567890"}},
-    "previous_status":"processing",
-    "metadata":{"order":1001,"branch":"Kumasi"},"error_details":{"message":"Insufficient funds",
-    "code":"insufficient_funds"}}}
-  `),
-  reversed: minified(`
-    {"event":"transaction.reversed","event_id":"evt_1988055307469804",
-    "timestamp":"2025-01-02T11:00:00.000Z","api_version":"v1","sequence":4,
-    "data":{"transaction":{"id":"dt_19880553074698",
-    "uuid":"3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e","reference":"DCS-20250102-00000A",
-    "partner_reference":"order-1001",
-    "status":"reversed","amount":100.00,"currency":"GHS","fee":1.50,
-    "narration":"Rent for January",
-    "approval_method":"mobile_app","bank_reference":"GCB-78","error_message":null,
-    "created_at":"2025-01-02T10:00:00.000Z","processed_at":"2025-01-02T10:00:01.500Z",
-    "completed_at":"2025-01-02T10:01:00.000Z","bank":{"name":"GCB Bank","identifier":"GCB",
-    "country_code":"GH"},
-    "customer":{"name":"Ama Mensah","phone_number":"+233241234567",
-    "account_number":"1234567890"}},
-    "previous_status":"completed",
-    "metadata":{"order":1001,"branch":"Accra","reversal_reason":"Dispute"},
-    "refund":{"uuid":"4d3c4281-94e9-44f3-9a08-f58f8bbaba3e","status":"pending","amount":100.00,
-    "currency":"GHS","reason":"Dispute","bank_reference":null,"error_message":null,
-    "created_at":"2025-01-02T11:00:00.000Z","processed_at":null,"completed_at":null,
-    "failed_at":null}}}
-  `),
+  created: bodyOf('created', [0, '10:00:00.000', 'null'], pendingState),
+  pending: bodyOf('pending', [1, '10:00:00.000', '"created"'], pendingState),
+  processing: bodyOf('processing', [2, '10:00:01.500', '"pending"'], processingState),
+  completed: bodyOf('completed', [3, '10:01:00.000', '"processing"'], completedState),
+  failed: bodyOf('failed', [3, '10:02:00.000', '"processing"'], failedState, errorDetails),
+  reversed: bodyOf('reversed', [4, '11:00:00.000', '"completed"'], reversedState, refund),
 }
 
 const examples: [keyof typeof bodies, Debit, number][] = [
@@ -243,32 +217,15 @@ test('the event id depends on the debit and the number of the event only', () =>
 
 test('the event id carries the generation in which the event was written', () => {
   const idIn = (generation?: number) => eventId({ reference, n: 3, generation })
-  expect([undefined, 1, 2, 9].map(idIn)).toEqual([
-    'evt_1988055307469803',
-    'evt_1988055307469803',
-    'evt_1988055307469813',
-    'evt_1988055307469883',
-  ])
+  const endings = (ids: string[]) => ids.map((id) => id.replace('evt_19880553074698', ''))
+  expect(endings([undefined, 1, 2, 9].map(idIn))).toEqual(['03', '03', '13', '83'])
   const batchIn = (generation?: number) => eventId({ reference, n: 99, generation })
-  expect([undefined, 1, 2, 9].map(batchIn)).toEqual([
-    'evt_1988055307469899',
-    'evt_1988055307469899',
-    'evt_1988055307469898',
-    'evt_1988055307469891',
-  ])
+  expect(endings([undefined, 1, 2, 9].map(batchIn))).toEqual(['99', '99', '98', '91'])
 })
 
 test('an event keeps the id of its generation after a restore', () => {
-  const restored = granted(
-    advance(opened, {
-      to: 'processing',
-      at: at('10:05:00.000'),
-      by: 'bank:GCB',
-      requestId: 'req-3',
-      generation: 2,
-      changes: {},
-    }),
-  )
+  const cause = { at: at('10:05:00.000'), by: 'bank:GCB', requestId: 'req-3', generation: 2 }
+  const restored = granted(advance(opened, { ...cause, to: 'processing', changes: {} }))
   const idOf = (n: number) => JSON.parse(webhookBody(restored, n)).event_id
   expect(idOf(1)).toBe(eventId({ reference, n: 1 }))
   expect(idOf(2)).toBe(eventId({ reference, n: 2, generation: 2 }))
@@ -279,9 +236,8 @@ test('providers see mobile_api as mobile_app and other methods unchanged', () =>
   expect(shown).toEqual(['ussd', 'mobile_app', 'web', 'direct', null])
 })
 
-describe('event types', () => {
-  test('event types have the published priorities and retries', () => {
-    const rows = rowsOf(`
+test('event types have the published priorities and retries', () => {
+  const rows = rowsOf(`
       created     transaction.created     low     2
       pending     transaction.pending     low     2
       processing  transaction.processing  medium  5
@@ -290,12 +246,11 @@ describe('event types', () => {
       reversed    transaction.reversed    medium  5
       settled     settlement.completed    medium  5
     `)
-    const names = Object.keys(eventTypes) as EventName[]
-    const listed = names.map((name) => {
-      const { event, priority, retries } = eventTypes[name]
-      return [name, event, priority, String(retries)]
-    })
-    expect(listed).toEqual(rows)
-    expect(EventType.options).toEqual(rows.map(([, event]) => event))
+  const names = Object.keys(eventTypes) as EventName[]
+  const listed = names.map((name) => {
+    const { event, priority, retries } = eventTypes[name]
+    return [name, event, priority, String(retries)]
   })
+  expect(listed).toEqual(rows)
+  expect(EventType.options).toEqual(rows.map(([, event]) => event))
 })

@@ -15,6 +15,11 @@ const positions: fc.Arbitrary<FeedPosition> = fc.record({
 })
 
 const list = listHash('list-events', 'demo')
+const problems = (query: object) =>
+  (v.safeParse(EventFeedQuery, query).issues ?? []).map(({ message, path }) => [
+    path?.[0].key,
+    message,
+  ])
 const spelled = (text: string): string => cursorFor(list, text)
 
 describe('feed cursors', () => {
@@ -57,14 +62,12 @@ describe('feed cursors', () => {
     ['two of them', [spelled('1.2'), spelled('1.3')]],
     ['null', null],
   ])('a wrong cursor is refused: %s', (_what, cursor) => {
-    const { issues = [] } = v.safeParse(EventFeedQuery, { cursor })
-    expect(issues.map(({ message }) => message)).toEqual(['must be a cursor of this list'])
+    expect(problems({ cursor })).toEqual([['cursor', 'must be a cursor of this list']])
   })
 
   test('a cursor under both names is refused', () => {
     const cursor = spelled('1.2')
-    const { issues = [] } = v.safeParse(EventFeedQuery, { cursor, after: cursor })
-    expect(issues.map(({ message, path }) => [path?.[0].key, message])).toEqual([
+    expect(problems({ cursor, after: cursor })).toEqual([
       ['after', 'must not be given together with cursor'],
     ])
   })

@@ -9,34 +9,22 @@ import {
   type Recovery,
   requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
-import { NOON, providerId } from '../../support/examples.ts'
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
+import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 
 const opening = { provider: providerId('demo'), id: 'r-1', now: NOON }
 
 describe('recoveries', () => {
-  const fresh = { status: 'running', page: 0, cursor: null, count: 0, runAt: NOON, until: NOON }
+  const owner = { provider: 'demo', id: 'r-1', runAt: NOON, until: NOON }
+  const fresh = { ...owner, status: 'running', page: 0, cursor: null, count: 0 }
 
   test('a requested recovery spans from the requested time to now', () => {
     const since = inSeconds(-14 * 86_400)
-    expect(requestedRecovery({ ...opening, since })).toEqual({
-      ...fresh,
-      provider: 'demo',
-      id: 'r-1',
-      kind: 'asked',
-      since,
-    })
+    expect(requestedRecovery({ ...opening, since })).toEqual({ ...fresh, kind: 'asked', since })
   })
 
   test('an automatic recovery spans 72 hours', () => {
-    expect(automaticRecovery(opening)).toEqual({
-      ...fresh,
-      provider: 'demo',
-      id: 'r-1',
-      kind: 'automatic',
-      since: inSeconds(-72 * 3600),
-    })
+    const since = inSeconds(-72 * 3600)
+    expect(automaticRecovery(opening)).toEqual({ ...fresh, kind: 'automatic', since })
   })
 })
 
@@ -44,7 +32,7 @@ describe('pages of a recovery', () => {
   const first = automaticRecovery(opening)
 
   test('the next page continues ten seconds later where the previous one ended', () => {
-    expect(afterPage(first, { cursor: 'c-1', taken: 40, isLast: false }, inSeconds(3))).toEqual({
+    expect(afterPage(first, { cursor: 'c-1', retried: 40, isLast: false }, inSeconds(3))).toEqual({
       ...first,
       page: 1,
       cursor: 'c-1',
@@ -54,8 +42,8 @@ describe('pages of a recovery', () => {
   })
 
   test('a recovery ends with the last page and keeps the position before an empty one', () => {
-    const second = afterPage(first, { cursor: 'c-1', taken: 50, isLast: false }, NOON)
-    expect(afterPage(second, { cursor: null, taken: 0, isLast: true }, NOON)).toMatchObject({
+    const second = afterPage(first, { cursor: 'c-1', retried: 50, isLast: false }, NOON)
+    expect(afterPage(second, { cursor: null, retried: 0, isLast: true }, NOON)).toMatchObject({
       status: 'done',
       page: 2,
       cursor: 'c-1',
@@ -66,16 +54,14 @@ describe('pages of a recovery', () => {
   test('a recovery counts the retries of all pages', () => {
     const pages = fc.array(fc.integer({ min: 0, max: RECOVERY_PAGE }), { minLength: 1 })
     fc.assert(
-      fc.property(pages, (taken) => {
-        const walk = (recovery: Recovery, count: number, n: number) =>
-          afterPage(
-            recovery,
-            { cursor: `c-${n}`, taken: count, isLast: n === taken.length - 1 },
-            NOON,
-          )
-        const done = taken.reduce(walk, first)
-        const count = taken.reduce((sum, one) => sum + one, 0)
-        expect(done).toMatchObject({ status: 'done', page: taken.length, count })
+      fc.property(pages, (counts) => {
+        const walk = (recovery: Recovery, count: number, n: number) => {
+          const isLast = n === counts.length - 1
+          return afterPage(recovery, { cursor: `c-${n}`, retried: count, isLast }, NOON)
+        }
+        const done = counts.reduce(walk, first)
+        const count = counts.reduce((sum, one) => sum + one, 0)
+        expect(done).toMatchObject({ status: 'done', page: counts.length, count })
       }),
     )
   })

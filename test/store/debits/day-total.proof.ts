@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { createDebit, findDayTotal } from '../../../shared/store/debits/charges.ts'
-import { pendingDebit, providerId, still } from '../../support/examples.ts'
+import { atOnce, pendingDebit, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Charges that meet at the edge of a day's limit, round after round. */
@@ -9,7 +9,6 @@ import { useFreshTable } from '../../support/tables.ts'
 beforeAll(useFreshTable)
 
 const ROUNDS = Array.from({ length: 100 }, (_, n) => n)
-const AT_ONCE = Array.from({ length: 6 })
 const DAY = '2026-11-21'
 const AMOUNT = pesewas(100_00)
 
@@ -24,7 +23,7 @@ test.each(ROUNDS)('round %d accepts exactly the charges that fit the limit', asy
       },
       still(),
     )
-  const all = await Promise.all(AT_ONCE.map(charge))
-  expect(all.filter((one) => 'kind' in one && one.kind === 'opened')).toHaveLength(3)
+  const all = await atOnce(6, charge)
+  expect(all.filter((one) => 'kind' in one && one.kind === 'created')).toHaveLength(3)
   expect(await findDayTotal(provider, DAY)).toBe(300_00)
 })

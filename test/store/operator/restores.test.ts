@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { advance } from '../../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import { isHeldBy, type Restore } from '../../../shared/domain/operator/restore.ts'
 import { type Batch, payoutUuid } from '../../../shared/domain/settlement/batch.ts'
@@ -21,7 +19,7 @@ import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
 import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
-import { NOON, providerId, still } from '../../support/examples.ts'
+import { bankMove, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
@@ -41,14 +39,12 @@ const restored = (generation: number, members: Partial<Restore> = {}) =>
     real,
   )
 
-describe('generation', () => {
-  test('the generation is that of the last restore, and undefined before any', async () => {
-    expect(await currentGeneration(NOON)).toBeUndefined()
-    await restored(2)
-    expect(await currentGeneration(NOON)).toBe(2)
-    await restored(3)
-    expect(await currentGeneration(NOON)).toBe(3)
-  })
+test('the generation is that of the last restore, and undefined before any', async () => {
+  expect(await currentGeneration(NOON)).toBeUndefined()
+  await restored(2)
+  expect(await currentGeneration(NOON)).toBe(2)
+  await restored(3)
+  expect(await currentGeneration(NOON)).toBe(3)
 })
 
 test('a restore holds every provider until an operator releases it or all', async () => {
@@ -99,8 +95,8 @@ describe('feed', () => {
 describe('batch ids', () => {
   const provider = providerId('settled')
   const date = '2026-11-22' as Day
-  const place = async (): Promise<Batch> =>
-    (await findOpenBatch({ provider, date, feeSchedule: null }, still())).batch
+  const find = () => findOpenBatch({ provider, date, feeSchedule: null }, still())
+  const place = async (): Promise<Batch> => (await find()).batch
 
   const written = async (batch: Batch): Promise<Batch> => {
     await table.send(new PutCommand({ TableName: tableName(), Item: toBatchItem(batch) }))
@@ -121,10 +117,7 @@ describe('batch ids', () => {
   test('an open batch from before the restore stays in use', async () => {
     const open = await written(await place())
     await restored(2)
-    expect(await findOpenBatch({ provider, date, feeSchedule: null }, still())).toEqual({
-      batch: open,
-      isNew: false,
-    })
+    expect(await find()).toEqual({ batch: open, isNew: false })
   })
 
   test('a new batch is numbered after the batches from before the restore', async () => {
@@ -147,7 +140,7 @@ test('a payout has the same uuid for the same attempt and batch', () => {
 })
 
 describe('reconciliation', () => {
-  const runtime = still({ now: () => new Date(NOON.getTime() + 14 * 3_600_000) })
+  const runtime = still({ now: () => inSeconds(14 * 3_600) })
   const late = async () => {
     const { invariants, held } = await reconcile(TODAY, runtime)
     const found = invariants.find(({ number }) => number === 4)
@@ -164,13 +157,8 @@ describe('reconciliation', () => {
     expect(await late()).toEqual({ differences: 1, held: [other] })
     const debit = await findDebit(facts.reference)
     if (!debit) throw new Error('No debit')
-    const at = new Date(NOON.getTime() + 3_600_000)
-    const cause = { at, by: 'operator:ama', requestId: randomUUID(), generation: 2 }
-    await transitionFresh(
-      debit,
-      (now) => advance(now, { ...cause, to: 'failed', changes: {} }),
-      still(),
-    )
+    const cause = { at: inSeconds(3_600), by: 'operator:ama', generation: 2 }
+    await transitionFresh(debit, bankMove('failed', cause), still())
     expect(await late()).toEqual({ differences: 0, held: [other] })
   })
 })
@@ -187,10 +175,9 @@ test('the generation is cached, also without any restore', async () => {
     { step: 'initialize', name: 'reads', override: true },
   )
   // Last, because the reads of other tests are cached.
-  const later = (seconds: number) => new Date(NOON.getTime() + (86_400 + seconds) * 1000)
-  for (const seconds of [0, 10, 29]) await currentGeneration(later(seconds))
+  for (const seconds of [0, 10, 29]) await currentGeneration(inSeconds(86_400 + seconds))
   expect(reads).toBe(1)
-  await currentGeneration(later(31))
+  await currentGeneration(inSeconds(86_400 + 31))
   expect(reads).toBe(2)
   table.middlewareStack.remove('reads')
 })

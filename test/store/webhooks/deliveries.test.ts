@@ -1,4 +1,3 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
@@ -12,7 +11,7 @@ import {
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import {
   countUndelivered,
   findAttempt,
@@ -23,12 +22,10 @@ import {
   listUndelivered,
   replaceDelivery,
 } from '../../../shared/store/webhooks/deliveries.ts'
-import { NOON, pendingDebit, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, pendingDebit, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
-
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const fresh = (event: Partial<Delivery> = {}): Delivery => {
   const { reference, provider } = pendingDebit().facts
@@ -39,7 +36,7 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
   }
 }
 
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: NOON,
   milliseconds: 12,
@@ -48,7 +45,10 @@ const made = {
 }
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
-  recordAttempt(delivery, outcome, { ...made, at }, 0)
+  recordAttempt(delivery, outcome, { ...timing, at }, 0)
+
+/** Returns an attempt that ends after a concurrent one. */
+const rival = (outcome: Outcome) => ({ outcome, timing, random: 0, isRequested: false })
 
 const refused = (delivery: Delivery, at = NOON) =>
   attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)
@@ -56,9 +56,7 @@ const taken = (delivery: Delivery) => attempt(delivery, { kind: 'answered', code
 const rejected = (delivery: Delivery) =>
   attempt(delivery, { kind: 'answered', code: 410, body: '' })
 
-const itemOf = async ({ reference, n }: Delivery) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.delivery(reference, n) })))
-    .Item
+const itemOf = ({ reference, n }: Delivery) => read<Item>(keys.delivery(reference, n))
 
 describe('records', () => {
   test.each([
@@ -104,10 +102,8 @@ describe('optimistic locking', () => {
   test('one of twenty workers records a later attempt', async () => {
     const first = refused(fresh())
     await replaceDelivery(undefined, first)
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        replaceDelivery(first, n % 2 === 0 ? refused(first) : taken(first)),
-      ),
+    const results = await atOnce(20, (n) =>
+      replaceDelivery(first, n % 2 === 0 ? refused(first) : taken(first)),
     )
     expect(results.filter(Boolean)).toHaveLength(1)
     expect((await findDelivery(first.reference, 0))?.attemptCount).toBe(2)
@@ -158,9 +154,7 @@ describe('optimistic locking', () => {
   test('an attempt that two workers made raises the maximum in its write', async () => {
     const spent = refused(fresh({ attemptsMax: 1 }))
     await replaceDelivery(undefined, spent)
-    const outcome = { kind: 'unreached', cause: 'refused' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
-    const after = appendAttempt(spent, rival)
+    const after = appendAttempt(spent, rival({ kind: 'unreached', cause: 'refused' }))
     expect(await replaceDelivery(spent, after)).toBe(true)
     expect(await findDelivery(spent.reference, 0)).toEqual(after)
   })
@@ -182,7 +176,7 @@ describe('attempt log', () => {
     const delivery = await walk(12)
     expect(await listAttempts(delivery, 100)).toEqual(
       Array.from({ length: 12 }, (_, n) => ({
-        ...made,
+        ...timing,
         number: n + 1,
         at: inSeconds(n + 1),
         responseCode: null,
@@ -223,9 +217,8 @@ describe('attempt log', () => {
 
   test('an earlier attempt expires after 30 days, and the record never', async () => {
     const { reference } = await walk(2)
-    const key = keys.attempt(reference, 0, 1)
-    const { Item } = await table.send(new GetCommand({ TableName: tableName(), Key: key }))
-    expect(Item?.expiresAt).toBe(inSeconds(1 + 30 * 86_400).getTime() / 1000)
+    const attempt = await read<Item>(keys.attempt(reference, 0, 1))
+    expect(attempt?.expiresAt).toBe(inSeconds(1 + 30 * 86_400).getTime() / 1000)
     expect(await itemOf(fresh({ reference }))).not.toHaveProperty('expiresAt')
   })
 })
@@ -265,24 +258,22 @@ describe('undelivered events', () => {
     const provider = providerId('after-all')
     const first = rejected(fresh({ provider }))
     await replaceDelivery(undefined, first)
-    const outcome = { kind: 'answered', code: 200, body: '' } as const
-    const rival = { outcome, made, draw: 0, isRequested: false } as const
-    expect(await replaceDelivery(first, appendAttempt(first, rival))).toBe(true)
+    const delivered = appendAttempt(first, rival({ kind: 'answered', code: 200, body: '' }))
+    expect(await replaceDelivery(first, delivered)).toBe(true)
     expect(await listed(provider)).toEqual([])
   })
 
   test("the list has one provider's events of a span, including both ends", async () => {
     const provider = providerId('span')
     const times = [-1, 0, 1, 3_599_999, 3_600_000, 3_600_001]
-    const made = times.map((ms) => {
-      const occurredAt = new Date(NOON.getTime() + ms)
-      return refused(fresh({ provider, occurredAt }))
-    })
-    for (const delivery of made) await replaceDelivery(undefined, delivery)
+    const failed = times.map((ms) =>
+      refused(fresh({ provider, occurredAt: inSeconds(ms / 1_000) })),
+    )
+    for (const delivery of failed) await replaceDelivery(undefined, delivery)
     await replaceDelivery(undefined, refused(fresh({ provider: providerId('spa') })))
-    expect(await listed(provider)).toEqual(names(made.slice(1, 5)))
+    expect(await listed(provider)).toEqual(names(failed.slice(1, 5)))
     expect(await countUndelivered(provider, span)).toBe(4)
-    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(made.slice(1, 2)))
+    expect(await listed(provider, { since: NOON, until: NOON })).toEqual(names(failed.slice(1, 2)))
   })
 
   test('pages list the oldest events first, without loss or repetition', async () => {
@@ -298,7 +289,7 @@ describe('undelivered events', () => {
         refused(
           fresh({
             provider,
-            occurredAt: new Date(NOON.getTime() + ms),
+            occurredAt: inSeconds(ms / 1_000),
             // Some events are of one debit, as those of its opening are.
             ...(n % 2 === 0 ? { reference, n } : {}),
           }),

@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read as stored } from '../../../shared/store/table.ts'
 import {
   appendToFeed,
   batchedAppend,
@@ -14,13 +13,12 @@ import {
   listNewest,
   loadFeedSince,
 } from '../../../shared/store/webhooks/feed.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-const DAY_MS = 86_400_000
-const ago = (days: number): Date => new Date(NOON.getTime() - days * DAY_MS)
+const ago = (days: number): Date => inSeconds(-days * 86_400)
 const START = { page: 0, count: 0 }
 
 const event = (number: number, n = 0): FeedEntry => ({
@@ -42,9 +40,7 @@ const read = (
 const entries = async (provider: ProviderId): Promise<FeedEntry[]> =>
   (await read(provider)).map(({ entry }) => entry)
 
-const pageItem = async (provider: ProviderId, page: number) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.feedPage(provider, page) })))
-    .Item
+const pageItem = (provider: ProviderId, page: number) => stored<Item>(keys.feedPage(provider, page))
 
 describe('pages', () => {
   test('a page has up to thirty events in the order of their append', async () => {
@@ -89,22 +85,20 @@ describe('readers', () => {
   const provider = providerId('reader')
   beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
-  test.each([1, 7, 29, 30, 31, 60, 99, 100, 101])(
-    'a reader with pages of %i gets every event once',
-    async (limit) => {
-      const seen: FeedEntry[] = []
-      let after: FeedPosition = START
-      for (;;) {
-        const found = await read(provider, after, limit)
-        expect(found.length).toBe(Math.min(limit, 100 - seen.length))
-        const last = found.at(-1)
-        if (!last) break
-        seen.push(...found.map(({ entry }) => entry))
-        after = last.position
-      }
-      expect(seen).toEqual(events(1, 100))
-    },
-  )
+  const limits = [1, 7, 29, 30, 31, 60, 99, 100, 101]
+  test.each(limits)('a reader with pages of %i gets every event once', async (limit) => {
+    const seen: FeedEntry[] = []
+    let after: FeedPosition = START
+    for (;;) {
+      const found = await read(provider, after, limit)
+      expect(found.length).toBe(Math.min(limit, 100 - seen.length))
+      const last = found.at(-1)
+      if (!last) break
+      seen.push(...found.map(({ entry }) => entry))
+      after = last.position
+    }
+    expect(seen).toEqual(events(1, 100))
+  })
 
   test('a reader at the end gets only later events', async () => {
     const later = providerId('later')

@@ -1,27 +1,23 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   noteAttempt,
   noteSlow,
   type WebhookHealth,
 } from '../../../shared/domain/webhooks/health.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import { changeHealth, findHealth, isSlow } from '../../../shared/store/webhooks/health.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
-
 const noted = (succeeded: boolean, at: Date) => (health: WebhookHealth) =>
   noteAttempt(health, { at, milliseconds: 20, succeeded, abandoned: !succeeded })
 
-const versionOf = async (provider: ReturnType<typeof providerId>): Promise<unknown> => {
-  const Key = keys.webhookHealth(provider)
-  return (await table.send(new GetCommand({ TableName: tableName(), Key }))).Item?.version
-}
+const versionOf = async (provider: ProviderId): Promise<unknown> =>
+  (await read<Item>(keys.webhookHealth(provider)))?.version
 
 const WRITERS = 20
 
@@ -56,39 +52,38 @@ describe('the health of a webhook', () => {
 })
 
 describe('twenty concurrent workers', () => {
-  const all = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: WRITERS }, (_, n) => work(n)))
-
   test('workers that observe a failure write one start, which all of them get', async () => {
     const provider = providerId('failing')
-    const told = await all((n) => changeHealth(provider, noted(false, inSeconds(n))))
+    const results = await atOnce(WRITERS, (n) => changeHealth(provider, noted(false, inSeconds(n))))
     const health = await findHealth(provider)
     expect(health.failingSince).toBeInstanceOf(Date)
-    for (const one of told) expect(one).toEqual(health)
+    for (const one of results) expect(one).toEqual(health)
     expect(await versionOf(provider)).toBe(1)
   })
 
   test('workers that observe a recovery write it once', async () => {
     const provider = providerId('recovering')
     await changeHealth(provider, noted(false, NOON))
-    const told = await all((n) => changeHealth(provider, noted(true, inSeconds(n))))
+    const results = await atOnce(WRITERS, (n) => changeHealth(provider, noted(true, inSeconds(n))))
     const health = await findHealth(provider)
     expect(health).toEqual({ recoveredAt: expect.any(Date) })
-    for (const one of told) expect(one).toEqual(health)
+    for (const one of results) expect(one).toEqual(health)
     expect(await versionOf(provider)).toBe(2)
   })
 
   test('workers that observe a slow webhook mark it once', async () => {
     const provider = providerId('slow')
-    await all((n) => changeHealth(provider, (health) => noteSlow(health, inSeconds(n))))
+    await atOnce(WRITERS, (n) => changeHealth(provider, (health) => noteSlow(health, inSeconds(n))))
     expect(await findHealth(provider)).toEqual({ slowSince: expect.any(Date) })
     expect(await versionOf(provider)).toBe(1)
   })
 
   test('each of several different observations applies to the previous one', async () => {
     const provider = providerId('mixed')
-    const told = await all((n) => changeHealth(provider, noted(n % 2 === 0, inSeconds(n))))
-    expect(told).toHaveLength(WRITERS)
+    const results = await atOnce(WRITERS, (n) =>
+      changeHealth(provider, noted(n % 2 === 0, inSeconds(n))),
+    )
+    expect(results).toHaveLength(WRITERS)
     const { failingSince, exhaustedSince, recoveredAt, ...rest } = await findHealth(provider)
     expect(rest).toEqual({})
     expect(failingSince).toEqual(exhaustedSince)
@@ -97,7 +92,7 @@ describe('twenty concurrent workers', () => {
 
   test('no update of concurrent workers is lost', async () => {
     const provider = providerId('each')
-    await all((n) =>
+    await atOnce(WRITERS, (n) =>
       changeHealth(provider, ({ recoveredAt = NOON }) => ({
         recoveredAt: new Date(recoveredAt.getTime() + 2 ** n),
       })),

@@ -1,4 +1,3 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import {
   afterPage,
@@ -6,22 +5,19 @@ import {
   requestedRecovery,
 } from '../../../shared/domain/webhooks/recovery.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read } from '../../../shared/store/table.ts'
 import { findRecovery, openRecovery, putPage } from '../../../shared/store/webhooks/recoveries.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
 
 const provider = providerId('demo')
-const inSeconds = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000)
 
 const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
-const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
+const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
 
-const itemOf = async (id: string) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.recovery(provider, id) })))
-    .Item
+const itemOf = (id: string) => read<Item>(keys.recovery(provider, id))
 
 test('a recovery is read back after each page', async () => {
   const asked = requestedRecovery({ provider, id: 'asked', now: NOON, since: inSeconds(-86_400) })
@@ -42,9 +38,7 @@ test('a recovery has one id and one provider', async () => {
 })
 
 test('twenty workers that observe one recovered webhook start one recovery', async () => {
-  const opened = await Promise.all(
-    Array.from({ length: 20 }, () => openRecovery(automatic('raced'))),
-  )
+  const opened = await atOnce(20, () => openRecovery(automatic('raced')))
   expect(opened.filter(Boolean)).toHaveLength(1)
 })
 
@@ -61,7 +55,7 @@ test('one of twenty workers writes a page, after the previous one', async () => 
   await openRecovery(first)
   const second = afterPage(first, page(), NOON)
   expect(await putPage(afterPage(second, page(), NOON))).toBe(false)
-  const written = await Promise.all(Array.from({ length: 20 }, () => putPage(second)))
+  const written = await atOnce(20, () => putPage(second))
   expect(written.filter(Boolean)).toHaveLength(1)
   expect(await putPage(second)).toBe(false)
   expect((await findRecovery(provider, 'pages'))?.page).toBe(1)

@@ -1,20 +1,22 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
 import { noWrites } from '../../../shared/store/settings.ts'
-import { table, tableName } from '../../../shared/store/table.ts'
+import { type Item, read, table } from '../../../shared/store/table.ts'
 import {
   changeWebhook,
   findWebhook,
   removeWebhook,
 } from '../../../shared/store/webhooks/webhooks.ts'
 import { rotated } from '../../../shared/webhooks/http/rotation.ts'
-import { NOON, providerId } from '../../support/examples.ts'
+import { atOnce, inSeconds, NOON, providerId, webhook } from '../../support/examples.ts'
+import { storeWebhook } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -24,32 +26,21 @@ beforeAll(() => {
 
 const demo = providerId('demo')
 
-const webhook: Webhook = {
-  url: 'https://provider.test/webhooks',
-  secret: 'whsec_c2VjcmV0',
-  timeoutSeconds: 30,
-  connectionTimeoutSeconds: 10,
-}
-
-const itemOf = async (id = demo) =>
-  (await table.send(new GetCommand({ TableName: tableName(), Key: keys.webhook(id) }))).Item
+const itemOf = () => read<Item>(keys.webhook(demo))
+const change = (id: ProviderId, next: (before: Webhook | undefined) => Webhook | undefined) =>
+  changeWebhook(id, next, noWrites, real)
 
 test('a webhook is read back with its secrets, which the table has only sealed', async () => {
   const rotating = { ...webhook, previous: { secret: 'whsec_b2xk', until: NOON } }
-  await changeWebhook(demo, () => rotating, noWrites, real)
+  await storeWebhook(demo, rotating)
   expect(await findWebhook(demo)).toEqual(rotating)
   expect(JSON.stringify(await itemOf())).not.toMatch(/c2VjcmV0|b2xk|whsec/)
-  await changeWebhook(demo, () => webhook, noWrites, real)
+  await storeWebhook(demo, webhook)
   expect(await findWebhook(demo)).toEqual(webhook)
 })
 
 test('both secrets open only for their owner', async () => {
-  await changeWebhook(
-    demo,
-    () => ({ ...webhook, previous: { secret: 'whsec_1', until: NOON } }),
-    noWrites,
-    real,
-  )
+  await storeWebhook(demo, { ...webhook, previous: { secret: 'whsec_1', until: NOON } })
   const { secret, previous } = (await itemOf()) as { secret: string; previous: { secret: string } }
   for (const sealed of [secret, previous.secret]) {
     expect(await unseal(sealed, 'demo')).toMatch(/^whsec_/)
@@ -58,101 +49,80 @@ test('both secrets open only for their owner', async () => {
 })
 
 test('a webhook is removed once', async () => {
-  await changeWebhook(demo, () => webhook, noWrites, real)
+  await storeWebhook(demo, webhook)
   expect(await removeWebhook(demo, noWrites, real)).toBe(true)
   expect(await findWebhook(demo)).toBeUndefined()
   expect(await removeWebhook(demo, noWrites, real)).toBe(false)
 })
 
 test('a change to undefined or to the same object writes nothing', async () => {
-  expect(
-    await changeWebhook(providerId('nobody'), (before) => before, noWrites, real),
-  ).toBeUndefined()
+  expect(await change(providerId('nobody'), (before) => before)).toBeUndefined()
   expect(await findWebhook(providerId('nobody'))).toBeUndefined()
-  await changeWebhook(demo, () => webhook, noWrites, real)
+  await storeWebhook(demo, webhook)
   const item = await itemOf()
-  expect(await changeWebhook(demo, (before) => before, noWrites, real)).toEqual(webhook)
+  expect(await change(demo, (before) => before)).toEqual(webhook)
   expect(await itemOf()).toEqual(item)
 })
 
 describe('concurrent operators', () => {
-  const racers = Array.from({ length: 8 }, (_, n) => n)
+  const OPERATORS = 8
+  const rotate = (id: ProviderId, secret: string) =>
+    change(id, (before) => before && rotated(before, { secret, at: NOON, graceSeconds: 60 }))
 
   test('concurrent first settings leave one secret, which every caller gets', async () => {
     const raced = providerId('raced')
-    const set = (n: number) =>
-      changeWebhook(
-        raced,
-        (before) => ({
-          ...webhook,
-          url: `https://provider.test/${n}`,
-          secret: before?.secret ?? `whsec_${n}`,
-        }),
-        noWrites,
-        real,
-      )
-    const given = await Promise.all(racers.map(set))
+    const results = await atOnce(OPERATORS, (n) =>
+      change(raced, (before) => ({
+        ...webhook,
+        url: `https://provider.test/${n}`,
+        secret: before?.secret ?? `whsec_${n}`,
+      })),
+    )
     const { secret } = (await findWebhook(raced)) ?? {}
-    expect(given.map((one) => one.secret)).toEqual(racers.map(() => secret))
+    expect(results.map((result) => result?.secret)).toEqual(Array(OPERATORS).fill(secret))
   })
 
   test('concurrent rotations are applied in sequence', async () => {
     const rotating = providerId('rotating')
-    await changeWebhook(rotating, () => webhook, noWrites, real)
-    const rotation = (n: number) => ({ secret: `whsec_${n}`, at: NOON, graceSeconds: 60 })
-    const given = await Promise.all(
-      racers.map((n) =>
-        changeWebhook(rotating, (before) => before && rotated(before, rotation(n)), noWrites, real),
-      ),
-    )
-    const previous = given.map((one) => one?.previous?.secret)
-    expect(new Set(previous).size).toBe(racers.length)
+    await storeWebhook(rotating, webhook)
+    const results = await atOnce(OPERATORS, (n) => rotate(rotating, `whsec_${n}`))
+    const previous = results.map((result) => result?.previous?.secret)
+    expect(new Set(previous).size).toBe(OPERATORS)
     expect(previous).toContain(webhook.secret)
     expect((await findWebhook(rotating))?.previous?.secret).toMatch(/^whsec_[0-7]$/)
   })
 
   test('a concurrent rotation and change are both kept', async () => {
     const both = providerId('both')
-    await changeWebhook(both, () => webhook, noWrites, real)
-    const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
+    await storeWebhook(both, webhook)
     await Promise.all([
-      changeWebhook(both, (before) => before && rotated(before, rotation), noWrites, real),
-      changeWebhook(
-        both,
-        (before) => before && { ...before, payload: 'reduced' as const },
-        noWrites,
-        real,
-      ),
+      rotate(both, 'whsec_new'),
+      change(both, (before) => before && { ...before, payload: 'reduced' }),
     ])
     expect(await findWebhook(both)).toEqual({
       ...webhook,
       payload: 'reduced',
       secret: 'whsec_new',
-      previous: { secret: webhook.secret, until: new Date('2026-11-21T12:01:00.000Z') },
+      previous: { secret: webhook.secret, until: inSeconds(60) },
     })
   })
 
   test('a rotation whose response is lost happens once', async () => {
     const lost = providerId('lost')
-    await changeWebhook(lost, () => webhook, noWrites, real)
-    const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
+    await storeWebhook(lost, webhook)
     const send = table.send.bind(table) as (command: unknown) => Promise<never>
     const puts: unknown[] = []
     const client = vi.spyOn(table, 'send').mockImplementation(async (command: unknown) => {
-      // As the client itself does: it tries again what is committed already.
+      // The client also retries a write that is already committed.
       if (command instanceof PutCommand && puts.push(command) === 1) await send(command)
       return send(command)
     })
-    const given = await changeWebhook(
-      lost,
-      (before) => before && rotated(before, rotation),
-      noWrites,
-      real,
-    )
+    const result = await rotate(lost, 'whsec_new')
     client.mockRestore()
     expect(puts).toHaveLength(1)
-    expect(given).toEqual(rotated(webhook, rotation))
-    expect(await findWebhook(lost)).toEqual(given)
+    const rotation = { secret: 'whsec_new', at: NOON, graceSeconds: 60 }
+    expect(result).toEqual(rotated(webhook, rotation))
+    expect(await findWebhook(lost)).toEqual(result)
   })
 })
 

@@ -34,6 +34,9 @@ const sendHere = sender(
 
 const named = (url: string, host = 'provider.example'): string => url.replace('127.0.0.1', host)
 
+/** Resolves every name to this machine. */
+const here = async () => ['127.0.0.1']
+
 const listener = () => receiver((_, response) => response.end('thanks'))
 
 const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
@@ -41,7 +44,7 @@ const sent = (url: string, changes: Partial<Network> = {}, request: Partial<Post
 
 describe('the URL check of each attempt refuses without a connection', () => {
   const urls: [string, (url: string) => string][] = [
-    ['this machine, outside a local sandbox', (url) => url],
+    ['of this machine, outside a local sandbox', (url) => url],
     ['with TLS', (url) => url.replace('http:', 'https:')],
     ['as a number', (url) => named(url, '2130706433')],
     ['in hexadecimal', (url) => named(url, '0x7f000001')],
@@ -57,21 +60,20 @@ describe('the URL check of each attempt refuses without a connection', () => {
     ['with too long a path', (url) => url.padEnd(2_049, 'a')],
   ]
 
-  test.each(urls)('%s', async (_form, urlOf) => {
+  test.each(urls)('for a URL %s', async (_form, urlOf) => {
     const url = await listener()
-    const resolve = async () => ['127.0.0.1']
-    expect(await sent(urlOf(url), { resolve })).toEqual(refused)
+    expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 
-  test('a host of this service', async () => {
+  test('for a host of this service', async () => {
     const url = await listener()
     const ownHosts = [new URL(url).host]
     expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 
-  test.each(['', 'https://', 'not a URL'])('invalid URL "%s"', async (url) => {
+  test.each(['', 'https://', 'not a URL'])('for the invalid URL "%s"', async (url) => {
     expect(await sent(url)).toEqual(refused)
   })
 })
@@ -82,36 +84,31 @@ describe('receivers of a local sandbox', () => {
     expect(await sent(await listener(), { local: true })).toEqual({ outcome, address: '127.0.0.1' })
   })
 
-  test.each(['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0'])(
-    'http://%s is refused',
-    async (host) => {
-      const url = await listener()
-      const changes = { local: true, resolve: async () => ['127.0.0.1'] }
-      expect(await sent(named(url, host), changes)).toEqual(refused)
-      expect(connectionsTo(url)).toEqual([])
-    },
-  )
+  const others = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
+  test.each(others)('http://%s is refused', async (host) => {
+    const url = await listener()
+    expect(await sent(named(url, host), { local: true, resolve: here })).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  })
 
   test('a name that resolves to 127.0.0.1 is refused', async () => {
-    const resolve = async () => ['127.0.0.1']
-    expect(await sent('https://provider.example:8443/', { local: true, resolve })).toEqual(refused)
+    const network = { local: true, resolve: here }
+    expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
   })
 })
 
-describe('a name with a private address is refused without a connection', () => {
-  test.each([
-    [['127.0.0.1']],
-    [['8.8.8.8', '127.0.0.1']],
-    [['127.0.0.1', '8.8.8.8']],
-    [['::ffff:127.0.0.1']],
-    [['::1', '127.0.0.1']],
-    [['0.0.0.0']],
-  ])('%j', async (addresses) => {
-    const url = await listener()
-    const network = networkOf({ resolve: async () => addresses })
-    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-  })
+test.each([
+  [['127.0.0.1']],
+  [['8.8.8.8', '127.0.0.1']],
+  [['127.0.0.1', '8.8.8.8']],
+  [['::ffff:127.0.0.1']],
+  [['::1', '127.0.0.1']],
+  [['0.0.0.0']],
+])('a name with the addresses %j is refused without a connection', async (addresses) => {
+  const url = await listener()
+  const network = networkOf({ resolve: async () => addresses })
+  expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
+  expect(connectionsTo(url)).toEqual([])
 })
 
 describe('connections to checked addresses', () => {
@@ -130,8 +127,8 @@ describe('connections to checked addresses', () => {
 
   test('connecting never uses the DNS of this machine', async () => {
     const url = named(await listener(), 'no-such-host.invalid')
-    const network = networkOf({ resolve: async () => ['127.0.0.1'] })
-    expect(await sendHere(requestTo(url), network)).toMatchObject({ address: '127.0.0.1' })
+    const sentTo = await sendHere(requestTo(url), networkOf({ resolve: here }))
+    expect(sentTo).toMatchObject({ address: '127.0.0.1' })
   })
 
   test('an unreachable address falls back to the next one', async () => {
@@ -171,30 +168,30 @@ describe('connections to checked addresses', () => {
       hosts.push(request.headers.host)
       response.end()
     })
-    await sendHere(requestTo(named(url)), networkOf({ resolve: async () => ['127.0.0.1'] }))
+    await sendHere(requestTo(named(url)), networkOf({ resolve: here }))
     expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
   })
 })
 
 describe('kept connections', () => {
-  const here = networkOf({ resolve: async () => ['127.0.0.1'] })
+  const network = networkOf({ resolve: here })
 
   test('sequential attempts share one connection', async () => {
     const url = await listener()
-    for (let n = 0; n < 3; n += 1) await sendHere(requestTo(named(url)), here)
+    for (let n = 0; n < 3; n += 1) await sendHere(requestTo(named(url)), network)
     expect(connectionsTo(url)).toHaveLength(1)
   })
 
   test('concurrent attempts have their own connections', async () => {
     const url = await listener()
-    await Promise.all([1, 2, 3].map(() => sendHere(requestTo(named(url)), here)))
+    await Promise.all([1, 2, 3].map(() => sendHere(requestTo(named(url)), network)))
     expect(connectionsTo(url)).toHaveLength(3)
   })
 
   test('another name of the same address has its own connection', async () => {
     const url = await listener()
-    await sendHere(requestTo(named(url)), here)
-    await sendHere(requestTo(named(url, 'other.example')), here)
+    await sendHere(requestTo(named(url)), network)
+    await sendHere(requestTo(named(url, 'other.example')), network)
     expect(connectionsTo(url)).toHaveLength(2)
   })
 })

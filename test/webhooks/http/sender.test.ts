@@ -5,6 +5,7 @@ import { createServer as createNetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { defined } from '../../../shared/domain/defined.ts'
 import {
   closeConnections,
   type PostRequest,
@@ -28,12 +29,13 @@ afterEach(async () => {
   await closeConnections()
 })
 
-/** Sends like a local sandbox, without names and TLS. */
-const send = async (url: string, request: Partial<PostRequest> = {}) => {
-  const { outcome } = await post(requestTo(url, request), networkOf({ local: true }))
-  return outcome
-}
+const local = networkOf({ local: true })
 
+/** Sends like a local sandbox, without names and TLS. */
+const send = async (url: string, request: Partial<PostRequest> = {}) =>
+  (await post(requestTo(url, request), local)).outcome
+
+const answered = (body: string, code = 200) => ({ kind: 'answered', code, body })
 const unreached = (cause: string) => ({ kind: 'unreached', cause })
 
 describe('the outcome of a response', () => {
@@ -41,15 +43,13 @@ describe('the outcome of a response', () => {
     const codes = Array.from({ length: 400 }, (_, n) => 200 + n)
     const remaining = [...codes]
     const url = await receiver((_, response) => response.writeHead(remaining.shift() ?? 500).end())
-    for (const code of codes) {
-      expect(await send(url)).toEqual({ kind: 'answered', code, body: '' })
-    }
+    for (const code of codes) expect(await send(url)).toEqual(answered('', code))
   })
 
   test('it has the address of the receiver', async () => {
     const url = await receiver((_, response) => response.end('thanks'))
-    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
-      outcome: { kind: 'answered', code: 200, body: 'thanks' },
+    expect(await post(requestTo(url), local)).toEqual({
+      outcome: answered('thanks'),
       address: '127.0.0.1',
     })
   })
@@ -75,10 +75,8 @@ describe('the outcome of a response', () => {
     const url = await receiver((_, response) => {
       response.writeHead(503, { 'retry-after': value }).end('busy')
     })
-    const outcome = { kind: 'answered', code: 503, body: 'busy' }
-    expect(await send(url)).toEqual(
-      seconds === undefined ? outcome : { ...outcome, retryAfterSeconds: seconds },
-    )
+    const outcome = { ...answered('busy', 503), retryAfterSeconds: seconds }
+    expect(await send(url)).toStrictEqual(defined(outcome))
   })
 
   test.each([300, 301, 302, 303, 305, 307, 308])('redirect %i is not followed', async (code) => {
@@ -167,7 +165,7 @@ describe('the body of a response', () => {
     async (_, [head, piece]) => {
       const { pour, written } = endless(head, piece)
       const url = await rawReceiver(pour)
-      expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'x'.repeat(4_096) })
+      expect(await send(url)).toEqual(answered('x'.repeat(4_096)))
       await ended(connectionsTo(url)[0])
       expect(written()).toBeLessThan(16 * MIB)
     },
@@ -175,8 +173,7 @@ describe('the body of a response', () => {
 
   test.each([4_095, 4_096, 4_097])('of %i bytes, at most 4 KiB are stored', async (bytes) => {
     const url = await receiver((_, response) => response.end('x'.repeat(bytes)))
-    const body = 'x'.repeat(Math.min(bytes, 4_096))
-    expect(await send(url)).toEqual({ kind: 'answered', code: 200, body })
+    expect(await send(url)).toEqual(answered('x'.repeat(Math.min(bytes, 4_096))))
   })
 
   test('a compressed body is not decompressed', async () => {
@@ -197,7 +194,7 @@ describe('the body of a response', () => {
     const hasty = sender(strict, { bodySeconds: 0.2 })
     const url = await receiver(slowBody)
     const startedAt = performance.now()
-    const { outcome } = await hasty(requestTo(url), networkOf({ local: true }))
+    const { outcome } = await hasty(requestTo(url), local)
     expect(outcome).toEqual({ kind: 'answered', code: 200, body: expect.stringMatching(/^\.+$/) })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
@@ -207,46 +204,34 @@ describe('the body of a response', () => {
     'a reset': (socket) => socket.resetAndDestroy(),
   }
 
-  test.each(Object.entries(closings))(
-    'a body that breaks off by %s is stored up to there',
-    async (_, leave) => {
-      const url = await rawReceiver((socket) => {
-        onceHeadersAreThere(() => leave(socket))
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nthanks')
-      })
-      expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'thanks' })
-    },
-  )
-
-  test.each(Object.entries(closings))(
-    'a complete response followed by %s is stored',
-    async (_, leave) => {
-      const url = await rawReceiver((socket) => {
-        onceHeadersAreThere(() => leave(socket))
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks')
-      })
-      expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'thanks' })
-    },
-  )
+  test.each(
+    Object.entries(closings).flatMap(([closing, leave]) =>
+      [6, 100].map((length) => [length, closing, leave] as const),
+    ),
+  )('six bytes of %i are stored when %s follows', async (length, _closing, leave) => {
+    const url = await rawReceiver((socket) => {
+      onceHeadersAreThere(() => leave(socket))
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\nthanks`)
+    })
+    expect(await send(url)).toEqual(answered('thanks'))
+  })
 
   test('bytes after a 204 are neither stored nor read as the next response', async () => {
     const smuggled = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil'
     const url = await rawReceiver((socket) => {
       socket.write(`HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\n${smuggled}`)
     })
-    const outcome = { kind: 'answered', code: 204, body: '' }
-    for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(outcome)
+    for (let n = 0; n < 3; n += 1) expect(await send(url)).toEqual(answered('', 204))
     expect(connectionsTo(url)).toHaveLength(3)
   })
 })
 
 describe('interim responses', () => {
   const final = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks'
-  const answered = { kind: 'answered', code: 200, body: 'thanks' }
 
   test.each(['102 Processing', '103 Early Hints', '199 Odd'])('%s is skipped', async (line) => {
     const url = await rawReceiver((socket) => socket.write(`HTTP/1.1 ${line}\r\n\r\n${final}`))
-    expect(await send(url)).toEqual(answered)
+    expect(await send(url)).toEqual(answered('thanks'))
   })
 
   test.each(['100 Continue', '101 Switching Protocols'])(
@@ -258,9 +243,9 @@ describe('interim responses', () => {
   )
 
   test.each([
-    [16, answered],
+    [16, answered('thanks')],
     [17, unreached('broken')],
-  ])('%i of them, of at most 16', async (count, outcome) => {
+  ])('at most 16 are skipped: %i end with %j', async (count, outcome) => {
     const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)
     const url = await rawReceiver((socket) => socket.write(`${interim}${final}`))
     expect(await send(url)).toEqual(outcome)
@@ -320,7 +305,7 @@ describe('the outcome of an attempt without a response', () => {
     const url = await listening(server)
     server.close()
     await once(server, 'close')
-    expect(await post(requestTo(url), networkOf({ local: true }))).toEqual({
+    expect(await post(requestTo(url), local)).toEqual({
       outcome: unreached('refused'),
       address: null,
     })
@@ -333,7 +318,7 @@ describe('the outcome of an attempt without a response', () => {
     'a connection that is not accepted is a connect_timeout at the %s',
     async (_limit, request) => {
       const hole = await blackHole()
-      expect(await post(requestTo(hole.url, request), networkOf({ local: true }))).toEqual({
+      expect(await post(requestTo(hole.url, request), local)).toEqual({
         outcome: unreached('connect_timeout'),
         address: null,
       })
@@ -359,12 +344,9 @@ describe('the outcome of an attempt without a response', () => {
     'sends endless headers': endless('HTTP/1.1 200 OK\r\n', 'a: b\r\n'.repeat(1_000)).pour,
   }
 
-  test.each(Object.entries(violations))(
-    'a receiver that %s is broken',
-    async (_violation, respond) => {
-      expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
-    },
-  )
+  test.each(Object.entries(violations))('a receiver that %s is broken', async (_, respond) => {
+    expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
+  })
 
   test('the next attempt after a reset uses a new connection', async () => {
     let visits = 0
@@ -374,7 +356,7 @@ describe('the outcome of an attempt without a response', () => {
       else response.end('thanks')
     })
     expect(await send(url)).toEqual(unreached('broken'))
-    expect(await send(url)).toEqual({ kind: 'answered', code: 200, body: 'thanks' })
+    expect(await send(url)).toEqual(answered('thanks'))
   })
 })
 
