@@ -6,14 +6,12 @@ import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import type { Day } from '../../shared/domain/time.ts'
 import { type Invariant, invariants } from '../../shared/reconciliation/invariants.ts'
-import { real } from '../../shared/runtime.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
 import { put, remove, table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON } from '../support/examples.ts'
+import { storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
@@ -151,7 +149,7 @@ const faults = [
   ),
   fault(20, 'a missing total', TODAY, () => remove(keys.dayTotal(demo, TODAY))),
   fault(20, 'a sum over the limit', TODAY, () =>
-    changeProvider(demo, () => ({ ...demoProvider, dailyLimit: pesewas(199_99) }), noWrites, real),
+    storeProvider({ ...demoProvider, dailyLimit: pesewas(199_99) }),
   ),
   fault(22, 'an unsettled completed debit', TODAY, ({ done }) => unlink(done, 'settledIn')),
   fault(22, 'a missing line', TODAY, ({ done, batch }) => remove(lineKey(batch, done))),

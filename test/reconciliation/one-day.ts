@@ -15,15 +15,12 @@ import { adjustmentLine, debitLine } from '../../shared/domain/settlement/line.t
 import { Day } from '../../shared/domain/time.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { real } from '../../shared/runtime.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transitionFresh } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches, findOpenBatch, replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { addLines, findLines, linesOf } from '../../shared/store/settlement/lines.ts'
 import { put, table, tableName } from '../../shared/store/table.ts'
@@ -33,6 +30,7 @@ import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { demoProvider, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
+import { storeProvider } from '../support/settings.ts'
 
 /** Writes a day of debits with all outcomes through the code of the product. */
 
@@ -150,9 +148,9 @@ const seal = async (id: BatchId, when: Date): Promise<void> => {
 }
 
 export const putProviders = async (): Promise<void> => {
-  await changeProvider(demo, () => demoProvider, noWrites, real)
+  await storeProvider(demoProvider)
   const { dailyLimit, ...unlimited } = demoProvider
-  await changeProvider(other, () => ({ ...unlimited, id: other }), noWrites, real)
+  await storeProvider({ ...unlimited, id: other })
   await put(keys.webhook(demo), 'webhook', {
     url: 'https://example.com/',
     secret: 'sealed',

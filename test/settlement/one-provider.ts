@@ -14,7 +14,6 @@ import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts
 import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
-import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
@@ -26,6 +25,7 @@ import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
 
 export const DAY_MS = 86_400_000
 
@@ -55,7 +55,7 @@ export const newProvider = async ({
 }: ProviderOptions = {}): Promise<ProviderId> => {
   created += 1
   const id = providerId(`settled-${process.pid}-${created}`)
-  await changeBank(bank.identifier, () => bank, noWrites, real)
+  await storeBank(bank)
   const provider = v.parse(Provider, {
     id,
     name: 'Settled Payments',
@@ -64,7 +64,7 @@ export const newProvider = async ({
     ...defined({ feeSchedule }),
     ...(account ? { settlementAccount: accountAt(bank, account) } : {}),
   })
-  await changeProvider(id, () => provider, noWrites, real)
+  await storeProvider(provider)
   return id
 }
 
