@@ -237,10 +237,7 @@ export const damage = async (
   UpdateExpression: string,
   values: Record<string, unknown> = {},
 ): Promise<void> => {
-  const names = [...new Set(UpdateExpression.match(/#\w+/g))].map((name) => [
-    name,
-    name.slice(1),
-  ])
+  const names = [...new Set(UpdateExpression.match(/#\w+/g))].map((name) => [name, name.slice(1)])
   const valuesByName = Object.entries(values).map(([name, value]) => [`:${name}`, value])
   const orNone = (entries: unknown[][]) =>
     entries.length > 0 ? Object.fromEntries(entries) : undefined
