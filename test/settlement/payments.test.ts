@@ -2,15 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
-import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
-import { changeBank } from '../../shared/store/banks/banks.ts'
-import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
-import { noWrites } from '../../shared/store/settings.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { accountsOf, readBooks, violationsIn } from './books.ts'
 import { type FakeBank, fakeBank, protocolViolations } from './fake-bank.ts'
@@ -161,12 +159,7 @@ describe('the payout of a batch', () => {
     if (!provider?.settlementAccount) throw new Error('No account')
     const settlementAccount = { ...provider.settlementAccount, accountNumber: '1041002002' }
     const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await changeProvider(
-      provider.id,
-      () => ({ ...provider, settlementAccount, payoutsHeldUntil }),
-      noWrites,
-      real,
-    )
+    await storeProvider({ ...provider, settlementAccount, payoutsHeldUntil })
     await pay(batch, payer)
     const accounts = payer.bank.requests.map(({ account }) => account.accountNumber)
     expect(accounts).toEqual([ACCOUNT, ACCOUNT])
@@ -336,8 +329,7 @@ describe('payouts after a change of the settlement account', () => {
   const hold = async ({ provider }: Payer): Promise<void> => {
     const stored = await findProvider(provider)
     const payoutsHeldUntil = heldUntil.toISOString()
-    if (stored)
-      await changeProvider(provider, () => ({ ...stored, payoutsHeldUntil }), noWrites, real)
+    if (stored) await storeProvider({ ...stored, payoutsHeldUntil })
   }
   const held = {
     code: '400/5001',
@@ -381,8 +373,7 @@ describe('a payout that is refused with 400/5001 for now', () => {
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
     const provider = await findProvider(payer.provider)
     const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (provider)
-      await changeProvider(provider.id, () => ({ ...provider, settlementAccount }), noWrites, real)
+    if (provider) await storeProvider({ ...provider, settlementAccount })
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })
@@ -390,9 +381,9 @@ describe('a payout that is refused with 400/5001 for now', () => {
   test('is made once the bank has a connector', async () => {
     const payer = await newPayer()
     const batch = await batchOf(payer)
-    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const, noWrites, real)
+    await storeBank({ ...gcb, connector: 'none' })
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-    await changeBank(gcb.identifier, () => gcb, noWrites, real)
+    await storeBank(gcb)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
   })
 })
