@@ -10,7 +10,7 @@ import {
   StatementRow,
 } from '../shared/domain/banks/statement.ts'
 import type { Day } from '../shared/domain/time.ts'
-import type { BookRequest } from '../shared/operator/nouns/reconciliation.ts'
+import type { StatementRequest } from '../shared/operator/nouns/reconciliation.ts'
 
 /** Compares a bank's statement with the debits of the service, for the operator command. */
 
@@ -106,9 +106,9 @@ const readFileOrInput = (file: string): Promise<Uint8Array> =>
   file === '-' ? buffer(process.stdin) : readFile(file)
 
 /** Requests a page of debits from the function. */
-export type LoadDebits = (request: BookRequest) => Promise<{
+export type LoadDebits = (request: StatementRequest) => Promise<{
   debits: StatementDebit[]
-  next: Extract<BookRequest, { cursor: unknown }>['cursor']
+  next: Extract<StatementRequest, { cursor: unknown }>['cursor']
 }>
 
 /** Uuids per request: 200 kB of the 6 MB of a payload. */

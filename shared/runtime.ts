@@ -12,6 +12,9 @@ export type Runtime = {
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>
 }
 
+/** The source of the jitter of retries, and their pauses. */
+export type Jitter = Pick<Runtime, 'random' | 'pause'>
+
 /** Waits. The client of the table uses it directly, as the SDK does for its own retries. */
 export const pause: Runtime['pause'] = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, signal && { signal })

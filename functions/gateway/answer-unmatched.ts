@@ -22,7 +22,7 @@ export const answerUnmatched =
     const requestId = runtime.newId()
     const limit = GENERAL_LIMIT[environment.limits]
     const scope = `unmatched#${sha256(addressScope(requestContext?.identity?.sourceIp))}`
-    // The reply needs no table, so an outage must not cause a 5xx.
+    // The reply does not need the table, so an outage of it must not cause a 5xx.
     const rate = await countRequest(scope, limit, at).catch((error) => {
       log.error('fault', { operation: 'answer-unmatched', request_id: requestId, error })
       return unused(limit, at)

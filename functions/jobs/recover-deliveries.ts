@@ -28,18 +28,18 @@ export const recoverDeliveries = (runtime: Pick<Runtime, 'now'>) =>
       after: recovery.cursor,
       limit: RECOVERY_PAGE,
     })
-    let taken = 0
+    let retried = 0
     for (const { reference, n } of undelivered) {
       const delivery = await findDelivery(reference, n)
-      const next = delivery && retryOf(recovery, delivery, dueInPage(now, taken))
+      const next = delivery && retryOf(recovery, delivery, dueInPage(now, retried))
       // A changed record belongs to another worker.
-      if (delivery && next && (await replaceDelivery(delivery, next))) taken += 1
+      if (delivery && next && (await replaceDelivery(delivery, next))) retried += 1
     }
     const cursor = undelivered.at(-1)?.byTime ?? null
     const isLast = undelivered.length < RECOVERY_PAGE
-    const next = afterPage(recovery, { cursor, taken, isLast }, runtime.now())
+    const next = afterPage(recovery, { cursor, retried, isLast }, runtime.now())
     if (await putPage(next)) {
-      log.info('deliveries recovered', { provider, id, page, taken, total: next.count, isLast })
+      log.info('deliveries recovered', { provider, id, page, retried, total: next.count, isLast })
     }
   })
 

@@ -8,7 +8,7 @@ import {
   UNKNOWN_OPERATOR,
   unnamed,
 } from '../../shared/domain/operator/approval.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { approvalView, decide } from '../../shared/operator/approvals.ts'
 import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
@@ -16,7 +16,7 @@ import { approval as noun } from '../../shared/operator/nouns/approval.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 
-/** Grants a request, or returns the request that this operator has granted before. */
+/** Grants a request. Returns a request that this operator has granted before unchanged. */
 const grant = async (
   id: ApprovalId,
   author: Author,
@@ -32,43 +32,38 @@ const grant = async (
   return isFirst ? approval : grant(id, author, runtime)
 }
 
-export const manageApproval = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      list: async ({ status, limit }, { at }) => {
-        const approvals: Approval[] = []
-        for await (const page of approvalPages()) {
-          approvals.push(...page.filter((approval) => !status || statusAt(approval, at) === status))
-          if (approvals.length >= limit) break
-        }
-        return approvals.slice(0, limit).map((approval) => approvalView(approval, at))
-      },
-      show: async ({ id }, { at }) => {
-        const approval = await findApproval(id)
-        return approval ? approvalView(approval, at) : noSuchApproval()
-      },
-      /** A repeat after a crash runs the call if it has not run yet. */
-      grant: async ({ id }, author) => {
-        const approval = await grant(id, author, runtime)
-        if (approval instanceof Refusal) return approval
-        const call = { verb: approval.verb, options: {}, actor: author.by, approval: id }
-        const reply = await invokeNoun(approval.noun, call)
-        return 'error' in reply ? new Refusal(1409, { details: reply.error }) : reply.result
-      },
-      deny: async ({ id, reason }, author) => {
-        if (author.by === UNKNOWN_OPERATOR) return unnamed()
-        const approval = await findApproval(id)
-        if (!approval) return noSuchApproval()
-        const decision = { verb: 'deny', decision: 'denied', reason } as const
-        const isDenied =
-          statusAt(approval, author.at) === 'pending' &&
-          (await decide(approval, decision, author, runtime))
-        const current = (await findApproval(id)) ?? approval
-        return isDenied ? approvalView(current, author.at) : alreadyDecided(current, author.at)
-      },
-    },
-    runtime,
-  )
+export const manageApproval = operatorHandler(noun, {
+  list: async ({ status, limit }, { at }) => {
+    const approvals: Approval[] = []
+    for await (const page of approvalPages()) {
+      approvals.push(...page.filter((approval) => !status || statusAt(approval, at) === status))
+      if (approvals.length >= limit) break
+    }
+    return approvals.slice(0, limit).map((approval) => approvalView(approval, at))
+  },
+  show: async ({ id }, { at }) =>
+    unlessRefused((await findApproval(id)) ?? noSuchApproval(), (approval) =>
+      approvalView(approval, at),
+    ),
+  /** A repeat after a crash runs the call if it has not run yet. */
+  grant: async ({ id }, author, runtime) => {
+    const approval = await grant(id, author, runtime)
+    if (approval instanceof Refusal) return approval
+    const call = { verb: approval.verb, options: {}, actor: author.by, approval: id }
+    const reply = await invokeNoun(approval.noun, call)
+    return 'error' in reply ? new Refusal(1409, { details: reply.error }) : reply.result
+  },
+  deny: async ({ id, reason }, author, runtime) => {
+    if (author.by === UNKNOWN_OPERATOR) return unnamed()
+    const approval = await findApproval(id)
+    if (!approval) return noSuchApproval()
+    const decision = { verb: 'deny', decision: 'denied', reason } as const
+    const isDenied =
+      statusAt(approval, author.at) === 'pending' &&
+      (await decide(approval, decision, author, runtime))
+    const current = (await findApproval(id)) ?? approval
+    return isDenied ? approvalView(current, author.at) : alreadyDecided(current, author.at)
+  },
+})
 
 export const handler = manageApproval(real)

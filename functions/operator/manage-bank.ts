@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
-import { checkBank, recordsConnection, saveBank } from '../../shared/banks/save-bank.ts'
+import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { bank as noun } from '../../shared/operator/nouns/bank.ts'
 import { updatedOr } from '../../shared/operator/options.ts'
@@ -45,10 +45,8 @@ const absent =
           connectorType: 'ussd',
         }
 
-const changeOf = (settings: BankSettings, start: BankStart) => (previous: Bank | undefined) => {
-  const bank = start(previous)
-  return bank instanceof Refusal ? bank : applySettings(bank, settings)
-}
+const changeOf = (settings: BankSettings, start: BankStart) => (previous: Bank | undefined) =>
+  unlessRefused(start(previous), (bank) => applySettings(bank, settings))
 
 const save = async (
   identifier: BankIdentifier,
@@ -59,11 +57,12 @@ const save = async (
 ) => {
   const change = changeOf(settings, start)
   const recording = { ...author, target: identifier, bank: identifier }
-  const recordChange = recordsConnection(recording, fields)
+  const recordChange = connectionRecorder(recording, fields)
   const saved = await saveBank({ identifier, change, options: settings, recordChange }, runtime)
-  if (saved instanceof Refusal) return saved
-  const { bank, url, newSecret } = saved
-  return { ...view(bank), ...defined({ connector_url: url, connector_secret: newSecret }) }
+  return unlessRefused(saved, ({ bank, url, newSecret }) => ({
+    ...view(bank),
+    ...defined({ connector_url: url, connector_secret: newSecret }),
+  }))
 }
 
 const check = (identifier: BankIdentifier, settings: BankSettings, start: BankStart) =>
@@ -85,28 +84,22 @@ const fields = (bank: Bank) => ({
   package_name: bank.packageName,
 })
 
-export const manageBank = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      create: {
-        run: ({ bank, ...settings }, author) =>
-          save(bank, settings, absent(bank, settings.name), author, runtime),
-        check: ({ bank, ...settings }) => check(bank, settings, absent(bank, settings.name)),
-      },
-      update: {
-        run: ({ bank, ...settings }, author) => save(bank, settings, existing, author, runtime),
-        check: ({ bank, ...settings }) => check(bank, settings, existing),
-      },
-      show: async ({ bank: identifier }) => {
-        const bank = await findBank(identifier)
-        return bank ? view(bank) : noSuch('bank')
-      },
-      list: async () => (await listBanks()).map(view),
-      disable: ({ bank }, author) => save(bank, { status: 'inactive' }, existing, author, runtime),
-      enable: ({ bank }, author) => save(bank, { status: 'live' }, existing, author, runtime),
-    },
-    runtime,
-  )
+export const manageBank = operatorHandler(noun, {
+  create: {
+    run: ({ bank, ...settings }, author, runtime) =>
+      save(bank, settings, absent(bank, settings.name), author, runtime),
+    check: ({ bank, ...settings }) => check(bank, settings, absent(bank, settings.name)),
+  },
+  update: {
+    run: ({ bank, ...settings }, author, runtime) =>
+      save(bank, settings, existing, author, runtime),
+    check: ({ bank, ...settings }) => check(bank, settings, existing),
+  },
+  show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), view),
+  list: async () => (await listBanks()).map(view),
+  disable: ({ bank }, author, runtime) =>
+    save(bank, { status: 'inactive' }, existing, author, runtime),
+  enable: ({ bank }, author, runtime) => save(bank, { status: 'live' }, existing, author, runtime),
+})
 
 export const handler = manageBank(real)

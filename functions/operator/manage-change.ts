@@ -3,7 +3,7 @@ import type { Change } from '../../shared/domain/operator/change.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { operatorHandler } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/change.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { listChanges } from '../../shared/store/operator/changes.ts'
 
 const view = ({ at, by, approvedBy, noun, verb, target, changed }: Change) => ({
@@ -16,18 +16,13 @@ const view = ({ at, by, approvedBy, noun, verb, target, changed }: Change) => ({
   changed,
 })
 
-export const manageChange = (runtime: Runtime) =>
-  operatorHandler(
-    change,
-    {
-      list: async ({ provider, bank, limit }) => {
-        if (provider && bank) {
-          return new Refusal(1400, { details: 'name --provider or --bank, not both' })
-        }
-        return (await listChanges(defined({ provider, bank }), limit)).map(view)
-      },
-    },
-    runtime,
-  )
+export const manageChange = operatorHandler(change, {
+  list: async ({ provider, bank, limit }) => {
+    if (provider && bank) {
+      return new Refusal(1400, { details: 'name --provider or --bank, not both' })
+    }
+    return (await listChanges(defined({ provider, bank }), limit)).map(view)
+  },
+})
 
 export const handler = manageChange(real)

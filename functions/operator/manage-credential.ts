@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/credential.ts'
@@ -45,17 +45,11 @@ const issue = async (options: IssueOptions, author: Author, runtime: Runtime) =>
     options.token ?? tokenOf(owner.kind, environment.limits, runtime.randomBytes(RANDOM_BYTES))
   const expiresOn = options['expires-on']
   const createdAt = runtime.now().toISOString()
+  const stored = { ...owner, createdAt, ...defined({ expiresOn }) }
   const id = credentialId(token)
-  const recording = recordingOf(id, owner, author)
   const fields = { last_characters: lastCharacters(token), expires_on: expiresOn }
-  const record = changeWrites(recording, undefined, fields)
-  const issued = await putCredential(
-    token,
-    { ...owner, createdAt, ...defined({ expiresOn }) },
-    record,
-    runtime,
-  )
-  return issued
+  const record = changeWrites(recordingOf(id, owner, author), undefined, fields)
+  return (await putCredential(token, stored, record, runtime))
     ? { token, id, ...owner, expires_on: expiresOn ?? null }
     : new Refusal(1409, { details: 'this token is in use' })
 }
@@ -68,7 +62,7 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
   ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
 })
 
-/** Revokes a credential; a revoked one keeps its first time. */
+/** Revokes a credential. A revoked one keeps its time. */
 const revoke = async (id: string, author: Author, runtime: Runtime) => {
   const credential = await findCredential(id)
   if (!credential) return noSuch('credential')
@@ -95,27 +89,19 @@ const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
   return new Refusal(1400, { details: 'either --id or --token is required' })
 }
 
-export const manageCredential = (runtime: Runtime) =>
-  operatorHandler(
-    credential,
-    {
-      issue: (options, author) => issue(options, author, runtime),
-      list: async (options) => {
-        const owner = await ownerOf(options)
-        return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
-      },
-      show: async (target) => {
-        const id = idOf(target)
-        if (id instanceof Refusal) return id
-        const credential = await findCredential(id)
-        return credential ? view(credential) : noSuch('credential')
-      },
-      revoke: async (target, author) => {
-        const id = idOf(target)
-        return id instanceof Refusal ? id : revoke(id, author, runtime)
-      },
-    },
-    runtime,
-  )
+export const manageCredential = operatorHandler(credential, {
+  issue,
+  list: async (options) => {
+    const owner = await ownerOf(options)
+    return owner instanceof Refusal ? owner : (await listCredentials(owner)).map(view)
+  },
+  show: async (target) => {
+    const id = idOf(target)
+    if (id instanceof Refusal) return id
+    return unlessRefused((await findCredential(id)) ?? noSuch('credential'), view)
+  },
+  revoke: async (target, author, runtime) =>
+    unlessRefused(idOf(target), (id) => revoke(id, author, runtime)),
+})
 
 export const handler = manageCredential(real)

@@ -1,9 +1,10 @@
 import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { maskAccount } from '../../shared/domain/operator/change.ts'
 import { maskPhone, type PhoneNumber } from '../../shared/domain/phone.ts'
+import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/customer.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import {
   findAccount,
   findBank,
@@ -11,7 +12,7 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
-import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changeRecorder } from '../../shared/store/operator/changes.ts'
 
 const view = (
   phone: PhoneNumber,
@@ -26,13 +27,6 @@ const view = (
   status,
 })
 
-/** Masks the phone number in the change record, as the log does. */
-const recording = (phone: PhoneNumber, bank: BankIdentifier, author: Author) => ({
-  ...author,
-  target: `${maskPhone(phone)} ${bank}`,
-  bank,
-})
-
 const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
   customer: customerName,
   account_number: maskAccount(accountNumber),
@@ -40,49 +34,32 @@ const fields = ({ accountNumber, accountType, status, customerName }: CustomerAc
   status,
 })
 
-export const manageCustomer = (runtime: Runtime) =>
-  operatorHandler(
-    customer,
-    {
-      link: async ({ phone, bank, name, status, ...options }, author) => {
-        if (!(await findBank(bank))) return noSuch('bank')
-        const account: CustomerAccount = {
-          customerName: name,
-          accountNumber: options['account-number'],
-          accountType: options['account-type'],
-          status,
-        }
-        await putAccount(
-          phone,
-          bank,
-          account,
-          (previous, next) =>
-            changeWrites(
-              recording(phone, bank, author),
-              previous && fields(previous),
-              fields(next),
-            ),
-          runtime,
-        )
-        return view(phone, bank, account)
-      },
-      show: async ({ phone, bank }) => {
-        const account = await findAccount(phone, bank)
-        return account ? view(phone, bank, account) : noSuch('account')
-      },
-      list: async ({ phone }) =>
-        (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
-      unlink: async ({ phone, bank }, author) => {
-        const removed = await removeAccount(
-          phone,
-          bank,
-          (previous) => changeWrites(recording(phone, bank, author), fields(previous), undefined),
-          runtime,
-        )
-        return removed ? { unlinked: true } : noSuch('account')
-      },
-    },
-    runtime,
-  )
+/** Masks the phone number in the change record, as the log does. */
+const recorder = (phone: PhoneNumber, bank: BankIdentifier, author: Author) =>
+  changeRecorder({ ...author, target: `${maskPhone(phone)} ${bank}`, bank }, fields)
+
+export const manageCustomer = operatorHandler(customer, {
+  link: async ({ phone, bank, name, status, ...options }, author, runtime) => {
+    if (!(await findBank(bank))) return noSuch('bank')
+    const account: CustomerAccount = {
+      customerName: name,
+      accountNumber: options['account-number'],
+      accountType: options['account-type'],
+      status,
+    }
+    await putAccount(phone, bank, account, recorder(phone, bank, author), runtime)
+    return view(phone, bank, account)
+  },
+  show: async ({ phone, bank }) =>
+    unlessRefused((await findAccount(phone, bank)) ?? noSuch('account'), (account) =>
+      view(phone, bank, account),
+    ),
+  list: async ({ phone }) =>
+    (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
+  unlink: async ({ phone, bank }, author, runtime) => {
+    const removed = await removeAccount(phone, bank, recorder(phone, bank, author), runtime)
+    return removed ? { unlinked: true } : noSuch('account')
+  },
+})
 
 export const handler = manageCustomer(real)

@@ -24,15 +24,15 @@ import { statusView } from '../../shared/views/debit.ts'
 const view = (debit: Debit, refund: Refund | undefined) => {
   const state = stateAt(debit)
   // Operators see neither the customer's name nor the full phone number.
-  const { response: _response, customer: _customer, ...summary } = statusView(debit, refund)
+  const { response, customer, ...summary } = statusView(debit, refund)
   return {
     ...summary,
     provider: state.provider,
     bank: state.bank.identifier,
     phone_number: maskPhone(state.phone),
     error_code: state.errorCode,
-    history: debit.history.map((entry, n) => ({
-      n,
+    history: debit.history.map((entry, index) => ({
+      n: index,
       event: eventTypes[entry.type].event,
       at: entry.at.toISOString(),
       by: entry.by,
@@ -50,12 +50,7 @@ const REPAIR_MS = 780_000
 const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
 const listView = (debit: Debit) => {
-  const {
-    history: _history,
-    metadata: _metadata,
-    refund: _refund,
-    ...summary
-  } = view(debit, undefined)
+  const { history, metadata, refund, ...summary } = view(debit, undefined)
   return summary
 }
 
@@ -99,57 +94,52 @@ const transitionBy = async (
   return result instanceof Refusal ? result : view(result, await findRefundOf(result))
 }
 
-export const manageDebit = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      show: async ({ reference }) => {
-        const debit = await findDebit(reference)
-        return debit ? view(debit, await findRefundOf(debit)) : noSuchDebit()
-      },
-      list: async ({ provider, status, limit }) => {
-        if (!(await findProvider(provider))) return noSuch('provider')
-        const { debits } = await listDebits(
-          provider,
-          { status },
-          { slice: { skip: 0, limit } },
-          logUnreadable('manage-debit'),
-        )
-        return debits.map(listView)
-      },
-      /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
-      reverse: ({ reference, reason }, author) => {
-        const record = { reversal_reason: reason }
-        const changes = { metadata: record }
-        const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
-        const request = { reference, to: 'reversed', changes, record, alongside } as const
-        return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
-      },
-      /** Records an outcome that the bank reported outside the API, like its report. */
-      complete: ({ reference, 'bank-reference': bankReference, reason }, author) => {
-        const changes = { bankReference, metadata: { completion_reason: reason } }
-        const record = { bank_reference: bankReference, completion_reason: reason }
-        const request = { reference, to: 'completed', changes, record } as const
-        return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
-      },
-      fail: ({ reference, 'bank-reference': bankReference, reason }, author) => {
-        const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
-        const record = { bank_reference: bankReference, error_message: reason }
-        const request = { reference, to: 'failed', changes, record } as const
-        return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
-      },
-      /** Repeats the missing follow-up work of the debits of a day. */
-      repair: async ({ provider, date }, author) => {
-        if (!(await findProvider(provider))) return noSuch('provider')
-        await putChange({ ...author, target: provider, provider }, { date })
-        const end = runtime.now().getTime() + REPAIR_MS
-        const timeIsUp = () => runtime.now().getTime() >= end
-        const day = await repairDay(provider, date, runtime, timeIsUp)
-        const { lookedAt, repaired, unreadable, isDone } = day
-        return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
-      },
-    },
-    runtime,
-  )
+export const manageDebit = operatorHandler(noun, {
+  show: async ({ reference }) => {
+    const debit = await findDebit(reference)
+    return debit ? view(debit, await findRefundOf(debit)) : noSuchDebit()
+  },
+  list: async ({ provider, status, limit }) => {
+    if (!(await findProvider(provider))) return noSuch('provider')
+    const { debits } = await listDebits(
+      provider,
+      { status },
+      { slice: { skip: 0, limit } },
+      logUnreadable('manage-debit'),
+    )
+    return debits.map(listView)
+  },
+  /** Reverses a completed debit and opens its refund. Leaves a reversed debit unchanged. */
+  reverse: ({ reference, reason }, author, runtime) => {
+    const record = { reversal_reason: reason }
+    const changes = { metadata: record }
+    const alongside = (next: Debit) => [refundCreation(reversalRefund(next))]
+    const request = { reference, to: 'reversed', changes, record, alongside } as const
+    return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+  },
+  /** Records an outcome that the bank reported outside the API, like its report. */
+  complete: ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
+    const changes = { bankReference, metadata: { completion_reason: reason } }
+    const record = { bank_reference: bankReference, completion_reason: reason }
+    const request = { reference, to: 'completed', changes, record } as const
+    return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
+  },
+  fail: ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
+    const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
+    const record = { bank_reference: bankReference, error_message: reason }
+    const request = { reference, to: 'failed', changes, record } as const
+    return transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime)
+  },
+  /** Repeats missing follow-up work for the debits of a day. */
+  repair: async ({ provider, date }, author, runtime) => {
+    if (!(await findProvider(provider))) return noSuch('provider')
+    await putChange({ ...author, target: provider, provider }, { date })
+    const end = runtime.now().getTime() + REPAIR_MS
+    const timeIsUp = () => runtime.now().getTime() >= end
+    const day = await repairDay(provider, date, runtime, timeIsUp)
+    const { lookedAt, repaired, unreadable, isDone } = day
+    return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
+  },
+})
 
 export const handler = manageDebit(real)

@@ -1,11 +1,11 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/delivery.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
@@ -27,43 +27,37 @@ const listOfProvider = async (
     .map(deliveryView)
 }
 
-export const manageDelivery = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      list: async ({ reference, provider, status, limit }) => {
-        if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-        if (provider) return listOfProvider(provider, { status, limit })
-        return new Refusal(1007, { details: '--reference or --provider is required' })
-      },
-      redeliver: async ({ id }, author) => {
-        const key = parseDeliveryId(environment.referencePrefix, id)
-        const event = key && (await findEvent(key))
-        if (!event) return noSuch('delivery')
-        await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })
-        const delivery = await requestRedelivery(event, runtime)
-        return delivery instanceof Refusal ? delivery : deliveryView(delivery)
-      },
-      recover: async ({ provider, since }, author) => {
-        const now = runtime.now()
-        if (since > now) return invalid({ since: ['must not be in the future'] })
-        if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
-          return invalid({ since: [`must not be more than ${RECOVERY_DAYS_MAX} days ago`] })
-        }
-        if (!(await findWebhookSettings(provider))) return new Refusal(4404)
-        await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
-        const recovery = requestedRecovery({ provider, id: runtime.newId(), since, now })
-        await openRecovery(recovery)
-        return {
-          recovery: recovery.id,
-          provider,
-          since: since.toISOString(),
-          until: now.toISOString(),
-          deliveries: await countUndelivered(provider, { since, until: now }),
-        }
-      },
-    },
-    runtime,
-  )
+export const manageDelivery = operatorHandler(noun, {
+  list: async ({ reference, provider, status, limit }) => {
+    if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
+    if (provider) return listOfProvider(provider, { status, limit })
+    return new Refusal(1007, { details: '--reference or --provider is required' })
+  },
+  redeliver: async ({ id }, author, runtime) => {
+    const key = parseDeliveryId(environment.referencePrefix, id)
+    const event = key && (await findEvent(key))
+    if (!event) return noSuch('delivery')
+    await putChange({ ...author, target: id, provider: event.provider }, { event: event.type })
+    return unlessRefused(await requestRedelivery(event, runtime), deliveryView)
+  },
+  recover: async ({ provider, since }, author, runtime) => {
+    const now = runtime.now()
+    if (since > now) return invalid({ since: ['must not be in the future'] })
+    if (now.getTime() - since.getTime() > RECOVERY_DAYS_MAX * DAY_MS) {
+      return invalid({ since: [`must not be more than ${RECOVERY_DAYS_MAX} days ago`] })
+    }
+    if (!(await findWebhookSettings(provider))) return new Refusal(4404)
+    await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
+    const recovery = requestedRecovery({ provider, id: runtime.newId(), since, now })
+    await openRecovery(recovery)
+    return {
+      recovery: recovery.id,
+      provider,
+      since: since.toISOString(),
+      until: now.toISOString(),
+      deliveries: await countUndelivered(provider, { since, until: now }),
+    }
+  },
+})
 
 export const handler = manageDelivery(real)

@@ -5,6 +5,7 @@ import { newRefund, retryRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { newestFirst } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception as noun } from '../../shared/operator/nouns/exception.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -37,9 +38,6 @@ const view = (exception: ReportException) => ({
   resolved_by: exception.resolvedBy ?? null,
   note: exception.note ?? null,
 })
-
-const newestFirst = (one: ReportException, other: ReportException): number =>
-  other.at.getTime() - one.at.getTime()
 
 type Filter = { kind?: ExceptionKind | undefined; limit: number }
 
@@ -130,33 +128,28 @@ const resolveAll = async (
   }
 }
 
-export const manageException = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      list: async ({ status, ...filter }) => {
-        const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
-        const lists = await Promise.all(statuses.map((status) => listNewest(status, filter)))
-        return lists.flat().sort(newestFirst).slice(0, filter.limit).map(view)
-      },
-      show: async ({ reference }) => {
-        const exceptions = await findExceptions(reference)
-        return exceptions.length > 0 ? exceptions.sort(newestFirst).map(view) : noSuch('exception')
-      },
-      refund: (options, author) => refund(options, author, runtime),
-      /** One resolution covers all open exceptions of a debit, because banks repeat reports. */
-      resolve: async ({ reference, kind, note }, author) => {
-        const listMatching = async () =>
-          (await findExceptions(reference)).filter(
-            (exception) => kind === undefined || exception.kind === kind,
-          )
-        const exceptions = await listMatching()
-        if (exceptions.length === 0) return noSuch('exception')
-        await resolveAll(exceptions, note, author, runtime)
-        return (await listMatching()).sort(newestFirst).map(view)
-      },
-    },
-    runtime,
-  )
+export const manageException = operatorHandler(noun, {
+  list: async ({ status, ...filter }) => {
+    const statuses: ExceptionStatus[] = status ? [status] : ['open', 'resolved']
+    const lists = await Promise.all(statuses.map((status) => listNewest(status, filter)))
+    return lists.flat().sort(newestFirst).slice(0, filter.limit).map(view)
+  },
+  show: async ({ reference }) => {
+    const exceptions = await findExceptions(reference)
+    return exceptions.length > 0 ? exceptions.sort(newestFirst).map(view) : noSuch('exception')
+  },
+  refund,
+  /** One resolution covers all open exceptions of a debit, because banks repeat reports. */
+  resolve: async ({ reference, kind, note }, author, runtime) => {
+    const listMatching = async () =>
+      (await findExceptions(reference)).filter(
+        (exception) => kind === undefined || exception.kind === kind,
+      )
+    const exceptions = await listMatching()
+    if (exceptions.length === 0) return noSuch('exception')
+    await resolveAll(exceptions, note, author, runtime)
+    return (await listMatching()).sort(newestFirst).map(view)
+  },
+})
 
 export const handler = manageException(real)

@@ -2,7 +2,7 @@ import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { type Funding, isSameFunding } from '../../shared/domain/settlement/funding.ts'
 import { dayOf, startOf } from '../../shared/domain/time.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/funding.ts'
 import { payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
@@ -29,39 +29,31 @@ const payWaiting = async ({ now }: Runtime): Promise<void> => {
   await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
-const newestFirst = (one: Funding, other: Funding): number =>
-  other.date.localeCompare(one.date) || other.recordedAt.getTime() - one.recordedAt.getTime()
+const newestFirst = (a: Funding, b: Funding): number =>
+  b.date.localeCompare(a.date) || b.recordedAt.getTime() - a.recordedAt.getTime()
 
-export const manageFunding = (runtime: Runtime) =>
-  operatorHandler(
-    funding,
-    {
-      record: async ({ bank, amount, reference, date }, author) => {
-        if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-        if (environment.limits === 'production' && date > dayOf(runtime.now())) {
-          return invalid({ date: ['must not be in the future'] })
-        }
-        const { at, by } = author
-        const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
-        const record = changeWrites(
-          { ...author, target: reference, bank },
-          {},
-          { amount: formatAmount(amount), date },
-        )
-        await putFunding(funding, record, runtime)
-        const recorded = await findFunding(bank, reference)
-        if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
-        if (!isSameFunding(recorded, funding)) {
-          const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
-          return new Refusal(1409, { details })
-        }
-        await payWaiting(runtime)
-        return view(recorded)
-      },
-      list: async ({ bank, limit }) =>
-        (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
-    },
-    runtime,
-  )
+export const manageFunding = operatorHandler(funding, {
+  record: async ({ bank, amount, reference, date }, author, runtime) => {
+    if (!(await findBank(bank))) return noSuch('bank')
+    if (environment.limits === 'production' && date > dayOf(runtime.now())) {
+      return invalid({ date: ['must not be in the future'] })
+    }
+    const { at, by } = author
+    const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
+    const recording = { ...author, target: reference, bank }
+    const record = changeWrites(recording, {}, { amount: formatAmount(amount), date })
+    await putFunding(funding, record, runtime)
+    const recorded = await findFunding(bank, reference)
+    if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)
+    if (!isSameFunding(recorded, funding)) {
+      const details = `${bank} ${reference} is recorded with ${formatAmount(recorded.amount)} on ${recorded.date}`
+      return new Refusal(1409, { details })
+    }
+    await payWaiting(runtime)
+    return view(recorded)
+  },
+  list: async ({ bank, limit }) =>
+    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(view),
+})
 
 export const handler = manageFunding(real)

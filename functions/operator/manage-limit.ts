@@ -18,14 +18,14 @@ import {
   type RequestLimits,
   withRequestLimit,
 } from '../../shared/domain/providers/request-limits.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { limit } from '../../shared/operator/nouns/limit.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/charges.ts'
-import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changeRecorder } from '../../shared/store/operator/changes.ts'
 import {
   changeProvider,
   findProvider,
@@ -110,9 +110,8 @@ const withOverride = <T extends Bank | Provider>(
 /** The fields of a change record: the overrides by operation, and the daily limit. */
 const fields = (owner: Provider | Bank) => ({
   ...owner.requestLimits,
-  ...('dailyLimit' in owner && owner.dailyLimit !== undefined
-    ? { daily_limit: formatAmount(owner.dailyLimit) }
-    : {}),
+  ...('dailyLimit' in owner &&
+    owner.dailyLimit !== undefined && { daily_limit: formatAmount(owner.dailyLimit) }),
 })
 
 const setProvider = async (
@@ -131,15 +130,10 @@ const setProvider = async (
       const limits = dailyLimitAfter(previous, dailyLimit ?? undefined, dayOf(runtime.now()))
       return withOverride({ ...rest, ...limits }, options)
     },
-    (previous, next) =>
-      changeWrites(
-        { ...author, target: id, provider: id },
-        previous && fields(previous),
-        fields(next),
-      ),
+    changeRecorder({ ...author, target: id, provider: id }, fields),
     runtime,
   )
-  return provider instanceof Refusal ? provider : providerView(provider)
+  return unlessRefused(provider, providerView)
 }
 
 const setBank = async (
@@ -148,14 +142,13 @@ const setBank = async (
   author: Author,
   runtime: Runtime,
 ) => {
-  const recording = { ...author, target: identifier, bank: identifier }
   const bank = await changeBank(
     identifier,
     (previous) => (previous ? withOverride(previous, options) : noSuch('bank')),
-    (previous, next) => changeWrites(recording, previous && fields(previous), fields(next)),
+    changeRecorder({ ...author, target: identifier, bank: identifier }, fields),
     runtime,
   )
-  return bank instanceof Refusal ? bank : bankView(bank)
+  return unlessRefused(bank, bankView)
 }
 
 const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date) => {
@@ -169,25 +162,20 @@ const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date)
   return bank ? bankView(bank) : noSuch('bank')
 }
 
-export const manageLimit = (runtime: Runtime) =>
-  operatorHandler(
-    limit,
-    {
-      set: async (options, author) => {
-        const refusal = checkOptions(options)
-        if (refusal) return refusal
-        if (options.provider) return setProvider(options.provider, options, author, runtime)
-        return options.bank && setBank(options.bank, options, author, runtime)
-      },
-      show: async (owner) => checkOwner(owner) ?? show(owner, runtime.now()),
-      list: async () => [
-        ...(await loadProviders()).map(providerView),
-        ...(await listBanks()).map(bankView),
-      ],
-      remove: ({ provider }, author) =>
-        setProvider(provider, { 'daily-limit': null }, author, runtime),
-    },
-    runtime,
-  )
+export const manageLimit = operatorHandler(limit, {
+  set: async (options, author, runtime) => {
+    const refusal = checkOptions(options)
+    if (refusal) return refusal
+    if (options.provider) return setProvider(options.provider, options, author, runtime)
+    return options.bank && setBank(options.bank, options, author, runtime)
+  },
+  show: async (owner, { at }) => checkOwner(owner) ?? show(owner, at),
+  list: async () => [
+    ...(await loadProviders()).map(providerView),
+    ...(await listBanks()).map(bankView),
+  ],
+  remove: ({ provider }, author, runtime) =>
+    setProvider(provider, { 'daily-limit': null }, author, runtime),
+})
 
 export const handler = manageLimit(real)

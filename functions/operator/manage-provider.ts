@@ -10,7 +10,7 @@ import {
   type RequestSigning,
   replaced,
 } from '../../shared/domain/providers/provider.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/provider.ts'
@@ -112,8 +112,8 @@ const changeRecord =
     const secret = secretField(previous?.requestSigning?.secret, next.requestSigning?.secret)
     return changeWrites(
       { ...author, target: id, provider: id },
-      previous && { ...fields(previous, now()), request_secret: secret.before },
-      { ...fields(next, now()), request_secret: secret.after },
+      previous && { ...fields(previous, now()), request_secret: secret.previous },
+      { ...fields(next, now()), request_secret: secret.next },
     )
   }
 
@@ -149,57 +149,52 @@ const changeOf =
     return next
   }
 
-export const manageProvider = (runtime: Runtime) => {
-  const { now } = runtime
-  const save = async (
-    id: ProviderId,
-    settings: ProviderSettings,
-    start: ProviderStart,
-    author: Author,
-  ) => {
-    const change = changeOf(settings, start, runtime)
-    const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
-    return provider instanceof Refusal ? provider : view(provider, now())
-  }
-  return operatorHandler(
-    noun,
-    {
-      create: ({ provider, ...settings }, author) =>
-        save(provider, settings, absent(provider, settings), author),
-      update: {
-        run: ({ provider, ...settings }, author) => save(provider, settings, existing, author),
-        check: async ({ provider, ...settings }) =>
-          changeOf(settings, existing, runtime)(await findProvider(provider)),
-      },
-      show: async ({ provider: id }) => {
-        const provider = await findProvider(id)
-        return provider ? view(provider, now()) : noSuch('provider')
-      },
-      list: async () => (await loadProviders()).map((provider) => view(provider, now())),
-      disable: ({ provider }, author) => save(provider, { status: 'suspended' }, existing, author),
-      enable: ({ provider }, author) => save(provider, { status: 'active' }, existing, author),
-      'rotate-request-secret': async (options, author) => {
-        const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } =
-          options
-        const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
-        const sealed = await sealRequestSecret(id, secret, runtime)
-        const rotation = { secret: sealed, at: now(), graceSeconds }
-        const provider = await changeProvider(
-          id,
-          (previous) =>
-            previous
-              ? { ...previous, requestSigning: replaced(previous.requestSigning, rotation) }
-              : noSuch('provider'),
-          changeRecord(id, author, runtime),
-          runtime,
-        )
-        if (provider instanceof Refusal) return provider
-        const previousUntil = ifFuture(provider.requestSigning?.previous?.until, now())
-        return { provider: id, request_secret: secret, previous_until: previousUntil }
-      },
-    },
-    runtime,
-  )
+const save = async (
+  id: ProviderId,
+  settings: ProviderSettings,
+  start: ProviderStart,
+  author: Author,
+  runtime: Runtime,
+) => {
+  const change = changeOf(settings, start, runtime)
+  const provider = await changeProvider(id, change, changeRecord(id, author, runtime), runtime)
+  return unlessRefused(provider, (saved) => view(saved, runtime.now()))
 }
+
+export const manageProvider = operatorHandler(noun, {
+  create: ({ provider, ...settings }, author, runtime) =>
+    save(provider, settings, absent(provider, settings), author, runtime),
+  update: {
+    run: ({ provider, ...settings }, author, runtime) =>
+      save(provider, settings, existing, author, runtime),
+    check: async ({ provider, ...settings }, _author, runtime) =>
+      changeOf(settings, existing, runtime)(await findProvider(provider)),
+  },
+  show: async ({ provider: id }, { at }) =>
+    unlessRefused((await findProvider(id)) ?? noSuch('provider'), (provider) => view(provider, at)),
+  list: async (_options, { at }) => (await loadProviders()).map((provider) => view(provider, at)),
+  disable: ({ provider }, author, runtime) =>
+    save(provider, { status: 'suspended' }, existing, author, runtime),
+  enable: ({ provider }, author, runtime) =>
+    save(provider, { status: 'active' }, existing, author, runtime),
+  'rotate-request-secret': async (options, author, runtime) => {
+    const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
+    const secret = `rs_${Buffer.from(runtime.randomBytes(32)).toString('base64url')}`
+    const sealed = await sealRequestSecret(id, secret, runtime)
+    const rotation = { secret: sealed, at: runtime.now(), graceSeconds }
+    const provider = await changeProvider(
+      id,
+      (previous) =>
+        previous
+          ? { ...previous, requestSigning: replaced(previous.requestSigning, rotation) }
+          : noSuch('provider'),
+      changeRecord(id, author, runtime),
+      runtime,
+    )
+    if (provider instanceof Refusal) return provider
+    const previousUntil = ifFuture(provider.requestSigning?.previous?.until, runtime.now())
+    return { provider: id, request_secret: secret, previous_until: previousUntil }
+  },
+})
 
 export const handler = manageProvider(real)

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
-import { BookRequest, reconciliation } from '../../shared/operator/nouns/reconciliation.ts'
+import { invalid } from '../../shared/domain/refusal.ts'
+import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { reconciliation, StatementRequest } from '../../shared/operator/nouns/reconciliation.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
 import { moneyView } from '../../shared/reconciliation/money.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
-import { type Runtime, real } from '../../shared/runtime.ts'
+import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -16,33 +16,28 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const manageReconciliation = (runtime: Runtime) =>
-  operatorHandler(
-    reconciliation,
-    {
-      run: async ({ date }) => {
-        const { checkedAt, invariants, money, differences, held } = await reconcile(date, runtime)
-        return {
-          date,
-          checked_at: checkedAt.toISOString(),
-          differences,
-          held,
-          completed_debits: moneyView(money),
-          invariants,
-        }
-      },
-      /** Returns a page of the bank's debits; the command compares them with the file. */
-      statement: async ({ bank, statement, date }) => {
-        if (!(await findBank(bank))) return new Refusal(1404, { details: 'no such bank' })
-        const request = v.safeParse(BookRequest, parsed(statement))
-        if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
-        if ('uuids' in request.output) {
-          return { debits: await readByUuid(bank, request.output.uuids), next: null }
-        }
-        return readBankDebits({ bank, date, cursor: request.output.cursor })
-      },
-    },
-    runtime,
-  )
+export const manageReconciliation = operatorHandler(reconciliation, {
+  run: async ({ date }, _author, runtime) => {
+    const { checkedAt, invariants, money, differences, held } = await reconcile(date, runtime)
+    return {
+      date,
+      checked_at: checkedAt.toISOString(),
+      differences,
+      held,
+      completed_debits: moneyView(money),
+      invariants,
+    }
+  },
+  /** Returns a page of the bank's debits; the command compares them with the file. */
+  statement: async ({ bank, statement, date }) => {
+    if (!(await findBank(bank))) return noSuch('bank')
+    const request = v.safeParse(StatementRequest, parseJson(statement))
+    if (!request.success) return invalid({ statement: ['is compared by the operator command'] })
+    if ('uuids' in request.output) {
+      return { debits: await readByUuid(bank, request.output.uuids), next: null }
+    }
+    return readBankDebits({ bank, date, cursor: request.output.cursor })
+  },
+})
 
 export const handler = manageReconciliation(real)

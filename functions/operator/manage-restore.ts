@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/defined.ts'
 import { GENERATION_MAX, isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { iso } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { restore as noun } from '../../shared/operator/nouns/restore.ts'
@@ -93,21 +93,15 @@ const release = async (provider: ProviderId | undefined, author: Author, runtime
   )
 }
 
-const viewOf = async (result: Restore | Refusal) =>
-  result instanceof Refusal ? result : view(result)
-
-export const manageRestore = (runtime: Runtime) =>
-  operatorHandler(
-    noun,
-    {
-      begin: async ({ generation }, author) => viewOf(await begin(generation, author, runtime)),
-      release: async ({ provider }, author) => viewOf(await release(provider, author, runtime)),
-      show: async () => ({
-        ...(await view(await findRestore())),
-        highest_generation: (await readGeneration()).generation,
-      }),
-    },
-    runtime,
-  )
+export const manageRestore = operatorHandler(noun, {
+  begin: async ({ generation }, author, runtime) =>
+    unlessRefused(await begin(generation, author, runtime), view),
+  release: async ({ provider }, author, runtime) =>
+    unlessRefused(await release(provider, author, runtime), view),
+  show: async () => ({
+    ...(await view(await findRestore())),
+    highest_generation: (await readGeneration()).generation,
+  }),
+})
 
 export const handler = manageRestore(real)

@@ -1,13 +1,13 @@
 import { defined } from '../../shared/domain/defined.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/settlement.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
-import { environment, type Runtime, real } from '../../shared/runtime.ts'
+import { environment, real } from '../../shared/runtime.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
@@ -17,99 +17,85 @@ import { findProvider, listProviders } from '../../shared/store/providers/provid
 import { findBatch, listBatches } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 
-/** A run that takes longer is continued by the jobs. */
+/** The time limit of a run. The jobs continue a longer one. */
 const RUN_MS = 20_000
-
-const noSuchProvider = () => new Refusal(1404, { details: 'no such provider' })
 
 const isEmpty = ({ length }: readonly unknown[]): boolean => length === 0
 
-const viewOf = (batch: Batch | Refusal) => (batch instanceof Refusal ? batch : batchView(batch))
+const viewOf = (result: Batch | Refusal) => unlessRefused(result, (batch) => batchView(batch))
 
 /** Records that an operator starts a payout of an existing batch. */
 const recordPayment = async (id: BatchId, author: Author): Promise<void> => {
   const batch = await findBatch(id)
   if (!batch) return
-  await putChange(
-    { ...author, target: id, provider: batch.provider },
-    { from_status: batch.status },
-  )
+  const recording = { ...author, target: id, provider: batch.provider }
+  await putChange(recording, { from_status: batch.status })
 }
 
-export const manageSettlement = (runtime: Runtime) =>
-  operatorHandler(
-    settlement,
-    {
-      run: async ({ date, provider, currency }, author) => {
-        if (currency !== CURRENCY) return new Refusal(5003)
-        if (environment.limits === 'production' && date > dayOf(runtime.now())) {
-          return new Refusal(5001, { details: { date: ['must not be in the future'] } })
-        }
-        if (provider && !(await findProvider(provider))) return noSuchProvider()
-        await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
-        const end = runtime.now().getTime() + RUN_MS
-        const timeIsUp = () => runtime.now().getTime() >= end
-        const providers = provider ? [provider] : await listProviders()
-        const { built, paid, unpaid, unbuilt, due } = await runSettlement(
-          { date, providers, timeIsUp },
-          paymentDeps(runtime),
-        )
-        await sendAllOrThrow([
-          ...unbuilt.map((provider) => buildBatchMessage(provider, date)),
-          ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
-        ])
-        if (provider && [built, paid, unpaid, unbuilt, due].every(isEmpty)) return new Refusal(5002)
-        return {
-          date,
-          built: built.map(viewOf),
-          paid: paid.map(viewOf),
-          unpaid: unpaid.map(({ batch, reason }) => ({
-            batch,
-            ...reason.error,
-            details: reason.details,
-          })),
-          in_work: [...unbuilt, ...due.map(({ id }) => id)],
-        }
-      },
-      list: async ({ provider, limit }) => {
-        if (!(await findProvider(provider))) return noSuchProvider()
-        return (await listBatches(provider, { limit })).map(viewOf)
-      },
-      show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),
-      /** Returns what the provider reads: a document, or the text of a CSV file. */
-      report: async ({ batch: id, format }) => {
-        const batch = await findBatch(id)
-        if (!batch) return new Refusal(5404)
-        if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
-        const report = await readReport(batch, format)
-        if (!report) throw new Error(`The ${format} report of ${id} is gone`)
-        if ('url' in report) return report
-        return format === 'csv' ? report.text : JSON.parse(report.text)
-      },
-      process: async ({ batch }, author) => {
-        await recordPayment(batch, author)
-        return viewOf(await payBatch(batch, paymentDeps(runtime)))
-      },
-      complete: async ({ batch, 'bank-reference': bankReference, reason }, author) =>
-        viewOf(
-          await completeBatch(
-            batch,
-            bankReference,
-            (previous, next) =>
-              changeWrites(
-                { ...author, target: batch, provider: previous.provider },
-                { status: previous.status },
-                { status: next.status, bank_reference: bankReference, reason },
-              ),
-            runtime,
-          ),
-        ),
-      retry: async ({ batch }, author) => {
-        await recordPayment(batch, author)
-        return viewOf(await retryBatch(batch, paymentDeps(runtime)))
-      },
-    },
-    runtime,
-  )
+export const manageSettlement = operatorHandler(settlement, {
+  run: async ({ date, provider, currency }, author, runtime) => {
+    if (currency !== CURRENCY) return new Refusal(5003)
+    if (environment.limits === 'production' && date > dayOf(runtime.now())) {
+      return new Refusal(5001, { details: { date: ['must not be in the future'] } })
+    }
+    if (provider && !(await findProvider(provider))) return noSuch('provider')
+    await putChange({ ...author, target: date, ...defined({ provider }) }, { date })
+    const end = runtime.now().getTime() + RUN_MS
+    const timeIsUp = () => runtime.now().getTime() >= end
+    const providers = provider ? [provider] : await listProviders()
+    const { built, paid, unpaid, unbuilt, due } = await runSettlement(
+      { date, providers, timeIsUp },
+      paymentDeps(runtime),
+    )
+    await sendAllOrThrow([
+      ...unbuilt.map((provider) => buildBatchMessage(provider, date)),
+      ...due.map((batch) => payBatchMessage(batch.id, batch.provider)),
+    ])
+    if (provider && [built, paid, unpaid, unbuilt, due].every(isEmpty)) return new Refusal(5002)
+    return {
+      date,
+      built: built.map(viewOf),
+      paid: paid.map(viewOf),
+      unpaid: unpaid.map(({ batch, reason }) => ({
+        batch,
+        ...reason.error,
+        details: reason.details,
+      })),
+      in_work: [...unbuilt, ...due.map(({ id }) => id)],
+    }
+  },
+  list: async ({ provider, limit }) => {
+    if (!(await findProvider(provider))) return noSuch('provider')
+    return (await listBatches(provider, { limit })).map(viewOf)
+  },
+  show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),
+  /** Returns what the provider reads: a document, or the text of a CSV file. */
+  report: async ({ batch: id, format }) => {
+    const batch = await findBatch(id)
+    if (!batch) return new Refusal(5404)
+    if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
+    const report = await readReport(batch, format)
+    if (!report) throw new Error(`The ${format} report of ${id} is gone`)
+    if ('url' in report) return report
+    return format === 'csv' ? report.text : JSON.parse(report.text)
+  },
+  process: async ({ batch }, author, runtime) => {
+    await recordPayment(batch, author)
+    return viewOf(await payBatch(batch, paymentDeps(runtime)))
+  },
+  complete: async ({ batch, 'bank-reference': bankReference, reason }, author, runtime) => {
+    const recordChange = (previous: Batch, { status }: Batch) =>
+      changeWrites(
+        { ...author, target: batch, provider: previous.provider },
+        { status: previous.status },
+        { status, bank_reference: bankReference, reason },
+      )
+    return viewOf(await completeBatch(batch, bankReference, recordChange, runtime))
+  },
+  retry: async ({ batch }, author, runtime) => {
+    await recordPayment(batch, author)
+    return viewOf(await retryBatch(batch, paymentDeps(runtime)))
+  },
+})
 
 export const handler = manageSettlement(real)

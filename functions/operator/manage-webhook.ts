@@ -14,7 +14,7 @@ import {
 } from '../../shared/operator/nouns/webhook.ts'
 import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { changeWrites } from '../../shared/store/operator/changes.ts'
+import { changeRecorder, changeWrites } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import {
@@ -111,74 +111,64 @@ const changeRecord =
     const secret = secretField(previous?.secret, next?.secret)
     return changeWrites(
       recording(provider, author),
-      previous && { ...fields(previous), secret: secret.before },
-      next && { ...fields(next), secret: secret.after },
+      previous && { ...fields(previous), secret: secret.previous },
+      next && { ...fields(next), secret: secret.next },
     )
   }
 
-export const manageWebhook = (runtime: Runtime) => {
-  const { now } = runtime
-  const newSecret = (): string => webhookSecret(runtime.randomBytes(32))
-  return operatorHandler(
-    noun,
-    {
-      set: async ({ provider, ...settings }, author) => {
-        if (!(await findProvider(provider))) return noSuch('provider')
-        const target = await targetOf(settings.url, {
-          network,
-          rules: strict,
-          signal: AbortSignal.timeout(LOOKUP_SECONDS * 1000),
-        })
-        if ('refusal' in target) return target.refusal
-        const url = target.url.href
-        const secret = newSecret()
-        const webhook = await changeWebhook(
-          provider,
-          (previous) => applySettings(previous, { ...settings, url }, secret, now()),
-          changeRecord(provider, author, runtime),
-          runtime,
-        )
-        await changeHealth(provider, renewed)
-        return view(webhook, now())
-      },
-      enable: async ({ provider }, author) => {
-        if (!(await findWebhookSettings(provider))) return noWebhook()
-        const health = await changeHealth(provider, renewed, (previous, next) =>
-          changeWrites(recording(provider, author), healthView(previous), healthView(next)),
-        )
-        return healthView(health)
-      },
-      'rotate-secret': async (options, author) => {
-        const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
-        const rotation = { secret: newSecret(), at: now(), graceSeconds }
-        const webhook = await changeWebhook(
-          provider,
-          (previous) => previous && rotated(previous, rotation),
-          changeRecord(provider, author, runtime),
-          runtime,
-        )
-        return webhook ? view(webhook, now()) : noWebhook()
-      },
-      show: async ({ provider }) => {
-        const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
-        return webhook
-          ? { ...viewWithoutSecret(webhook, now()), ...healthView(health) }
-          : noWebhook()
-      },
-      list: async () => {
-        const views: Awaited<ReturnType<typeof listView>> = []
-        // Sequential reads, to limit the load of a list of all providers.
-        for (const provider of await listProviders()) views.push(...(await listView(provider)))
-        return views
-      },
-      remove: async ({ provider }, author) => {
-        const record = changeRecord(provider, author, runtime)
-        const isRemoved = await removeWebhook(provider, record, runtime)
-        return isRemoved ? { removed: true } : noWebhook()
-      },
-    },
-    runtime,
-  )
-}
+const newSecret = (runtime: Runtime): string => webhookSecret(runtime.randomBytes(32))
+
+export const manageWebhook = operatorHandler(noun, {
+  set: async ({ provider, ...settings }, author, runtime) => {
+    if (!(await findProvider(provider))) return noSuch('provider')
+    const target = await targetOf(settings.url, {
+      network,
+      rules: strict,
+      signal: AbortSignal.timeout(LOOKUP_SECONDS * 1000),
+    })
+    if ('refusal' in target) return target.refusal
+    const url = target.url.href
+    const secret = newSecret(runtime)
+    const webhook = await changeWebhook(
+      provider,
+      (previous) => applySettings(previous, { ...settings, url }, secret, runtime.now()),
+      changeRecord(provider, author, runtime),
+      runtime,
+    )
+    await changeHealth(provider, renewed)
+    return view(webhook, runtime.now())
+  },
+  enable: async ({ provider }, author) => {
+    if (!(await findWebhookSettings(provider))) return noWebhook()
+    const record = changeRecorder(recording(provider, author), healthView)
+    return healthView(await changeHealth(provider, renewed, record))
+  },
+  'rotate-secret': async (options, author, runtime) => {
+    const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
+    const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }
+    const webhook = await changeWebhook(
+      provider,
+      (previous) => previous && rotated(previous, rotation),
+      changeRecord(provider, author, runtime),
+      runtime,
+    )
+    return webhook ? view(webhook, runtime.now()) : noWebhook()
+  },
+  show: async ({ provider }, { at }) => {
+    const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])
+    return webhook ? { ...viewWithoutSecret(webhook, at), ...healthView(health) } : noWebhook()
+  },
+  list: async () => {
+    const views: Awaited<ReturnType<typeof listView>> = []
+    // Sequential reads, to limit the load of a list of all providers.
+    for (const provider of await listProviders()) views.push(...(await listView(provider)))
+    return views
+  },
+  remove: async ({ provider }, author, runtime) => {
+    const record = changeRecord(provider, author, runtime)
+    const isRemoved = await removeWebhook(provider, record, runtime)
+    return isRemoved ? { removed: true } : noWebhook()
+  },
+})
 
 export const handler = manageWebhook(real)

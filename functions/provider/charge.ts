@@ -11,18 +11,18 @@ import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import { chargeView } from '../../shared/views/debit.ts'
 
 /** A day has 2,000 million references, so even a second collision is unlikely. */
-const DRAWS_MAX = 5
+const ATTEMPTS_MAX = 5
 
 /** Creates a debit (docs/api.md#charge). The relay submits it to the bank. */
 export const charge = endpoint('charge', async (call, runtime) => {
-  for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const reply = await create(call, runtime)
     if (reply) return reply
   }
   throw new Error('No free reference found')
 })
 
-/** Returns undefined if the drawn reference exists already. */
+/** Returns undefined if the random reference exists already. */
 const create = async (
   call: Call<'charge'>,
   runtime: Runtime,
@@ -45,7 +45,7 @@ const create = async (
   )
   if (result instanceof Refusal) return result
   switch (result.kind) {
-    case 'opened':
+    case 'created':
       return { data: chargeView(result.debit) }
     case 'existing':
       return replay(result, call)

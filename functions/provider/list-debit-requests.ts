@@ -35,13 +35,13 @@ export const listDebitRequests = endpoint('list-debit-requests', async ({ caller
   }
 })
 
-type Page = DebitPage & { total: Count | undefined }
+type CountedPage = DebitPage & { total: Count | undefined }
 
 const readPage = async (
   provider: ProviderId,
   filter: DebitFilter,
   place: PagePlace,
-): Promise<Page> => {
+): Promise<CountedPage> => {
   const [page, total] = await Promise.all([
     listDebits(provider, filter, place, logUnreadable('list-debit-requests')),
     place.before === undefined ? countDebits(provider, filter) : undefined,
@@ -55,7 +55,7 @@ const readByReference = async (
   partnerReference: string,
   filter: DebitFilter,
   { slice: { skip, limit } }: PagePlace,
-): Promise<Page> => {
+): Promise<CountedPage> => {
   const debit = await findByOwnReference(provider, partnerReference)
   const matches = debit && isListed(debit, filter) ? [debit] : []
   const total = { count: matches.length, isAtLeast: false }

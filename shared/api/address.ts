@@ -37,7 +37,7 @@ export const addressScope = (address: string | null | undefined): string => {
   ).join('.')
 }
 
-/** Returns whether the text is a CIDR range or an address. */
+/** Reports whether the text is a CIDR range or an address. */
 export const isRange = (text: string): boolean => {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = familyOf(address)

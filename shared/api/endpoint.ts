@@ -149,7 +149,7 @@ const requestContext = <N extends OperationName, P>(
   },
 })
 
-/** Returns whether the body guards read the body and rejected it. */
+/** Reports whether the body guards read the body and rejected it. */
 const isBodyRejected = ({ body, input }: RequestContext): boolean =>
   body !== undefined && input === undefined
 

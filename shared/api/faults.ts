@@ -16,21 +16,21 @@ const UNAVAILABLE = new Set([
   'ECONNRESET',
 ])
 
-type Thrown = {
+type ThrownFault = {
   name?: string
   code?: string
   $metadata?: { httpStatusCode?: number }
   cause?: { package?: string }
 }
 
-/** Returns whether a call to AWS failed temporarily. */
-const isUnavailable = ({ name = '', code = '', $metadata }: Thrown): boolean =>
+/** Reports whether a call to AWS failed temporarily. */
+const isUnavailable = ({ name = '', code = '', $metadata }: ThrownFault): boolean =>
   UNAVAILABLE.has(name) || UNAVAILABLE.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500
 
-/** Converts a thrown value to a refusal. Logs a fault once; the caller sees only 1500 or 1503. */
+/** Converts a thrown value to a refusal. Logs a fault; the caller sees only 1500 or 1503. */
 export const refusalFor = (thrown: unknown, ids: Record<string, string>): Refusal => {
   if (thrown instanceof Refusal) return thrown
-  const error = (thrown ?? {}) as Thrown
+  const error = (thrown ?? {}) as ThrownFault
   if (error.cause?.package === '@middy/http-json-body-parser') return malformed(NOT_JSON)
   log.error('fault', { ...ids, error: thrown as Error })
   return new Refusal(isUnavailable(error) ? 1503 : 1500)

@@ -9,7 +9,7 @@ const exactValue = (text: string): string => {
   return `${sign}${digits.slice(0, end)}e${Number(power) - fraction.length + digits.length - end}`
 }
 
-/** Returns whether parsing keeps the value of a JSON number: 1e22 and 0.10, but not 1e400. */
+/** Reports whether parsing keeps the value of a JSON number: 1e22 and 0.10, but not 1e400. */
 export const isKeptExactly = (text: string): boolean => {
   const parsed = Number(text)
   return Number.isFinite(parsed) && exactValue(String(parsed)) === exactValue(text)

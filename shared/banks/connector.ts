@@ -8,10 +8,7 @@ import type {
 } from '../domain/debits/submission.ts'
 import type { Payout, PayoutResult, RefundPayment } from '../domain/settlement/payout.ts'
 
-/**
- * A client for one kind of bank. A repeat with the same uuid has no second effect. An unknown result
- * throws.
- */
+/** A client for one kind of bank. The bank deduplicates by uuid. An unknown result throws. */
 export type Connector = {
   submit: (submission: Submission) => Promise<SubmissionResult>
   /**
@@ -36,7 +33,7 @@ export type PayoutConnector = {
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
   now: () => Date
-  /** For one request, from the connection to the last byte of the response. */
+  /** The timeout of one request, from the connection to the last byte of the response. */
   timeoutSeconds: number
   /** Allows banks on this machine, without TLS: only in a local sandbox. */
   localPeers: boolean

@@ -110,9 +110,9 @@ const resultOf = (response: BankResponse, submission: Submission): SubmissionRes
   }
 }
 
-type Outcome = v.InferOutput<typeof Completed> | v.InferOutput<typeof Failed>
+type FinalReply = v.InferOutput<typeof Completed> | v.InferOutput<typeof Failed>
 
-const outcomeOf = (reply: Outcome): BankOutcome => {
+const outcomeOf = (reply: FinalReply): BankOutcome => {
   if (reply.status === 'completed') {
     return {
       kind: 'completed',

@@ -35,7 +35,7 @@ const agent = new Agent({
  */
 export const sendBankRequest = async (request: BankRequest): Promise<BankResponse> => {
   const { method, url, headers = {}, body } = request
-  // For the whole request: a slow body would outlive any timeout between two bytes.
+  // Covers the whole request: a slow body would outlive any timeout between two bytes.
   const signal = AbortSignal.timeout(request.timeoutSeconds * 1000)
   try {
     const { origin, pathname, search } = new URL(url)

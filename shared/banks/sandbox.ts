@@ -4,7 +4,7 @@ import type { Submission, SubmissionResult } from '../domain/debits/submission.t
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import type { Connector, ConnectorConfig } from './connector.ts'
 
-/** Until the sandbox bank reports (docs/api.md#sandbox). */
+/** The delay of the sandbox bank's report (docs/api.md#sandbox). */
 export const OUTCOME_SECONDS = 30
 
 /** Outcomes by phone number; `silent` accepts and never reports. */
@@ -27,7 +27,7 @@ const FAILURE_MESSAGES: Record<Exclude<SandboxOutcome, 'completed' | 'timeout'>,
 export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
   `${bank}-${uuid.slice(0, 8).toUpperCase()}`
 
-/** Accepts, and reports 30 s later by a delayed message: it stores nothing else. */
+/** Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else. */
 export const sandboxConnector = ({ reportLater }: ConnectorConfig): Connector => ({
   submit: async (submission): Promise<SubmissionResult> => {
     const outcome = PUBLISHED[submission.phone] ?? outcomeByAccount(submission)

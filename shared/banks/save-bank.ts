@@ -38,17 +38,15 @@ type ConnectedBank = { bank: Bank | undefined; connector: ConnectorSettings | un
 
 type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly Write[]
 
-const recordsNothing: RecordChange = () => []
-
 /**
  * Saves a bank and its connector settings in one transaction, so that neither exists without the
  * other (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  { identifier, change, options, recordChange = recordsNothing }: BankChange,
+  { identifier, change, options, recordChange = () => [] }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
-  // Generated once, although a lost race repeats the change.
+  // Generated once: a lost race repeats the change.
   const newSecret = connectorSecret(runtime.randomBytes(32))
   let previous: ConnectorSettings | undefined
   let next: ConnectorSettings | undefined
@@ -151,8 +149,8 @@ export const disconnect = async (
   )
 }
 
-/** Records the fields of a bank and its connector, without the secret itself. */
-export const recordsConnection =
+/** Returns a recorder of the fields of a bank and its connector, without the secret itself. */
+export const connectionRecorder =
   (recording: Recording, fieldsOf: (bank: Bank) => Fields): RecordChange =>
   (previous, next) => {
     const secret = secretField(previous.connector?.secret, next.connector?.secret)
@@ -160,7 +158,7 @@ export const recordsConnection =
       bank && { ...fieldsOf(bank), connector_url: connector?.url, connector_secret }
     return changeWrites(
       recording,
-      allFieldsOf(previous, secret.before),
-      allFieldsOf(next, secret.after),
+      allFieldsOf(previous, secret.previous),
+      allFieldsOf(next, secret.next),
     )
   }

@@ -10,6 +10,12 @@ export const Reference = v.pipe(
 )
 export type Reference = v.InferOutput<typeof Reference>
 
+/** Parses a reference from a caller's text. */
+export const readReference = (text: string | undefined): Reference | undefined => {
+  const { success, output } = v.safeParse(Reference, text)
+  return success ? output : undefined
+}
+
 export const Uuid = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),

@@ -95,7 +95,7 @@ export type FieldMessages = Record<string, string[]>
 
 export type Details = FieldMessages | Record<string, string | number | string[]> | string | string[]
 
-type Variant = {
+type RefusalVariant = {
   details?: Details
   /** Some codes are published with several messages, categories or statuses. */
   message?: string
@@ -108,9 +108,9 @@ type Variant = {
 /** An expected error with a published code. Domain functions return it; only the API throws it. */
 export class Refusal {
   readonly code: ErrorCode
-  readonly variant: Variant
+  readonly variant: RefusalVariant
 
-  constructor(code: ErrorCode, variant: Variant = {}) {
+  constructor(code: ErrorCode, variant: RefusalVariant = {}) {
     this.code = code
     this.variant = variant
   }
@@ -133,6 +133,10 @@ export class Refusal {
     }
   }
 }
+
+/** Applies `next` to a value. Returns a refusal unchanged. */
+export const unlessRefused = <T, U>(value: T | Refusal, next: (value: T) => U): U | Refusal =>
+  value instanceof Refusal ? value : next(value)
 
 /** Returns 422/1007 with messages by field (docs/api.md#validation). */
 export const invalid = (fields: FieldMessages): Refusal => new Refusal(1007, { details: fields })

@@ -12,6 +12,10 @@ export const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
+/** Compares records for sorting. */
+export const newestFirst = (a: { at: Date }, b: { at: Date }): number =>
+  b.at.getTime() - a.at.getTime()
+
 /** Also runs for invalid dates: valibot continues after a failed check. */
 const isInCalendar = (text: string): boolean => {
   const at = new Date(text)

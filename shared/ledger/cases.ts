@@ -4,13 +4,13 @@ import type { Reference } from '../domain/ids.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
 import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { changesWithin } from '../store/operator/changes.ts'
+import type { Span } from '../store/table.ts'
 import type { Case } from './entries.ts'
-import type { Span } from './entry.ts'
 
 /** After every stored time. */
 const ALWAYS = new Date('9999-01-01')
 
-/** A change is dated at its call. A function ends within 15 minutes. */
+/** The longest call of a function. A change has the time of the start of its call. */
 const CALL_MS = 900_000
 
 /** Returns the refunds and late completions that may have changed since a time, by debit. */

@@ -1,5 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import type { Span } from '../store/table.ts'
 
 export type Account =
   /** Collected by a bank and not remitted. */
@@ -63,8 +64,5 @@ export const post = (balances: Balances, { debit, credit, amount }: LedgerEntry)
 /** Returns the sum of all balances, which must be zero. */
 export const trialBalance = (balances: Balances): number =>
   [...balances.values()].reduce((sum, balance) => sum + balance, 0)
-
-/** `before` is exclusive. */
-export type Span = { from: Date; before: Date }
 
 export const isWithin = (at: Date, { from, before }: Span): boolean => at >= from && at < before

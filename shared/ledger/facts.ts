@@ -6,10 +6,11 @@ import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { type BatchTimes, findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { linesOf, listAdjustments } from '../store/settlement/lines.ts'
+import type { Span } from '../store/table.ts'
 import { unsettledPages } from '../store/work-index.ts'
 import { casesSince } from './cases.ts'
 import { caseEntries, completionEntry, completionOf, feeEntries, payoutEntries } from './entries.ts'
-import { isWithin, type LedgerEntry, type Span } from './entry.ts'
+import { isWithin, type LedgerEntry } from './entry.ts'
 
 /** Clocks differ, so the time in the index may be earlier than in the history. */
 const SKEW_MS = 60_000
@@ -54,7 +55,7 @@ async function* completions(
   }
 }
 
-/** Whether a batch may have lines completed in the span. Its lines are older than its day. */
+/** Reports whether a batch may have lines completed in the span. Its lines are older than its day. */
 export const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
@@ -77,7 +78,7 @@ const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEnt
   return entries.flat().filter(({ at }) => isWithin(at, span))
 }
 
-/** Debits that were completed in the span and reversed unsettled. */
+/** Yields the entries of debits that were completed in the span and reversed unsettled. */
 async function* reversedUnsettled(
   references: readonly Reference[],
   span: Span,

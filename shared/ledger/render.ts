@@ -56,13 +56,13 @@ async function* json(
   { opening, entries }: LedgerDay,
 ): AsyncGenerator<string, void, undefined> {
   const closing = new Map(opening)
-  const moved = { debit: new Map<Account, number>(), credit: new Map<Account, number>() }
+  const turnover = { debit: new Map<Account, number>(), credit: new Map<Account, number>() }
   yield `{\n"date": "${date}",\n"currency": "${CURRENCY}",\n"entries": [`
   let separator = ''
   for await (const entry of entries) {
     post(closing, entry)
     for (const side of ['debit', 'credit'] as const) {
-      moved[side].set(entry[side], (moved[side].get(entry[side]) ?? 0) + entry.amount)
+      turnover[side].set(entry[side], (turnover[side].get(entry[side]) ?? 0) + entry.amount)
     }
     yield `${separator}\n${JSON.stringify(entryView(entry))}`
     separator = ','
@@ -70,8 +70,8 @@ async function* json(
   const accounts = [...closing.keys()].sort().map((account) => ({
     account,
     opening: amountOf(balanceOf(opening, account)),
-    debit: amountOf(moved.debit.get(account) ?? 0),
-    credit: amountOf(moved.credit.get(account) ?? 0),
+    debit: amountOf(turnover.debit.get(account) ?? 0),
+    credit: amountOf(turnover.credit.get(account) ?? 0),
     closing: amountOf(balanceOf(closing, account)),
   }))
   yield `\n],\n"accounts": ${JSON.stringify(accounts)},\n`

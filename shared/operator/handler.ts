@@ -24,13 +24,13 @@ export type Author = {
   verb: string
 }
 
-type RunAction<O> = (options: O, author: Author) => Promise<unknown>
+type RunAction<O> = (options: O, author: Author, runtime: Runtime) => Promise<unknown>
 
 /**
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
  * changes nothing; without it, the noun's `show` is the check.
  */
-type Action<O> = RunAction<O> | { run: RunAction<O>; check: (options: O) => Promise<unknown> }
+type Action<O> = RunAction<O> | { run: RunAction<O>; check: RunAction<O> }
 
 type Actions<N extends Noun> = {
   [V in keyof N['verbs']]: Action<v.InferOutput<N['verbs'][V]['options']>>
@@ -57,79 +57,85 @@ const refused = (error: string): CallResult => ({ outcome: 'refused', reply: { e
  * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
  * needs an approval is stored as a request; a granted request runs as the requester's call.
  */
-export const operatorHandler = <N extends Noun>(noun: N, actions: Actions<N>, runtime: Runtime) => {
-  const actionOf = (verb: string) => {
-    const action = (actions as Record<string, Action<unknown>>)[verb]
-    return typeof action === 'function' ? { run: action, check: undefined } : action
-  }
+export const operatorHandler =
+  <N extends Noun>(noun: N, actions: Actions<N>) =>
+  (runtime: Runtime) => {
+    const actionOf = (verb: string) => {
+      const action = (actions as Record<string, Action<unknown>>)[verb]
+      return typeof action === 'function' ? { run: action, check: undefined } : action
+    }
 
-  const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
-    const parsed = parseCall(noun, call)
-    if ('error' in parsed) return refused(parsed.error)
-    const result = await actionOf(call.verb)?.run(parsed.options, author)
-    return result instanceof Refusal
-      ? refused(explain(result))
-      : { outcome: 'done', reply: { result } }
-  }
+    const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+      const parsed = parseCall(noun, call)
+      if ('error' in parsed) return refused(parsed.error)
+      const result = await actionOf(call.verb)?.run(parsed.options, author, runtime)
+      return result instanceof Refusal
+        ? refused(explain(result))
+        : { outcome: 'done', reply: { result } }
+    }
 
-  /** Refuses an invalid call at once, so that nobody has to approve it. */
-  const request = async (call: OperatorCall, author: Author): Promise<CallResult> => {
-    const parsed = parseCall(noun, call)
-    if ('error' in parsed) return refused(parsed.error)
-    const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
-    const checked = await check?.(parsed.options, author)
-    const requested =
-      checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
-    return requested instanceof Refusal
-      ? refused(explain(requested))
-      : { outcome: 'requested', reply: { result: requested } }
-  }
+    /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
+    const request = async (call: OperatorCall, author: Author): Promise<CallResult> => {
+      const parsed = parseCall(noun, call)
+      if ('error' in parsed) return refused(parsed.error)
+      const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
+      const checked = await check?.(parsed.options, author, runtime)
+      const requested =
+        checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
+      return requested instanceof Refusal
+        ? refused(explain(requested))
+        : { outcome: 'requested', reply: { result: requested } }
+    }
 
-  const runGranted = async (approval: string, author: Author, until: Date): Promise<CallResult> => {
-    const granted = await claimGranted(noun.name, approval, author, until, runtime)
-    if (granted instanceof Refusal) return refused(explain(granted))
-    const { verb, options, requestedBy, finish, release } = granted
-    const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
-    try {
-      const done = await perform({ verb, options }, authors)
-      await finish(runtime.now(), 'error' in done.reply ? done.reply.error : undefined)
-      return done
-    } catch (error) {
-      // A claim that cannot be released expires.
-      await release().catch(() => false)
-      throw error
+    const runGranted = async (
+      approval: string,
+      author: Author,
+      until: Date,
+    ): Promise<CallResult> => {
+      const granted = await claimGranted(noun.name, approval, author, until, runtime)
+      if (granted instanceof Refusal) return refused(explain(granted))
+      const { verb, options, requestedBy, finish, release } = granted
+      const authors = { ...author, verb, by: requestedBy, approvedBy: author.by }
+      try {
+        const done = await perform({ verb, options }, authors)
+        await finish(runtime.now(), 'error' in done.reply ? done.reply.error : undefined)
+        return done
+      } catch (error) {
+        // A claim that cannot be released expires.
+        await release().catch(() => false)
+        throw error
+      }
+    }
+
+    const dispatch = (call: OperatorCall, author: Author, context?: LambdaContext) => {
+      if (call.approval !== undefined) {
+        const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
+        return runGranted(call.approval, author, new Date(author.at.getTime() + remaining))
+      }
+      const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
+      const isRequest = environment.approvals && verb && needsApproval(verb, call.options ?? {})
+      return isRequest ? request(call, author) : perform(call, author)
+    }
+
+    return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
+      const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
+      const ids = {
+        operation: context?.functionName,
+        // An unknown verb can be any text.
+        verb: Object.hasOwn(noun.verbs, call.verb) ? call.verb : null,
+        actor: by,
+        request_id: context?.awsRequestId,
+      }
+      const id = runtime.newId()
+      const author = { id, at: runtime.now(), by, noun: noun.name, verb: call.verb }
+      try {
+        const { outcome, reply } = await dispatch(call, author, context)
+        log.info('operator', { ...ids, outcome })
+        return reply
+      } catch (error) {
+        log.error('fault', { ...ids, error: error as Error })
+        // Lambda logs the thrown error unchanged.
+        throw new Error(wordsOf(error as Error))
+      }
     }
   }
-
-  const dispatch = (call: OperatorCall, author: Author, context?: LambdaContext) => {
-    if (call.approval !== undefined) {
-      const remaining = context?.getRemainingTimeInMillis?.() ?? CALL_MAX_MS
-      return runGranted(call.approval, author, new Date(author.at.getTime() + remaining))
-    }
-    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
-    const isRequest = environment.approvals && verb && needsApproval(verb, call.options ?? {})
-    return isRequest ? request(call, author) : perform(call, author)
-  }
-
-  return async (call: OperatorCall, context?: LambdaContext): Promise<OperatorReply> => {
-    const by = ACTOR.test(call.actor ?? '') ? String(call.actor) : UNKNOWN_OPERATOR
-    const ids = {
-      operation: context?.functionName,
-      // An unknown verb can be any text.
-      verb: Object.hasOwn(noun.verbs, call.verb) ? call.verb : null,
-      actor: by,
-      request_id: context?.awsRequestId,
-    }
-    const id = runtime.newId()
-    const author = { id, at: runtime.now(), by, noun: noun.name, verb: call.verb }
-    try {
-      const { outcome, reply } = await dispatch(call, author, context)
-      log.info('operator', { ...ids, outcome })
-      return reply
-    } catch (error) {
-      log.error('fault', { ...ids, error: error as Error })
-      // Lambda logs the thrown error unchanged.
-      throw new Error(wordsOf(error as Error))
-    }
-  }
-}

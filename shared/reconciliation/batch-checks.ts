@@ -34,7 +34,7 @@ export const isOfCompleted = (record: LineRecord): CheckResult => {
   })
 }
 
-/** Debits that were never completed, or were reversed before, are for invariant 23. */
+/** Invariant 23 reports debits that were never completed or were reversed before. */
 export const isOfItsBatch = (record: LineRecord): CheckResult => {
   const { batch, line, debit } = record
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
@@ -78,7 +78,7 @@ export const adjustsOnce = ({ batch, line, debit, original }: LineRecord): Check
   })
 }
 
-/** A changed number of lines is for invariant 26. An open batch has no totals. */
+/** Invariant 26 reports a changed number of lines. An open batch has no totals. */
 export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (!totals) return notApplicable
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }

@@ -120,12 +120,12 @@ type DayTotal = {
 }
 
 /** The lifetime of a counter. */
-const KEPT_MS = 399 * DAY_MS
+const RETENTION_MS = 399 * DAY_MS
 
 /** Compares sum and counter only if the counter was stable. The limit is the current one. */
 const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): CheckResult => {
-  const isKept = window.now.getTime() - window.from.getTime() < KEPT_MS
-  if (last === undefined && (sum === 0n || !isKept)) return notApplicable
+  const isRetained = window.now.getTime() - window.from.getTime() < RETENTION_MS
+  if (last === undefined && (sum === 0n || !isRetained)) return notApplicable
   return checkResult({
     [`has no total, but debits of ${inGhs(sum)}`]: last === undefined,
     [`has a total of ${inGhs(whole(last ?? 0))}, but debits of ${inGhs(sum)}`]:

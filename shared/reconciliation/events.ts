@@ -4,7 +4,7 @@ import { type CheckResult, checkResult, combine, notApplicable } from './invaria
 import type { DebitRecord, Subscription } from './related.ts'
 import type { Window } from './window.ts'
 
-/** Ids derive from the debit, the event number and the attempt number, so these must be right. */
+/** Ids derive from the debit, the event number and the attempt number, so these must be correct. */
 export const isOfItsEvent = ({ debit, deliveries }: DebitRecord): CheckResult =>
   combine(
     debit.history.map((entry, index) => {

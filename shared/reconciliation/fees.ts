@@ -31,7 +31,7 @@ const feeOf = ({ facts, history }: Debit, schedule: FeeSchedule | null): bigint 
   return fee < amount ? fee : amount
 }
 
-/** Computes the fee apart from the code that wrote the line. Adjustments are for invariant 27. */
+/** Computes the fee without the code that wrote the line. Invariant 27 covers adjustments. */
 export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)

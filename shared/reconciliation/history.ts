@@ -11,7 +11,7 @@ const LATE_MS = 120_000
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`
 
-/** An open debit is right before its timeout, or while a restore holds it. */
+/** An open debit is correct before its timeout, or while a restore holds it. */
 export const endsInTime = (
   { debit }: DebitRecord,
   { now, clocks, restore }: Window,
@@ -20,18 +20,18 @@ export const endsInTime = (
   const end = debit.history.findIndex(({ type }) => OUTCOMES.has(type))
   if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))
     return notApplicable
-  const took = (times[end] ?? now.getTime()) - (times[0] ?? 0)
-  const isLate = took > clocks.processingSeconds * 1000 + LATE_MS
+  const duration = (times[end] ?? now.getTime()) - (times[0] ?? 0)
+  const isLate = duration > clocks.processingSeconds * 1000 + LATE_MS
   return checkResult({
-    [end < 0 ? `has no outcome after ${seconds(took)}` : `took ${seconds(took)}`]: isLate,
+    [end < 0 ? `has no outcome after ${seconds(duration)}` : `took ${seconds(duration)}`]: isLate,
   })
 }
 
-/** Whether a restore came between the charge and the outcome. */
+/** Reports whether a restore happened between the charge and the outcome. */
 const wasHeld = ({ history }: Debit, end: number): boolean =>
   (history[end]?.generation ?? 1) > (history[0]?.generation ?? 1)
 
-/** Independent of the lifecycle that the product writes by. */
+/** Repeats the lifecycle, so that an error in lifecycle.ts is found. */
 const NEXT: Record<string, readonly string[]> = {
   created: ['pending'],
   pending: ['processing', 'completed', 'failed'],
@@ -44,7 +44,7 @@ const NEXT: Record<string, readonly string[]> = {
 const pairsOf = ({ history }: Debit): [string, string][] =>
   history.slice(1).map(({ type }, index) => [history[index]?.type ?? '', type])
 
-/** A second outcome is for invariant 6. */
+/** Invariant 6 reports a second outcome. */
 export const followsTheLifecycle = ({ debit }: DebitRecord): CheckResult => ({
   checked: 1,
   wrong: pairsOf(debit)

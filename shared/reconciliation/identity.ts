@@ -2,7 +2,7 @@ import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import type { DebitRecord } from './related.ts'
 import type { Window } from './window.ts'
 
-/** Compares the debit with the copy of its facts under its uuid; a missing copy is for 9. */
+/** Compares a debit with the copy of its facts under its uuid. Invariant 9 reports a missing copy. */
 export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): CheckResult => {
   if (pointer?.reference !== facts.reference) return { ...notApplicable, checked: 1 }
   return checkResult({
@@ -15,7 +15,7 @@ export const existsAsAccepted = ({ debit: { facts }, pointer }: DebitRecord): Ch
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const AFTER_PREFIX = /^-[0-9]{8}-[A-Z0-9]{6}$/
 
-/** Finds two debits with one uuid, too: the uuid points to only one of them. */
+/** Also finds two debits with one uuid, because the uuid points to only one of them. */
 export const isNamed = (
   { debit: { facts }, pointer }: DebitRecord,
   { prefix }: Window,

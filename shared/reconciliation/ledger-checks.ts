@@ -31,31 +31,28 @@ export const checkLedger = async (window: Window, findings: Findings): Promise<v
   } catch (error) {
     // A fault of DynamoDB is not a difference.
     if (!(error instanceof Error) || '$metadata' in error) throw error
-    findings.add(
-      40,
-      { subject: window.date },
-      checkResult({ [`cannot be derived: ${error.message}`]: true }),
-    )
+    const result = checkResult({ [`cannot be derived: ${error.message}`]: true })
+    findings.add(40, { subject: window.date }, result)
   }
 }
 
 const compare = async (window: Window, findings: Findings): Promise<void> => {
   const { date, before: end, now } = window
-  let isRight = true
+  let isCorrect = true
   const add = (of: Subject, result: CheckResult) => {
-    isRight &&= result.wrong.length === 0
+    isCorrect &&= result.wrong.length === 0
     findings.add(40, of, result)
   }
   const all = { subject: date }
   const fundsBefore = await findFunds()
   const { opening, entries, close } = await openDay(date, now)
   const closing = new Map(opening)
-  const moved: Balances = new Map()
+  const changes: Balances = new Map()
   const paidOut: Balances = new Map()
   for await (const entry of entries) {
     add({ subject: `${entry.type} ${entry.source.id}` }, isEntry(entry))
     post(closing, entry)
-    post(moved, entry)
+    post(changes, entry)
     if (entry.type === 'payout') post(paidOut, entry)
   }
   add(all, isBalanced(opening, 'opening'))
@@ -75,7 +72,7 @@ const compare = async (window: Window, findings: Findings): Promise<void> => {
     fees += day.fees
     paidSince += state.paidSince
   }
-  add(all, agrees('fee_income', moved, -fees, 'changed by'))
+  add(all, agrees('fee_income', changes, -fees, 'changed by'))
   const later = (await listFundings()).filter((funding) => funding.date > date)
   const funded = later.reduce((sum, { amount }) => sum + whole(amount), 0n)
   const funds = await findFunds()
@@ -84,7 +81,7 @@ const compare = async (window: Window, findings: Findings): Promise<void> => {
     add(all, agrees('cash', closing, whole(funds) - funded + paidSince))
   }
   // Stored balances must not outlive a repair of the table.
-  if (isRight) await close()
+  if (isCorrect) await close()
 }
 
 const isEntry = ({ amount, debit, credit }: LedgerEntry): CheckResult =>

@@ -13,7 +13,7 @@ import { unsettledPages } from '../store/work-index.ts'
 import { timeOf } from './related.ts'
 import { whole } from './sums.ts'
 
-/** Computes debts at a time from the current table, without ledger entries: undoes later changes. */
+/** Computes debts at a time without ledger entries: starts from the current table, undoes later changes. */
 
 const BEGINNING = new Date(0)
 const SKEW_MS = 60_000
@@ -32,10 +32,10 @@ export const casesAt = async (end: Date): Promise<Case[]> => [
 /** Sums the refunds that were opened before `end` and not yet completed or repaid by hand. */
 export const refundsOwed = (cases: readonly Case[], end: Date): bigint =>
   sum(
-    cases.flatMap((one) => {
-      const { refund } = one
+    cases.flatMap((item) => {
+      const { refund } = item
       if (!refund || !isBefore(refund.createdAt, end)) return []
-      const isPaid = isBefore(refund.completedAt, end) || isBefore(repaidAt(one), end)
+      const isPaid = isBefore(refund.completedAt, end) || isBefore(repaidAt(item), end)
       return isPaid ? [] : [whole(refund.amount)]
     }),
   )
@@ -43,8 +43,8 @@ export const refundsOwed = (cases: readonly Case[], end: Date): bigint =>
 /** Sums the late completions that were reported before `end` and not yet decided. */
 export const undecided = (cases: readonly Case[], end: Date): bigint =>
   sum(
-    cases.flatMap((one) => {
-      const late = undecidedUntil(one)
+    cases.flatMap((item) => {
+      const late = undecidedUntil(item)
       return late && late.from < end && !isBefore(late.until, end) ? [whole(late.amount)] : []
     }),
   )

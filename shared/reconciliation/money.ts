@@ -1,7 +1,7 @@
 import { type DebitRecord, timeOf } from './related.ts'
 import { inGhs, whole } from './sums.ts'
 
-/** The amounts of the day's completed debits; `reversed` is what was reversed before settlement. */
+/** The amounts of the day's completed debits; `reversed`: reversed before settlement. */
 export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
 
 export const noMoney: Money = { completed: 0n, settled: 0n, unsettled: 0n, reversed: 0n }

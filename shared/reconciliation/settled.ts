@@ -4,7 +4,7 @@ import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { type SettledRecord, timeOf } from './related.ts'
 import type { Window } from './window.ts'
 
-/** Whether a completed debit without a line should have one. */
+/** Reports whether a completed debit without a line should have one. */
 const isOverdue = (debit: Debit, { settledBefore }: Window): boolean => {
   const completedAt = timeOf(debit, 'completed')
   const isUnsettled = debit.status === 'completed' && debit.settledIn === undefined
@@ -30,7 +30,7 @@ export const isSettledRightly = ({ debit }: SettledRecord): CheckResult => {
   })
 }
 
-/** A missing line is for invariant 22. */
+/** Invariant 22 reports a missing line. */
 export const keepsItsAmount = ({ debit, line }: SettledRecord): CheckResult => {
   if (timeOf(debit, 'completed') === undefined) return notApplicable
   return checkResult({

@@ -1,6 +1,6 @@
 import type { Line, Totals } from '../domain/settlement/batch.ts'
 
-/** Sums of lines, computed apart from the code that wrote them. */
+/** Sums of lines, computed without the code that wrote them. */
 export type Sums = Record<keyof Totals, bigint>
 
 export const noSums: Sums = { count: 0n, debits: 0n, gross: 0n, fee: 0n, adjustments: 0n, net: 0n }

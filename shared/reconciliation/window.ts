@@ -1,6 +1,6 @@
 import { type Clocks, clocks } from '../domain/debits/lifecycle.ts'
 import type { Restore } from '../domain/operator/restore.ts'
-import { type Day, dayAfter, dayOf, startOf } from '../domain/time.ts'
+import { type Day, dayAfter, dayOf, HOUR_MS, startOf } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
 
 /** The day, the time and the settings of a reconciliation. */
@@ -16,8 +16,6 @@ export type Window = {
   /** The last restore; held debits and payouts are not differences. */
   restore?: Restore | undefined
 }
-
-const HOUR_MS = 3_600_000
 
 /** The runs of a night start at 00:00, 00:20 and 01:00, and long ones are continued. */
 const RUNS_MS = 2 * HOUR_MS
@@ -35,10 +33,10 @@ export const windowOf = (date: Day, now: Date): Window => ({
 /** After this time an operator must ask the bank about a payout or refund. */
 const IN_PROGRESS_MS = 48 * HOUR_MS
 
-/** Whether a payout or refund has been in progress for too long. */
+/** Reports whether a payout or refund has been in progress for too long. */
 export const isTooOld = (since: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - since.getTime() > IN_PROGRESS_MS
 
-/** Whether the runs of a night have ended since. */
+/** Reports whether the runs of a night have ended since. */
 export const isLongAgo = (at: Date, { now }: Pick<Window, 'now'>): boolean =>
   now.getTime() - at.getTime() > RUNS_MS

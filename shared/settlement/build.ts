@@ -12,9 +12,9 @@ import { type Building, findOpenBatch, listBatchesOfDay } from '../store/settlem
 import {
   addLines,
   countLines,
-  type Entry,
   findLines,
   LINES_PER_WRITE,
+  type LineEntry,
 } from '../store/settlement/lines.ts'
 import { findSweepProgress, sweptBefore } from '../store/sweep-progress.ts'
 import { unsettledPages } from '../store/work-index.ts'
@@ -115,7 +115,11 @@ const loadCandidates = async (references: readonly Reference[]): Promise<Candida
 }
 
 /** Skips debits that another run has settled and that a late index still lists. */
-const entriesFor = ({ batch }: Building, candidates: readonly Candidate[], before: Date): Entry[] =>
+const entriesFor = (
+  { batch }: Building,
+  candidates: readonly Candidate[],
+  before: Date,
+): LineEntry[] =>
   candidates.flatMap(({ debit, settled }) => {
     const { status, settledIn, adjustedIn } = debit
     if (stateAt(debit).updatedAt >= before) return []

@@ -85,8 +85,9 @@ const begin = async (batch: Batch, deps: PayoutDeps): Promise<Batch | Refusal> =
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
   const isCovered = environment.payoutsWaitForFunding
   const written = await replaceTogether(batch, belowZero, begun, { isCovered }, runtime)
-  if (written.kind === 'changed') return payBatch(batch.id, deps)
-  if (written.kind === 'not covered') return notCovered(begun.batch)
+  if (written.kind !== 'written') {
+    return written.kind === 'changed' ? payBatch(batch.id, deps) : notCovered(begun.batch)
+  }
   // A restore may have undone the record of a payout that the bank has made.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
   return written.batch.status === 'processing'
@@ -162,10 +163,7 @@ const recordResult = async (
   return written.batch
 }
 
-type ReplaceResult =
-  | { kind: 'written'; batch: Batch }
-  | { kind: 'changed' }
-  | { kind: 'not covered' }
+type TogetherResult = { kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }
 
 /** Replaces a batch and the batches that it offsets in one transaction. */
 export const replaceTogether = async (
@@ -174,12 +172,12 @@ export const replaceTogether = async (
   next: { batch: Batch; others: readonly Batch[] },
   options: Parameters<typeof replaceBatches>[1],
   runtime: Runtime,
-): Promise<ReplaceResult> => {
+): Promise<TogetherResult> => {
   const pairs = [
-    { before: batch, after: next.batch },
-    ...others.map((before, index) => ({ before, after: next.others[index] ?? before })),
+    { previous: batch, next: next.batch },
+    ...others.map((previous, index) => ({ previous, next: next.others[index] ?? previous })),
   ]
-  const kind = await replaceBatches(pairs, options, runtime)
+  const { kind } = await replaceBatches(pairs, options, runtime)
   return kind === 'written'
     ? { kind, batch: { ...next.batch, version: batch.version + 1 } }
     : { kind }

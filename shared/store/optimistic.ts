@@ -1,4 +1,4 @@
-/** Every lost race is a write of another worker, and fifty may be at work. */
+/** Each lost race is a write of another worker; up to fifty workers may write at once. */
 const RACES_MAX = 50
 
 /**

@@ -1,9 +1,17 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Jitter, Runtime } from '../runtime.ts'
 import type { Key } from './keys.ts'
 import { optimistically } from './optimistic.ts'
-import { conditionMet, read, table, tableName, type Write, withoutKeys } from './table.ts'
+import {
+  conditionMet,
+  type Item,
+  read,
+  table,
+  tableName,
+  type Write,
+  withoutKeys,
+} from './table.ts'
 import { transact, transactionMet, withConflictRetries } from './transactions.ts'
 
 /**
@@ -11,8 +19,6 @@ import { transact, transactionMet, withConflictRetries } from './transactions.ts
  * another made since the read. Each write draws a random revision. A counter would repeat its values
  * when settings are removed and created again.
  */
-
-type Item = Record<string, unknown>
 
 /** The stored form of settings. */
 type Form<T> = {
@@ -69,7 +75,7 @@ export const removeSettings = <T extends object>(
   key: Key,
   from: Form<T>['from'],
   alongside: (previous: T) => readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<boolean> =>
   optimistically(`${key.pk} ${key.sk}`, async (race) => {
     const item = await read<Item>(key)

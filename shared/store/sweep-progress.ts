@@ -1,6 +1,7 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { keys } from './keys.ts'
-import { type Item, put, read, withoutKeys } from './table.ts'
+import { fromStored, toStored } from './stored.ts'
+import { find, put, withoutKeys } from './table.ts'
 
 /** The progress of the sweep through completed debits. */
 export type SweepProgress = {
@@ -19,13 +20,8 @@ const OVERLAP_MS = 60_000
 export const sweptBefore = ({ until }: SweepProgress): Date =>
   new Date(until.getTime() - OVERLAP_MS)
 
-export const findSweepProgress = async (): Promise<SweepProgress | undefined> => {
-  const item = await read<Item>(keys.sweep)
-  if (!item) return undefined
-  const progress = withoutKeys<{ until: string; end?: string; next?: ProviderId }>(item)
-  const { until, end, ...rest } = progress
-  return { ...rest, until: new Date(until), ...(end && { end: new Date(end) }) }
-}
+export const findSweepProgress = (): Promise<SweepProgress | undefined> =>
+  find(keys.sweep, (item) => fromStored<SweepProgress>(withoutKeys(item), ['until', 'end']))
 
-export const putSweepProgress = ({ until, end, ...rest }: SweepProgress): Promise<void> =>
-  put(keys.sweep, 'sweep', { ...rest, until: until.toISOString(), end: end?.toISOString() })
+export const putSweepProgress = (progress: SweepProgress): Promise<void> =>
+  put(keys.sweep, 'sweep', toStored(progress))

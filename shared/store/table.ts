@@ -111,16 +111,27 @@ export const putWrite = (Item: Item, condition: object = {}) => ({
   Put: { TableName: tableName(), Item, ...condition },
 })
 
+type UpdateExpression = Omit<UpdateCommandInput, 'TableName' | 'Key'> & { UpdateExpression: string }
+
+/** Returns the update of an item, for a transaction. */
+export const updateWrite = (Key: Key, expression: UpdateExpression) => ({
+  Update: { TableName: tableName(), Key, ...expression },
+})
+
+/** Returns the condition that an item still has this version. */
+export const hasVersion = (version: number) => ({
+  ConditionExpression: '#version = :previous',
+  ExpressionAttributeNames: { '#version': 'version' },
+  ExpressionAttributeValues: { ':previous': version },
+})
+
 /** Writes one item. Returns false when the condition was not met. */
 export const putIf = (Item: Item, condition: object): Promise<boolean> =>
   conditionMet(table.send(new PutCommand(putWrite(Item, condition).Put)))
 
 /** Updates one item. Returns false when the condition was not met. */
-export const updateIf = (
-  Key: Key,
-  expression: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-): Promise<boolean> =>
-  conditionMet(table.send(new UpdateCommand({ TableName: tableName(), Key, ...expression })))
+export const updateIf = (key: Key, expression: UpdateExpression): Promise<boolean> =>
+  conditionMet(table.send(new UpdateCommand(updateWrite(key, expression).Update)))
 
 /** Writes one item, unconditionally. */
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
@@ -153,6 +164,7 @@ export const statusQuery = (list: string, condition?: string, values: Item = {})
   ExpressionAttributeValues: { ':list': list, ...values },
 })
 
+/** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 
 /** Returns the query of a span of a list in the index by-status. */

@@ -3,7 +3,7 @@ import {
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
-import type { Runtime } from '../runtime.ts'
+import type { Jitter } from '../runtime.ts'
 import { table, type Write } from './table.ts'
 
 const BUDGET_MS = 12_000
@@ -34,17 +34,22 @@ export const failedConditions = (error: TransactionCanceledException): boolean[]
   return reasons(error).map((reason) => reason === 'ConditionalCheckFailed')
 }
 
-/** Returns false when a condition of a transaction was not met. */
-export const transactionMet = async (transaction: Promise<unknown>): Promise<boolean> => {
+/** Returns which writes failed their conditions, by position; none if the transaction succeeded. */
+export const failedWrites = async (transaction: Promise<unknown>): Promise<boolean[]> => {
   try {
     await transaction
-    return true
+    return []
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error
-    if (!failedConditions(error).includes(true)) throw error
-    return false
+    const failed = failedConditions(error)
+    if (!failed.includes(true)) throw error
+    return failed
   }
 }
+
+/** Returns false when a condition of a transaction was not met. */
+export const transactionMet = async (transaction: Promise<unknown>): Promise<boolean> =>
+  (await failedWrites(transaction)).length === 0
 
 /**
  * Retries a write that conflicts with another one, with exponential backoff and full jitter. Throws
@@ -52,7 +57,7 @@ export const transactionMet = async (transaction: Promise<unknown>): Promise<boo
  */
 export const withConflictRetries = async <T>(
   write: () => Promise<T>,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<T> => {
   let paused = 0
   for (let attempt = 1; ; attempt += 1) {
@@ -67,15 +72,13 @@ export const withConflictRetries = async <T>(
   }
 }
 
-/**
- * Writes several items, all or none, and retries while another write conflicts.
- * @returns false when a condition was not met
- */
-export const transact = (
-  TransactItems: Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<boolean> =>
+/** Writes several items, all or none, and retries conflicts. Returns {@link failedWrites}. */
+export const transactWrites = (TransactItems: Write[], runtime: Jitter): Promise<boolean[]> =>
   withConflictRetries(
-    () => transactionMet(table.send(new TransactWriteCommand({ TransactItems }))),
+    () => failedWrites(table.send(new TransactWriteCommand({ TransactItems }))),
     runtime,
   )
+
+/** Does the same. Returns false when a condition was not met. */
+export const transact = async (writes: Write[], runtime: Jitter): Promise<boolean> =>
+  (await transactWrites(writes, runtime)).length === 0

@@ -12,7 +12,7 @@ import { keyOf, queryAll, queryPages, updateIf } from './table.ts'
 
 /** Several shards, so that the writes do not all go to one key of the index. */
 const SHARDS = 8
-export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, n) => n)
+export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, index) => index)
 
 /** The delay before the sweep checks what should have happened. */
 export const SWEEP_GRACE_SECONDS = 120

@@ -6,10 +6,10 @@ import { amountNumber, CURRENCY } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import {
   eventId,
+  type PayloadVariant,
   PING,
   type ProviderEvent,
   SETTLED,
-  type Variant,
 } from '../domain/webhooks/event.ts'
 import {
   type DebitEventName,
@@ -47,7 +47,7 @@ export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   const { reference, provider } = debit.facts
   const entry = debit.history[n]
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  const payload = (variant: Variant) => webhookPayload(debit, n, variant)
+  const payload = (variant: PayloadVariant) => webhookPayload(debit, n, variant)
   const { type, at, generation } = entry
   return { provider, reference, n, generation, type, at, payload }
 }
@@ -70,11 +70,11 @@ export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
 }
 
 /** Returns the minified body of event `n` of a debit, in its state at that event (docs/api.md#payload). */
-export const webhookBody = (debit: Debit, n: number, variant: Variant = {}): string =>
+export const webhookBody = (debit: Debit, n: number, variant: PayloadVariant = {}): string =>
   JSON.stringify(webhookPayload(debit, n, variant))
 
 /** Returns the same body as an object. `sequence` orders the events of a debit, from 0. */
-export const webhookPayload = (debit: Debit, n: number, variant: Variant = {}) => {
+export const webhookPayload = (debit: Debit, n: number, variant: PayloadVariant = {}) => {
   const state = stateAt(debit, n)
   const id = eventId({ reference: state.reference, n, generation: debit.history[n]?.generation })
   return {

@@ -48,11 +48,11 @@ export const attemptDelivery = async (
   const { provider } = event
   const previous = await findDelivery(event.reference, event.n)
   const record = previous ?? (webhook && newDelivery(event, webhook))
-  // A repeated message, or another worker made the attempt.
+  // The message is repeated, or another worker made the attempt.
   if (!record || isSettled(record) || number !== record.attemptCount + 1) return { kind: 'done' }
   const reason = skipReason(request)
   if (!webhook || reason) {
-    // No record needed: nobody subscribed and nothing was sent.
+    // Without a subscription and an attempt, no record is needed.
     if (previous || reason === 4001) {
       await abandonDelivery(previous, record, reason ?? 4404, runtime)
     }
@@ -68,13 +68,13 @@ export const attemptDelivery = async (
   if (isAborted) abort.abort()
   const { outcome, address } = await sending
   const milliseconds = runtime.now().getTime() - at.getTime()
-  const made = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
-  const attempt = { previous, record, isAborted, outcome, made, draw: runtime.random() }
+  const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
+  const attempt = { previous, record, isAborted, outcome, timing, random: runtime.random() }
   if (isAborted) {
     logAttempt(await writeOutcome(attempt), { tried: true })
     return { kind: 'aborted' }
   }
-  const { status } = recordAttempt(record, outcome, made, attempt.draw)
+  const { status } = recordAttempt(record, outcome, timing, attempt.random)
   const observed = { provider, health, milliseconds, succeeded: succeeded(outcome) }
   // Before the record, which ends the attempt: after a crash in between the attempt is repeated.
   await recordOutcome({ ...observed, abandoned: status === 'abandoned' }, runtime)
@@ -109,8 +109,8 @@ type AttemptWrite = {
   /** An aborted attempt does not count against the maximum. */
   isAborted: boolean
   outcome: Outcome
-  made: AttemptTiming
-  draw: number
+  timing: AttemptTiming
+  random: number
 }
 
 /** Records an attempt and returns the record. After a lost race the attempt gets the next number. */
@@ -123,12 +123,12 @@ const writeOutcome = async ({
   const raiseMax = (delivery: Delivery): Delivery =>
     isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
   let current = previous
-  let next = recordAttempt(raiseMax(record), attempt.outcome, attempt.made, attempt.draw)
+  let next = recordAttempt(raiseMax(record), attempt.outcome, attempt.timing, attempt.random)
   return optimistically(`The delivery of event ${record.n} of ${record.reference}`, async () => {
     if (await replaceDelivery(current, next)) return next
     current = await reload(record)
     // The write succeeded and its response was lost.
-    if ((await findAttempt(current, next.attemptCount))?.id === attempt.made.id) return current
+    if ((await findAttempt(current, next.attemptCount))?.id === attempt.timing.id) return current
     const isRequested =
       current.status === 'pending' &&
       current.nextAttemptAt?.getTime() !== previous?.nextAttemptAt?.getTime()

@@ -11,7 +11,7 @@ import { findEvents } from './find-events.ts'
 type EventRange = { reference: Reference; n: number; through?: number | undefined; attempt: number }
 
 /**
- * Attempts events in order.
+ * Makes one attempt at each event, in order.
  * @param unlessSlow whether to stop at a slow receiver
  * @returns the slow provider whose remaining events must move to the sidelined queue
  */

@@ -140,7 +140,7 @@ describe('the message of the next attempt', () => {
 
 test('a running recovery requests its next page with a delay; a finished one requests none', () => {
   const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const page = { cursor: 'c-1', taken: 50, isLast: false }
+  const page = { cursor: 'c-1', retried: 50, isLast: false }
   const second = afterPage(first, page, NOON)
   const [outgoing] = nextPage(second, NOON)
   expect(outgoing).toEqual({

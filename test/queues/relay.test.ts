@@ -187,10 +187,10 @@ describe('records of a recovery', () => {
   test('each page is enqueued with its delay, and none after the last', async () => {
     await openRecovery(first)
     const opened = await itemOf(first)
-    const second = afterPage(first, { cursor: 'c', taken: 50, isLast: false }, NOON)
+    const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
     await putPage(second)
     const between = await itemOf(second)
-    await putPage(afterPage(second, { cursor: 'd', taken: 3, isLast: true }, NOON))
+    await putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))
     const done = await itemOf(first)
     await runRelay(record('1', opened))
     await runRelay(record('2', between, opened))

@@ -14,6 +14,7 @@ import {
   damage,
   differencesOn,
   other,
+  overwrite,
   putProviders,
   settle,
   TODAY,
@@ -37,11 +38,11 @@ const load = async (id: BatchId): Promise<Batch> => {
 type Step = { batch: Batch; others: Batch[] }
 
 const write = async (previous: readonly Batch[], { batch, others }: Step): Promise<void> => {
-  const pairs = [batch, ...others].map((after, index) => ({
-    before: previous[index] ?? after,
-    after,
+  const pairs = [batch, ...others].map((next, index) => ({
+    previous: previous[index] ?? next,
+    next,
   }))
-  expect(await replaceBatches(pairs, {}, still())).toBe('written')
+  expect(await replaceBatches(pairs, {}, still())).toEqual({ kind: 'written' })
 }
 
 const begin = async (id: BatchId, below: readonly BatchId[], when: Date): Promise<void> => {
@@ -104,12 +105,12 @@ describe('offsets', () => {
 
   test('of a batch older than the list are compared, too', async () => {
     const { below, later } = await belowZero()
-    await damage(keys.batch(later), 'SET totals.net = :net, totals.gross = :net', { net: 10_00 })
+    await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
     expect((await load(below)).outstanding).toBe(-88_50)
     const inTwoMonths = day('2027-01-23')
     expect(await foundInBatches(inTwoMonths)).toEqual([])
-    await damage(keys.batch(below), 'SET outstanding = :less', { less: -80_00 })
+    await overwrite(keys.batch(below), { outstanding: -80_00 })
     expect(await foundInBatches(inTwoMonths)).toEqual([
       [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
     ])

@@ -1,22 +1,28 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../shared/domain/money.ts'
-import type { Provider } from '../../shared/domain/providers/provider.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { findProvider } from '../../shared/store/providers/providers.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { read } from '../../shared/store/table.ts'
-import { inSeconds, NOON, still } from '../support/examples.ts'
-import { storeProvider } from '../support/settings.ts'
+import { NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { readBooks } from './books.ts'
-import { at, complete, completedDebits, dayAt, newProvider, openedDebit } from './one-provider.ts'
+import {
+  at,
+  complete,
+  completedDebits,
+  dayAt,
+  newProvider,
+  openedDebit,
+  runtimeAt,
+  updateProvider,
+} from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
 useReportShelf()
 
-const runtime = still({ now: () => at('00:00:01', 2) })
+const runtime = runtimeAt('00:00:01', 2)
 const date = dayAt(2)
 
 test('a sealed batch names the day of its earliest completion', async () => {
@@ -41,8 +47,7 @@ test('all lines of a batch follow the fee schedule at its opening, and the next 
   const late = await openedDebit(provider, 100_00)
   await completedDebits(provider, [100_00], at('12:00:00'))
   await buildBatch({ provider, date, timeIsUp: () => true }, runtime)
-  const stored = (await findProvider(provider)) as Provider
-  await storeProvider({ ...stored, feeSchedule: next })
+  await updateProvider(provider, { feeSchedule: next })
   await complete(late, at('13:00:00'))
   const [first] = (await buildBatch({ provider, date }, runtime)).batches
   await completedDebits(provider, [100_00], at('14:00:00'))
@@ -59,7 +64,7 @@ test('a completion that a slow clock dates before its debit is listed as unsettl
   const provider = await newProvider()
   const debit = await openedDebit(provider, 10_00)
   // The clock of the charge has dated the debit at noon.
-  await complete(debit, inSeconds(-1))
+  await complete(debit, new Date(NOON.getTime() - 1_000))
   const item = await read<{ due: string }>(keys.debit(debit.facts.reference))
   expect(item?.due).toBe(NOON.toISOString())
 })

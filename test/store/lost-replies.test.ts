@@ -68,7 +68,7 @@ test('each cancellation reason of a charge maps to one result by its position', 
     { codes: [NONE, FAILED, NONE, NONE], claim: claimOf(other), is: { sameRequest: true } },
     { codes: [NONE, FAILED, NONE, FAILED], claim: claimOf(other, 'x'), is: { sameRequest: false } },
     // Our own claim: the first try was committed, and its answer lost.
-    { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'opened' } },
+    { codes: [FAILED, FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'created' } },
   ]
   for (const { codes, claim, is } of meanings) {
     calls.reset()
@@ -86,7 +86,7 @@ test('a charge that conflicts on the day total is retried with the same token', 
     .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
     .rejectsOnce(cancelled(NONE, NONE, NONE, CONFLICT))
     .resolves({})
-  expect(await open(debit)).toMatchObject({ kind: 'opened' })
+  expect(await open(debit)).toMatchObject({ kind: 'created' })
   const tokens = calls
     .commandCalls(TransactWriteCommand)
     .map(({ args }) => args[0].input.ClientRequestToken)
@@ -122,14 +122,14 @@ test('an existing debit is returned before the limit is checked', async () => {
   const debit = pendingDebit({ countedOn: '2026-11-21' })
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, FAILED))
   calls.on(GetCommand).resolves(claimOf(debit))
-  expect(await open(debit)).toMatchObject({ kind: 'opened' })
+  expect(await open(debit)).toMatchObject({ kind: 'created' })
 })
 
 test('after a lost response the table decides the result of a charge', async () => {
   const debit = pendingDebit()
   calls.on(TransactWriteCommand).rejects(lost())
   calls.on(GetCommand).resolves(claimOf(debit))
-  expect(await open(debit)).toEqual({ kind: 'opened', debit })
+  expect(await open(debit)).toEqual({ kind: 'created', debit })
   calls.on(GetCommand).resolves({})
   await expect(open(debit)).rejects.toThrow('socket hang up')
 })

@@ -75,8 +75,8 @@ export const StatementRow = v.pipe(
 )
 export type StatementRow = v.InferOutput<typeof StatementRow> & { line: number }
 
-type Example = Record<string, string | number | null>
-type Group = { count: number; sum: string; examples: Example[] }
+type RowExample = Record<string, string | number | null>
+type Group = { count: number; sum: string; examples: RowExample[] }
 type GroupName = 'matched' | 'missing_here' | 'missing_at_bank' | 'differs'
 export type StatementReport = Record<GroupName, Group>
 
@@ -85,9 +85,9 @@ const EXAMPLES_MAX = 100
 const newGroup = () => {
   let count = 0
   let sum = 0n
-  const examples: Example[] = []
+  const examples: RowExample[] = []
   return {
-    add: (amount: Pesewas, example: () => Example): void => {
+    add: (amount: Pesewas, example: () => RowExample): void => {
       count += 1
       sum += BigInt(amount)
       if (examples.length < EXAMPLES_MAX) examples.push(example())
@@ -99,7 +99,7 @@ const newGroup = () => {
 
 const inGhs = (sum: bigint): string => `${sum / 100n}.${String(sum % 100n).padStart(2, '0')}`
 
-const rowView = ({ line, amount, ...row }: StatementRow): Example => ({
+const rowView = ({ line, amount, ...row }: StatementRow): RowExample => ({
   line,
   ...row,
   amount: formatAmount(amount),

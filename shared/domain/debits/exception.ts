@@ -51,7 +51,7 @@ export const exceptionKind = (
 ): Exclude<ExceptionKind, 'refund'> => {
   // The bank debited the customer, and the provider believes that it did not.
   if (status === 'failed' && reported === 'completed') return 'late_completion'
-  // The bank takes back a completion that the provider relies on.
+  // The bank withdraws a completion that the provider relies on.
   const wasCompleted = status === 'completed' || status === 'reversed'
   if (wasCompleted && reported === 'failed') return 'contradiction'
   return 'refused_report'

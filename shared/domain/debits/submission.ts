@@ -29,7 +29,12 @@ export type Submission = {
 
 export type DebitAtBank = Pick<Submission, 'bank' | 'uuid' | 'amount'>
 
-type Rejected = { kind: 'rejected'; message: string; code: FailureCode; bankReference?: string }
+type RejectedDebit = {
+  kind: 'rejected'
+  message: string
+  code: FailureCode
+  bankReference?: string
+}
 
 /** The final outcome of a debit at its bank. */
 export type BankOutcome =
@@ -39,7 +44,7 @@ export type BankOutcome =
       fee?: Pesewas
       approvalMethod?: ApprovalMethod
     }
-  | Rejected
+  | RejectedDebit
 
 /** The reply of the bank to a submission. */
 export type SubmissionResult =

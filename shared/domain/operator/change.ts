@@ -33,9 +33,9 @@ const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
 
 /** Returns the field of a secret, which shows whether it exists or changed, never its value. */
-export const secretField = (before: string | undefined, after: string | undefined) => ({
-  before: before === undefined ? null : 'set',
-  after: after === undefined ? null : after === before ? 'set' : 'changed',
+export const secretField = (previous: string | undefined, next: string | undefined) => ({
+  previous: previous === undefined ? null : 'set',
+  next: next === undefined ? null : next === previous ? 'set' : 'changed',
 })
 
 /** Returns `*****9001`: the last digits distinguish accounts. */

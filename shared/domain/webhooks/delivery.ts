@@ -98,8 +98,8 @@ export const recordAttempt = (
 
 type LateAttempt = {
   outcome: Outcome
-  made: AttemptTiming
-  draw: number
+  timing: AttemptTiming
+  random: number
   /** Whether a redelivery was requested after the attempt read the record. */
   isRequested: boolean
 }
@@ -110,11 +110,11 @@ type LateAttempt = {
  */
 export const appendAttempt = (
   delivery: Delivery,
-  { outcome, made, draw, isRequested }: LateAttempt,
+  { outcome, timing, random, isRequested }: LateAttempt,
 ): Delivery => {
   const number = delivery.attemptCount + 1
   const attemptsMax = Math.max(delivery.attemptsMax, isRequested ? number + 1 : number)
-  const next = recordAttempt({ ...delivery, attemptsMax }, outcome, made, draw)
+  const next = recordAttempt({ ...delivery, attemptsMax }, outcome, timing, random)
   if (succeeded(outcome)) return next
   const { status, failedAt, nextAttemptAt } = delivery
   if (isSettled(delivery) || isRequested) return { ...next, status, failedAt, nextAttemptAt }

@@ -49,7 +49,7 @@ export const parseDeliveryId = (
 export const eventId = (event: EventKey): string => `evt_${deliveryId(event)}`
 
 /** The settings of a provider that change the body of its events (docs/api.md#variants). */
-export type Variant = Pick<Webhook, 'payload' | 'eventNames'>
+export type PayloadVariant = Pick<Webhook, 'payload' | 'eventNames'>
 
 /** An event of a debit or a settlement batch, with the body for its provider. */
 export type ProviderEvent = EventKey & {
@@ -57,7 +57,7 @@ export type ProviderEvent = EventKey & {
   type: EventName
   at: Date
   /** Returns the body as an object. */
-  payload: (variant: Variant) => object
+  payload: (variant: PayloadVariant) => object
 }
 
 /** The type of the event that tests a webhook. */

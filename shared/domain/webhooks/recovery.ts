@@ -60,13 +60,13 @@ export const dueInPage = (runAt: Date, index: number): Date =>
 /** Returns the recovery after one more page. */
 export const afterPage = (
   recovery: Recovery,
-  page: { cursor: string | null; taken: number; isLast: boolean },
+  page: { cursor: string | null; retried: number; isLast: boolean },
   at: Date,
 ): Recovery => ({
   ...recovery,
   page: recovery.page + 1,
   cursor: page.cursor ?? recovery.cursor,
-  count: recovery.count + page.taken,
+  count: recovery.count + page.retried,
   status: page.isLast ? 'done' : 'running',
   runAt: secondsAfter(at, RECOVERY_PAGE_SECONDS),
 })

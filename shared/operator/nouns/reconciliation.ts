@@ -16,11 +16,11 @@ const Cursor = v.object({
  * The command reads and compares the file, which stays on the machine. It requests the bank's debits
  * from the function in pages, then the debits of uuids that no page contains.
  */
-export const BookRequest = v.union([
+export const StatementRequest = v.union([
   v.object({ cursor: v.nullable(Cursor) }),
   v.object({ uuids: v.pipe(v.array(Uuid), v.maxLength(5_000)) }),
 ])
-export type BookRequest = v.InferOutput<typeof BookRequest>
+export type StatementRequest = v.InferOutput<typeof StatementRequest>
 
 export const reconciliation = {
   name: 'reconciliation',

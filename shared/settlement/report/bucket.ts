@@ -3,9 +3,9 @@ import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { Batch } from '../../domain/settlement/batch.ts'
+import type { ReportFormat } from '../../domain/settlement/list-query.ts'
 import type { Day } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
-import type { ReportFormat } from './render.ts'
 
 /** A larger report is downloaded from S3: Lambda replies are at most 6 MB, after JSON escaping. */
 const TEXT_MAX_BYTES = 4 * 1024 * 1024

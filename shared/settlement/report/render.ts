@@ -6,10 +6,9 @@ import {
   noTotals,
   type Totals,
 } from '../../domain/settlement/batch.ts'
+import type { ReportFormat } from '../../domain/settlement/list-query.ts'
 import { batchView, lineView, totalsView } from '../../views/batch.ts'
 import { csvRecord, guarded } from './csv.ts'
-
-export type ReportFormat = 'json' | 'csv'
 
 export type Lines = Iterable<Line> | AsyncIterable<Line>
 

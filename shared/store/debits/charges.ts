@@ -9,7 +9,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
-import { expiresAt, isNew, putWrite, read, table, tableName, type Write } from '../table.ts'
+import { expiresAt, isNew, putWrite, read, table, updateWrite, type Write } from '../table.ts'
 import { failedConditions, withConflictRetries } from '../transactions.ts'
 import { toDebitItem } from './debit-item.ts'
 
@@ -17,7 +17,7 @@ import { toDebitItem } from './debit-item.ts'
 const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 
 export type CreateResult =
-  | { kind: 'opened'; debit: Debit }
+  | { kind: 'created'; debit: Debit }
   /** The provider's reference names another debit. */
   | { kind: 'existing'; reference: Reference; sameRequest: boolean }
   /** The reference or the uuid is taken. */
@@ -42,20 +42,20 @@ type NewDebit = {
  * @returns 400/3005 when the amount exceeds the rest of the daily limit (docs/api.md#daily-limit)
  */
 export const createDebit = async (
-  opening: NewDebit,
+  newDebit: NewDebit,
   runtime: Runtime,
 ): Promise<CreateResult | Refusal> => {
-  const { debit } = opening
+  const { debit } = newDebit
   try {
     // The token lets DynamoDB detect a repeated command after a lost response.
-    const ClientRequestToken = tokenOf(opening)
-    const TransactItems = creationWrites(opening)
+    const ClientRequestToken = tokenOf(newDebit)
+    const TransactItems = creationWrites(newDebit)
     const input = { ClientRequestToken, TransactItems }
     await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)
-    return { kind: 'opened', debit }
+    return { kind: 'created', debit }
   } catch (error) {
-    if (error instanceof TransactionCanceledException) return explainCancelled(opening, error)
-    return confirmUnknown(opening, error)
+    if (error instanceof TransactionCanceledException) return explainCancelled(newDebit, error)
+    return confirmUnknown(newDebit, error)
   }
 }
 
@@ -64,21 +64,21 @@ const TOKEN_LENGTH_MAX = 36
 const tokenOf = ({ debit: { facts }, fingerprint }: NewDebit): string =>
   sha256(`${facts.reference}${facts.uuid}${fingerprint}`).slice(0, TOKEN_LENGTH_MAX)
 
-const creationWrites = (opening: NewDebit): Write[] => {
-  const { facts } = opening.debit
+const creationWrites = (newDebit: NewDebit): Write[] => {
+  const { facts } = newDebit.debit
   return [
-    putWrite(toDebitItem(opening.debit), isNew),
+    putWrite(toDebitItem(newDebit.debit), isNew),
     putWrite(
       {
         ...keys.partnerReference(facts.provider, facts.partnerReference),
         reference: facts.reference,
-        request: sha256(opening.fingerprint),
+        request: sha256(newDebit.fingerprint),
       },
       isNew,
     ),
     // The facts save a read when the bank reports. Only metadata is not needed then.
     putWrite({ ...facts, metadata: undefined, ...keys.uuid(facts.uuid) }, isNew),
-    ...dayTotalWrite(opening),
+    ...dayTotalWrite(newDebit),
   ]
 }
 
@@ -91,19 +91,15 @@ const fits = (amount: Pesewas, dailyLimit: Pesewas): string =>
 const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): Write[] => {
   if (facts.countedOn === undefined) return []
   return [
-    {
-      Update: {
-        TableName: tableName(),
-        Key: keys.dayTotal(facts.provider, facts.countedOn),
-        UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
-        ...(dailyLimit !== undefined && { ConditionExpression: fits(facts.amount, dailyLimit) }),
-        ExpressionAttributeValues: {
-          ':amount': facts.amount,
-          ...(dailyLimit !== undefined && { ':room': dailyLimit - facts.amount }),
-          ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
-        },
+    updateWrite(keys.dayTotal(facts.provider, facts.countedOn), {
+      UpdateExpression: 'SET expiresAt = :expires ADD amountTotal :amount',
+      ...(dailyLimit !== undefined && { ConditionExpression: fits(facts.amount, dailyLimit) }),
+      ExpressionAttributeValues: {
+        ':amount': facts.amount,
+        ...(dailyLimit !== undefined && { ':room': dailyLimit - facts.amount }),
+        ':expires': expiresAt(history[0]?.at ?? new Date(0), DAY_TOTAL_SECONDS),
       },
-    },
+    }),
   ]
 }
 
@@ -111,18 +107,18 @@ const dayTotalWrite = ({ debit: { facts, history }, dailyLimit }: NewDebit): Wri
  * Checks for a replay first, so that an existing debit is never rejected by limits or by its own keys.
  */
 const explainCancelled = async (
-  opening: NewDebit,
+  newDebit: NewDebit,
   error: TransactionCanceledException,
 ): Promise<CreateResult | Refusal> => {
   const failed = failedConditions(error)
   if (!failed.includes(true)) throw error
-  const claim = await findClaim(opening.debit)
-  if (claim) return resultOfClaim(opening, claim)
+  const claim = await findClaim(newDebit.debit)
+  if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID]) return { kind: 'collision' }
-  const { provider, countedOn } = opening.debit.facts
+  const { provider, countedOn } = newDebit.debit.facts
   if (!failed[DAY_TOTAL] || countedOn === undefined) throw error
   const total = (await findDayTotal(provider, countedOn)) ?? 0
-  return aboveDailyLimit(pesewas(Math.max(0, (opening.dailyLimit ?? 0) - total)), countedOn)
+  return aboveDailyLimit(pesewas(Math.max(0, (newDebit.dailyLimit ?? 0) - total)), countedOn)
 }
 
 /**
@@ -130,34 +126,34 @@ const explainCancelled = async (
  * retry with the same partner_reference finds it.
  */
 const confirmUnknown = async (
-  opening: NewDebit,
+  newDebit: NewDebit,
   error: unknown,
 ): Promise<CreateResult | Refusal> => {
-  const claim = await findClaim(opening.debit)
+  const claim = await findClaim(newDebit.debit)
   if (!claim) throw error
-  return resultOfClaim(opening, claim)
+  return resultOfClaim(newDebit, claim)
 }
 
-type Claim = { reference: Reference; request: string }
+type ReferenceClaim = { reference: Reference; request: string }
 
-const resultOfClaim = (opening: NewDebit, claim: Claim): CreateResult =>
-  claim.reference === opening.debit.facts.reference
-    ? { kind: 'opened', debit: opening.debit }
+const resultOfClaim = (newDebit: NewDebit, claim: ReferenceClaim): CreateResult =>
+  claim.reference === newDebit.debit.facts.reference
+    ? { kind: 'created', debit: newDebit.debit }
     : {
         kind: 'existing',
         reference: claim.reference,
-        sameRequest: claim.request === sha256(opening.fingerprint),
+        sameRequest: claim.request === sha256(newDebit.fingerprint),
       }
 
-const findClaim = ({ facts }: Debit): Promise<Claim | undefined> =>
-  read<Claim>(keys.partnerReference(facts.provider, facts.partnerReference))
+const findClaim = ({ facts }: Debit): Promise<ReferenceClaim | undefined> =>
+  read<ReferenceClaim>(keys.partnerReference(facts.provider, facts.partnerReference))
 
 export const findByPartnerReference = async (
   provider: ProviderId,
   partnerReference: string,
   fingerprint: string,
 ): Promise<{ reference: Reference; sameRequest: boolean } | undefined> => {
-  const claim = await read<Claim>(keys.partnerReference(provider, partnerReference))
+  const claim = await read<ReferenceClaim>(keys.partnerReference(provider, partnerReference))
   return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
 }
 

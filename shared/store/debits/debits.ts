@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { assumeProcessing, type Debit, type Facts, stateAt } from '../../domain/debits/debit.ts'
-import type { Reference, Uuid } from '../../domain/ids.ts'
+import { type Reference, readReference, type Uuid } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { keys } from '../keys.ts'
 import { find, read, readMany, withoutKeys } from '../table.ts'
@@ -44,9 +44,10 @@ export const findDebits = async (
 /** Reads a debit of a provider. Debits of other providers do not exist (docs/api.md#not-found). */
 export const findProviderDebit = async (
   provider: ProviderId,
-  reference: Reference,
+  reference: string | undefined,
 ): Promise<Debit | undefined> => {
-  const debit = await findDebit(reference)
+  const valid = readReference(reference)
+  const debit = valid && (await findDebit(valid))
   return debit?.facts.provider === provider ? debit : undefined
 }
 

@@ -1,7 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ReportException } from '../../domain/debits/exception.ts'
 import type { Reference } from '../../domain/ids.ts'
-import type { Runtime } from '../../runtime.ts'
+import { newestFirst } from '../../domain/time.ts'
+import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type Span,
   spanQuery,
   table,
-  tableName,
+  updateWrite,
   type Write,
   withoutKeys,
 } from '../table.ts'
@@ -61,7 +62,7 @@ export async function* exceptionPages(
   const query = spanQuery(keys.exceptions(status), span)
   for await (const page of queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })) {
     const items = await readMany(page.map(keyOf))
-    yield items.map(fromItem).sort((one, other) => other.at.getTime() - one.at.getTime())
+    yield items.map(fromItem).sort(newestFirst)
   }
 }
 
@@ -75,11 +76,9 @@ export const resolveException = async (
   { reference, requestId }: Pick<ReportException, 'reference' | 'requestId'>,
   { note, resolvedBy, resolvedAt }: Resolution,
   alongside: readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<void> => {
-  const Update = {
-    TableName: tableName(),
-    Key: keys.exception(reference, requestId),
+  const update = updateWrite(keys.exception(reference, requestId), {
     UpdateExpression: 'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {
@@ -88,6 +87,6 @@ export const resolveException = async (
       ':note': note,
       ':resolved': keys.exceptions('resolved'),
     },
-  }
-  await transact([{ Update }, ...alongside], runtime)
+  })
+  await transact([update, ...alongside], runtime)
 }

@@ -1,12 +1,13 @@
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Refund } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import {
   find,
+  hasVersion,
   type Item,
   isNew,
   putWrite,
@@ -24,7 +25,7 @@ import { dueAttributes } from '../work-index.ts'
 
 const TIMES = ['createdAt', 'processedAt', 'completedAt', 'failedAt'] as const
 
-/** The sweep sends a refund again until the bank has given its final reply. */
+/** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, createdAt, processedAt }: Refund) =>
   status === 'pending' || status === 'processing'
     ? dueAttributes(reference, processedAt ?? createdAt)
@@ -64,11 +65,7 @@ export const refundCreation = (refund: Refund) => putWrite(itemOf(refund), isNew
 
 /** Returns the write that replaces a refund if it is unchanged. */
 export const refundReplacement = (previous: Refund, next: Refund) =>
-  putWrite(itemOf({ ...next, version: previous.version + 1 }), {
-    ConditionExpression: '#version = :previous',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':previous': previous.version },
-  })
+  putWrite(itemOf({ ...next, version: previous.version + 1 }), hasVersion(previous.version))
 
 /**
  * Replaces a refund, with other writes in one transaction.
@@ -78,7 +75,7 @@ export const replaceRefund = async (
   previous: Refund,
   next: Refund,
   alongside: readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<Refund | undefined> => {
   const { Put } = refundReplacement(previous, next)
   const isWritten = await withConflictRetries(() => putWith(Put, alongside), runtime)

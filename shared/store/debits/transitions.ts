@@ -6,17 +6,16 @@ import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Cause, Debit } from '../../domain/debits/debit.ts'
 import { isOpen } from '../../domain/debits/lifecycle.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
-import { table, tableName, type Write } from '../table.ts'
+import { table, tableName, updateWrite, type Write } from '../table.ts'
 import { failedConditions, transactionMet, withConflictRetries } from '../transactions.ts'
 import { fromDebitItem, workAfter, writeApproval, writeEntry } from './debit-item.ts'
 import { findDebit } from './debits.ts'
 
 /** Returns the next state, the unchanged object to write nothing, or a refusal. */
 type Decide = (current: Debit) => Debit | Refusal
-type Jitter = Pick<Runtime, 'random' | 'pause'>
 /** Writes in the transaction of a transition, such as the record of an operator's change. */
 type OtherWrites = (previous: Debit, next: Debit) => readonly Write[]
 
@@ -30,7 +29,7 @@ export const transition = (
   runtime: Jitter,
 ): Promise<Debit | Refusal> => transitionWith(debit, decide, () => [], runtime)
 
-/** Does the same as {@link transition}, with other writes in the same transaction. */
+/** Applies a transition with other writes in the same transaction. */
 export const transitionWith = (
   debit: Debit,
   decide: Decide,
@@ -45,8 +44,8 @@ export const transitionWith = (
   })
 
 /**
- * Does the same for a debit whose state is assumed, in one write if the assumption is correct. The
- * stored debit decides if it is wrong, or if nothing would be written.
+ * Applies a transition to a debit in an assumed state, in one write if the assumption is correct. If
+ * it is wrong or nothing would be written, reads the stored debit and decides again.
  */
 export const transitionAssumed = async (
   assumed: Debit,
@@ -61,7 +60,7 @@ export const transitionAssumed = async (
   return committed ?? transitionFresh(assumed, decide, runtime)
 }
 
-/** Does the same after reading the debit. */
+/** Reads a debit again, then applies a transition. */
 export const transitionFresh = async (
   debit: Debit,
   decide: Decide,
@@ -133,22 +132,20 @@ const writeWithDayTotal = async (
   { provider, amount }: Debit['facts'],
   day: string,
   others: readonly Write[],
-): Promise<{ kind: 'written' | 'lost' | 'no day total' }> => {
-  const giveBack = {
-    TableName: tableName(),
-    Key: keys.dayTotal(provider, day),
+): Promise<{ kind: 'written' | 'changed' | 'no day total' }> => {
+  const decrement = updateWrite(keys.dayTotal(provider, day), {
     UpdateExpression: 'ADD amountTotal :back',
     ConditionExpression: 'amountTotal >= :amount',
     ExpressionAttributeValues: { ':back': -amount, ':amount': amount },
-  }
+  })
   try {
-    const TransactItems = [{ Update: update }, { Update: giveBack }, ...others]
+    const TransactItems = [{ Update: update }, decrement, ...others]
     await table.send(new TransactWriteCommand({ TransactItems }))
     return { kind: 'written' }
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error
     const failed = failedConditions(error)
-    if (failed[TRANSITION]) return { kind: 'lost' }
+    if (failed[TRANSITION]) return { kind: 'changed' }
     if (failed[DAY_TOTAL]) return { kind: 'no day total' }
     throw error
   }

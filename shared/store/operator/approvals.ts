@@ -1,5 +1,5 @@
 import type { Approval, ApprovalId } from '../../domain/operator/approval.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
@@ -10,16 +10,14 @@ import {
   isNew,
   putWrite,
   queryPages,
-  tableName,
   updateIf,
+  updateWrite,
   type Write,
   withoutKeys,
 } from '../table.ts'
 import { transact, withConflictRetries } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
-
-type Jitter = Pick<Runtime, 'random' | 'pause'>
 
 const TIMES = ['requestedAt', 'expiresAt', 'decidedAt', 'doneAt'] as const
 
@@ -92,9 +90,7 @@ export const decideApproval = (
   alongside: readonly Write[],
   runtime: Jitter,
 ): Promise<boolean> => {
-  const Update = {
-    TableName: tableName(),
-    Key: keys.approval(id),
+  const decided = updateWrite(keys.approval(id), {
     UpdateExpression: `SET decision = :decision, decidedBy = :by, decidedAt = :at${
       reason === undefined ? '' : ', reason = :reason'
     }`,
@@ -106,12 +102,12 @@ export const decideApproval = (
       ':at': at.toISOString(),
       ...(reason !== undefined && { ':reason': reason }),
     },
-  }
-  return transact([{ Update }, ...alongside], runtime)
+  })
+  return transact([decided, ...alongside], runtime)
 }
 
 /** The right of one worker to carry out a granted call, until a time. */
-export type Claim = { id: ApprovalId; claim: string; at: Date; until: Date }
+export type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
 const update = (
   id: ApprovalId,
@@ -124,7 +120,7 @@ const update = (
  * @returns false when another worker has the claim, or the call is carried out or expired
  */
 export const claimApproval = (
-  { id, claim, at, until }: Claim,
+  { id, claim, at, until }: CallClaim,
   runtime: Jitter,
 ): Promise<boolean> => {
   const expression = {
@@ -143,7 +139,7 @@ export const claimApproval = (
 }
 
 /** Releases a claim, so that the grant can be repeated immediately. */
-export const releaseApproval = ({ id, claim }: Claim, runtime: Jitter): Promise<boolean> => {
+export const releaseApproval = ({ id, claim }: CallClaim, runtime: Jitter): Promise<boolean> => {
   const expression = {
     UpdateExpression: 'REMOVE claim, claimedUntil',
     ConditionExpression: 'claim = :claim',
@@ -154,7 +150,7 @@ export const releaseApproval = ({ id, claim }: Claim, runtime: Jitter): Promise<
 
 /** Records that the call was carried out, or why it was refused. */
 export const finishApproval = (
-  { id }: Claim,
+  { id }: CallClaim,
   { doneAt, refusal }: { doneAt: Date; refusal?: string | undefined },
   runtime: Jitter,
 ): Promise<boolean> => {

@@ -1,4 +1,5 @@
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
+import { newestFirst } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { fromStored } from '../stored.ts'
 import {
@@ -43,6 +44,12 @@ export const changeWrites = (
   return [putWrite(itemOf({ ...recording, changed }))]
 }
 
+/** Returns a function that returns the write which records a change of settings. */
+export const changeRecorder =
+  <T>(recording: Recording, fieldsOf: (settings: T) => Fields) =>
+  (previous: T | undefined, next?: T): Write[] =>
+    changeWrites(recording, previous && fieldsOf(previous), next && fieldsOf(next))
+
 /** Records an operator's work before it starts. */
 export const putChange = async (recording: Recording, options: Fields): Promise<void> => {
   const changed = changedFields(undefined, options)
@@ -81,5 +88,5 @@ export const listChanges = async (
         ConsistentRead: true,
         ...newest,
       })
-  return items.map(fromItem).sort((one, other) => other.at.getTime() - one.at.getTime())
+  return items.map(fromItem).sort(newestFirst)
 }

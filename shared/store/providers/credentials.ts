@@ -1,7 +1,7 @@
 import type { Bank, BankIdentifier } from '../../domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../domain/providers/provider.ts'
 import type { RequestLimits } from '../../domain/providers/request-limits.ts'
-import { environment, type Runtime } from '../../runtime.ts'
+import { environment, type Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -15,7 +15,7 @@ import {
   read,
   readMany,
   statusQuery,
-  tableName,
+  updateWrite,
   type Write,
   withoutKeys,
 } from '../table.ts'
@@ -87,7 +87,7 @@ const standing = ({
   limits: requestLimits,
 })
 
-/** Enough to distinguish an owner's tokens, and useless for guessing one. */
+/** Distinguishes an owner's tokens without helping to guess one. */
 const LAST_CHARACTERS = 4
 
 export const lastCharacters = (token: string): string => token.slice(-LAST_CHARACTERS)
@@ -100,7 +100,7 @@ export const putCredential = (
   token: string,
   credential: Credential,
   alongside: readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<boolean> => {
   const hash = sha256(token)
   const record = putWrite(
@@ -128,7 +128,7 @@ export const listCredentials = async (
 ): Promise<ListedCredential[]> => {
   const entries = await queryAll(statusQuery(keys.credentials(owner)))
   const items = await readMany(entries.map(keyOf))
-  return items.map(listed).sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+  return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
 }
 
 const listed = (item: Item): ListedCredential => ({
@@ -144,14 +144,12 @@ export const revokeCredential = (
   id: string,
   at: Date,
   alongside: readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<boolean> => {
-  const Update = {
-    TableName: tableName(),
-    Key: keys.credential(id),
+  const update = updateWrite(keys.credential(id), {
     UpdateExpression: 'SET revokedAt = :at',
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(revokedAt)',
     ExpressionAttributeValues: { ':at': at.toISOString() },
-  }
-  return transact([{ Update }, ...alongside], runtime)
+  })
+  return transact([update, ...alongside], runtime)
 }

@@ -18,7 +18,7 @@ export const listProviders = async (): Promise<ProviderId[]> => {
 /** Reads all providers, by id. */
 export const loadProviders = async (): Promise<Provider[]> => {
   const items = await readMany((await listProviders()).map(keys.provider))
-  return items.map(settingsIn<Provider>).sort((one, other) => (one.id < other.id ? -1 : 1))
+  return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 const names = ttlCache<string>({ entriesMax: 10_000 })

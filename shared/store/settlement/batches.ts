@@ -1,5 +1,4 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import {
   BATCH_PREFIX,
@@ -13,12 +12,13 @@ import {
 import type { FeeSchedule } from '../../domain/settlement/fee-schedule.ts'
 import { takenFromCash } from '../../domain/settlement/payment.ts'
 import { type Day, fromIso } from '../../domain/time.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import {
   conditionMet,
   find,
+  hasVersion,
   putWrite,
   type QueryInput,
   queryAll,
@@ -27,7 +27,7 @@ import {
   table,
   type Write,
 } from '../table.ts'
-import { failedConditions, withConflictRetries } from '../transactions.ts'
+import { transactWrites, withConflictRetries } from '../transactions.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
@@ -61,10 +61,10 @@ const idOf = ({ provider, date, n, generation }: Place, salt: number): BatchId =
   return `${BATCH_PREFIX}-${date.replaceAll('-', '')}-${suffix}` as BatchId
 }
 
-type Found = { kind: 'batch'; batch: Batch } | { kind: 'free id'; id: BatchId }
+type PlaceLookup = { kind: 'batch'; batch: Batch } | { kind: 'free id'; id: BatchId }
 
 /** Finds the batch at a place, or the id for a new one. */
-const findAt = async (place: Place): Promise<Found> => {
+const findAt = async (place: Place): Promise<PlaceLookup> => {
   for (let salt = 0; ; salt += 1) {
     const id = idOf(place, salt)
     const batch = await findBatch(id)
@@ -75,37 +75,37 @@ const findAt = async (place: Place): Promise<Found> => {
 }
 
 /** Finds the batch of a number in any generation, or an id of the current generation. */
-const findNumbered = async (place: Place): Promise<Found> => {
+const findNumbered = async (place: Place): Promise<PlaceLookup> => {
   for (let generation = 1; ; generation += 1) {
-    const found = await findAt({ ...place, generation })
-    if (found.kind === 'batch' || generation >= place.generation) return found
+    const lookup = await findAt({ ...place, generation })
+    if (lookup.kind === 'batch' || generation >= place.generation) return lookup
   }
 }
 
 /** An open batch. A new one is written with its first lines. */
 export type Building = { batch: Batch; isNew: boolean }
 
-type NewBatch = { provider: ProviderId; date: Day; feeSchedule: FeeSchedule | null }
+type BatchRequest = { provider: ProviderId; date: Day; feeSchedule: FeeSchedule | null }
 
 /**
  * Returns the open batch of a provider and a day, or a new one.
  * @param feeSchedule the schedule of the provider, for a new batch
  */
 export const findOpenBatch = async (
-  { provider, date, feeSchedule }: NewBatch,
+  { provider, date, feeSchedule }: BatchRequest,
   { now }: Pick<Runtime, 'now'>,
 ): Promise<Building> => {
   const createdAt = now()
   const generation = await currentGeneration(createdAt)
   for (let n = 1; ; n += 1) {
-    const found = await findNumbered({ provider, date, n, generation: generation ?? 1 })
-    if (found.kind === 'free id') {
-      const { id } = found
+    const lookup = await findNumbered({ provider, date, n, generation: generation ?? 1 })
+    if (lookup.kind === 'free id') {
+      const { id } = lookup
       const uuid = payoutUuid(id, 1)
       const facts = { id, uuid, provider, date, n, createdAt, feeSchedule }
       return { batch: openBatch(generation ? { ...facts, generation } : facts), isNew: true }
     }
-    if (isOpenBatch(found.batch)) return { batch: found.batch, isNew: false }
+    if (isOpenBatch(lookup.batch)) return { batch: lookup.batch, isNew: false }
   }
 }
 
@@ -116,7 +116,7 @@ export const findOpenBatch = async (
 export const replaceBatch = async (
   previous: Batch,
   batch: Batch,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<Batch | undefined> => {
   const next = { ...batch, version: previous.version + 1 }
   const write = () => table.send(new PutCommand(replacement(previous, next).Put))
@@ -124,14 +124,10 @@ export const replaceBatch = async (
 }
 
 const replacement = (previous: Batch, next: Batch) =>
-  putWrite(toBatchItem(next), {
-    ConditionExpression: '#version = :previous',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':previous': previous.version },
-  })
+  putWrite(toBatchItem(next), hasVersion(previous.version))
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
-export type Written = 'written' | 'changed' | 'not covered'
+export type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
 
 type WriteOptions = {
   /** Rejects the writes unless the remitted cash covers the payouts that begin. */
@@ -145,31 +141,21 @@ type WriteOptions = {
  * and payouts that fail return it.
  */
 export const replaceBatches = async (
-  pairs: readonly { before: Batch; after: Batch }[],
+  pairs: readonly { previous: Batch; next: Batch }[],
   { isCovered = false, alongside = [] }: WriteOptions,
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<Written> => {
-  const replaced = pairs.map(({ before, after }) =>
-    replacement(before, { ...after, version: before.version + 1 }),
+  runtime: Jitter,
+): Promise<ReplaceResult> => {
+  const replaced = pairs.map(({ previous, next }) =>
+    replacement(previous, { ...next, version: previous.version + 1 }),
   )
   const cash = pairs.reduce(
-    (sum, { before, after }) => sum + takenFromCash(before) - takenFromCash(after),
+    (sum, { previous, next }) => sum + takenFromCash(previous) - takenFromCash(next),
     0,
   )
   const funds = cash === 0 ? [] : [fundsChange(cash, { isCovered })]
-  const TransactItems = [...replaced, ...funds, ...alongside]
-  try {
-    await withConflictRetries(
-      () => table.send(new TransactWriteCommand({ TransactItems })),
-      runtime,
-    )
-    return 'written'
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error
-    const failed = failedConditions(error)
-    if (!failed.includes(true)) throw error
-    return failed.slice(0, pairs.length).includes(true) ? 'changed' : 'not covered'
-  }
+  const failed = await transactWrites([...replaced, ...funds, ...alongside], runtime)
+  if (failed.length === 0) return { kind: 'written' }
+  return { kind: failed.slice(0, pairs.length).includes(true) ? 'changed' : 'not covered' }
 }
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId

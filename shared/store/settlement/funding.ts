@@ -1,7 +1,7 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import type { Funding } from '../../domain/settlement/funding.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import {
@@ -11,7 +11,7 @@ import {
   putWrite,
   read,
   readCollection,
-  tableName,
+  updateWrite,
   type Write,
   withoutKeys,
 } from '../table.ts'
@@ -40,7 +40,7 @@ export const listFundings = async (bank?: BankIdentifier): Promise<Funding[]> =>
 export const putFunding = (
   funding: Funding,
   alongside: readonly Write[],
-  runtime: Pick<Runtime, 'random' | 'pause'>,
+  runtime: Jitter,
 ): Promise<boolean> => {
   const key = keys.funding(funding.bank, funding.reference)
   const record = putWrite({ ...key, entity: 'funding', ...toStored(funding) }, isNew)
@@ -51,10 +51,8 @@ export const putFunding = (
  * Returns the write that adds to or subtracts from the cash for payouts.
  * @param isCovered rejects the transaction unless the cash covers the amount
  */
-export const fundsChange = (amount: number, { isCovered = false } = {}) => ({
-  Update: {
-    TableName: tableName(),
-    Key: keys.funds,
+export const fundsChange = (amount: number, { isCovered = false } = {}) =>
+  updateWrite(keys.funds, {
     UpdateExpression: 'SET entity = :funds ADD cash :amount',
     ...(isCovered && { ConditionExpression: 'cash >= :needed' }),
     ExpressionAttributeValues: {
@@ -62,8 +60,7 @@ export const fundsChange = (amount: number, { isCovered = false } = {}) => ({
       ':amount': amount,
       ...(isCovered && { ':needed': -amount }),
     },
-  },
-})
+  })
 
 /** Reads the cash for payouts; negative where payouts do not wait for it. */
 export const findFunds = async (): Promise<Pesewas> => {

@@ -1,9 +1,7 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { Batch, BatchId, Line } from '../../domain/settlement/batch.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Jitter } from '../../runtime.ts'
 import { examine } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import {
@@ -12,16 +10,16 @@ import {
   queryPages,
   readCollection,
   readMany,
-  table,
   tableName,
+  updateWrite,
 } from '../table.ts'
-import { failedConditions, withConflictRetries } from '../transactions.ts'
+import { transactWrites } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 import { fromLineItem, toBatchItem, toLineItem } from './batch-item.ts'
 import type { Building } from './batches.ts'
 
 /** A line, and its debit when it was read. */
-export type Entry = { debit: Debit; line: Line }
+export type LineEntry = { debit: Debit; line: Line }
 
 /** A transaction has at most a hundred writes: two for each line and one for the batch. */
 export const LINES_PER_WRITE = 45
@@ -29,7 +27,7 @@ export const LINES_PER_WRITE = 45
 // The batch is first; then the line and the debit of each entry.
 const BATCH = 0
 
-export type Added =
+export type AddResult =
   | { kind: 'added' }
   /** The batch is sealed, or another run has opened it: find the open batch again. */
   | { kind: 'not open' }
@@ -43,25 +41,18 @@ export type Added =
  */
 export const addLines = async (
   { batch, isNew: isNewBatch }: Building,
-  { entries, sweptBefore }: { entries: readonly Entry[]; sweptBefore: Date },
-  runtime: Pick<Runtime, 'random' | 'pause'>,
-): Promise<Added> => {
-  const TransactItems = [
+  { entries, sweptBefore }: { entries: readonly LineEntry[]; sweptBefore: Date },
+  runtime: Jitter,
+): Promise<AddResult> => {
+  const writes = [
     isNewBatch ? putWrite(toBatchItem(batch), isNew) : stillOpen(batch),
     ...entries.flatMap((entry) => [lineWrite(batch, entry), markWrite(batch, entry, sweptBefore)]),
   ]
-  try {
-    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
-    await withConflictRetries(write, runtime)
-    return { kind: 'added' }
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error
-    const failed = failedConditions(error)
-    if (failed[BATCH]) return { kind: 'not open' }
-    const changed = entries.filter((_, index) => failed[1 + 2 * index] || failed[2 + 2 * index])
-    if (changed.length === 0) throw error
-    return { kind: 'changed', references: changed.map(({ line }) => line.reference) }
-  }
+  const failed = await transactWrites(writes, runtime)
+  if (failed.length === 0) return { kind: 'added' }
+  if (failed[BATCH]) return { kind: 'not open' }
+  const changed = entries.filter((_, index) => failed[1 + 2 * index] || failed[2 + 2 * index])
+  return { kind: 'changed', references: changed.map(({ line }) => line.reference) }
 }
 
 const stillOpen = ({ id }: Batch) => ({
@@ -73,32 +64,28 @@ const stillOpen = ({ id }: Batch) => ({
   },
 })
 
-const lineWrite = ({ id }: Batch, { line }: Entry) => putWrite(toLineItem(id, line), isNew)
+const lineWrite = ({ id }: Batch, { line }: LineEntry) => putWrite(toLineItem(id, line), isNew)
 
 /** A settled debit leaves the list of unsettled ones. The sweep still checks it if it has not yet. */
-const markWrite = ({ id }: Batch, { debit, line }: Entry, sweptBefore: Date) => {
+const markWrite = ({ id }: Batch, { debit, line }: LineEntry, sweptBefore: Date) => {
   const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
   const due = updatedAt < sweptBefore ? undefined : dueAttributes(facts.reference, updatedAt)
-  return {
-    Update: {
-      TableName: tableName(),
-      Key: keys.debit(facts.reference),
-      UpdateExpression: `SET ${mark} = :batch, #version = :next${
-        due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
-      }`,
-      ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
-      ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
-      ExpressionAttributeValues: {
-        ':batch': id,
-        ':status': status,
-        ':version': version,
-        ':next': version + 1,
-        ...(due && { ':work': due.work, ':due': due.due }),
-      },
+  return updateWrite(keys.debit(facts.reference), {
+    UpdateExpression: `SET ${mark} = :batch, #version = :next${
+      due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
+    }`,
+    ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
+    ExpressionAttributeNames: { '#status': 'status', '#version': 'version', '#work': 'work' },
+    ExpressionAttributeValues: {
+      ':batch': id,
+      ':status': status,
+      ':version': version,
+      ':next': version + 1,
+      ...(due && { ':work': due.work, ':due': due.due }),
     },
-  }
+  })
 }
 
 /** Counts the lines of a batch, strongly consistent. */

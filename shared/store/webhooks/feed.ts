@@ -25,9 +25,9 @@ import {
 const PAGE_MAX = 30
 
 /** The published 30 days and five more for slow readers. The newest page never expires. */
-const KEPT_SECONDS = 35 * DAY_SECONDS
+const RETENTION_SECONDS = 35 * DAY_SECONDS
 
-type Page = { page: number; entries: readonly string[]; lastAt: string }
+type FeedPage = { page: number; entries: readonly string[]; lastAt: string }
 
 const textOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
@@ -39,14 +39,14 @@ const entryOf = (text: string): FeedEntry => {
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
 /** Reads the newest pages, newest first. */
-const newestPages = async (provider: ProviderId, count: number): Promise<Page[]> =>
+const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
   (await queryAll({
     KeyConditionExpression: 'pk = :pk',
     ExpressionAttributeValues: { ':pk': pk(provider) },
     ScanIndexForward: false,
     ConsistentRead: true,
     Limit: count,
-  })) as Page[]
+  })) as FeedPage[]
 
 /**
  * The page numbers of a generation are above those of every earlier one. A cursor from before a restore
@@ -54,7 +54,7 @@ const newestPages = async (provider: ProviderId, count: number): Promise<Page[]>
  */
 const PAGES_PER_GENERATION = 1_000_000_000
 
-const generationOf = ({ page }: Page): number => Math.floor(page / PAGES_PER_GENERATION) + 1
+const generationOf = ({ page }: FeedPage): number => Math.floor(page / PAGES_PER_GENERATION) + 1
 
 const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
 
@@ -114,7 +114,7 @@ export const appendToFeed: Append = async (provider, entries, at) => {
   }
 }
 
-type Feed = { provider: ProviderId; newest: Page | undefined; generation: number }
+type Feed = { provider: ProviderId; newest: FeedPage | undefined; generation: number }
 
 /** Returns the number of written entries; 0 when another write was first. */
 const appendPage = async (
@@ -167,7 +167,7 @@ const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<
       TableName: tableName(),
       Key: keys.feedPage(provider, page),
       UpdateExpression: 'SET expiresAt = :expires',
-      ExpressionAttributeValues: { ':expires': expiresAt(at, KEPT_SECONDS) },
+      ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
     }),
   )
 }
@@ -191,7 +191,7 @@ export const listFeed = async (
     Limit: QUERY_PAGES,
   })
   for await (const part of pages) {
-    const positioned = (part as Page[])
+    const positioned = (part as FeedPage[])
       .flatMap(({ page, entries }) =>
         entries.map((text, index) => ({
           entry: entryOf(text),
@@ -223,7 +223,7 @@ export async function* feedPages(provider: ProviderId, since: Date): AsyncGenera
     ConsistentRead: true,
   })
   for await (const pages of query) {
-    const recent = (pages as Page[]).filter(({ lastAt }) => new Date(lastAt) >= since)
+    const recent = (pages as FeedPage[]).filter(({ lastAt }) => new Date(lastAt) >= since)
     yield recent.flatMap(({ entries }) => entries.map(entryOf))
     if (recent.length < pages.length) return
   }

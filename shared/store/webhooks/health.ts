@@ -5,7 +5,7 @@ import { ttlCache } from '../cache.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
-import { type Item, read, tableName, type Write, withoutKeys } from '../table.ts'
+import { hasVersion, type Item, isNew, read, tableName, type Write, withoutKeys } from '../table.ts'
 
 type HealthItem = { version: number } & Partial<Record<keyof WebhookHealth, string>>
 
@@ -59,10 +59,6 @@ const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => 
       ...Object.fromEntries(times),
       version: version + 1,
     },
-    ConditionExpression: version === 0 ? 'attribute_not_exists(pk)' : '#version = :version',
-    ...(version !== 0 && {
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':version': version },
-    }),
+    ...(version === 0 ? isNew : hasVersion(version)),
   }
 }

@@ -6,7 +6,7 @@ import { fromStored, toStored } from '../stored.ts'
 import { expiresAt, find, type Item, putIf, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
-const KEPT_SECONDS = 90 * DAY_SECONDS
+const RETENTION_SECONDS = 90 * DAY_SECONDS
 
 export const fromRecoveryItem = (item: Item): Recovery => {
   const { expiresAt, ...recovery } = withoutKeys<Item>(item)
@@ -18,7 +18,7 @@ const toRecoveryItem = (recovery: Recovery) => ({
   entity: 'recovery',
   ...toStored(recovery),
   ...(recovery.status === 'running' && dueAttributes(recovery.id, recovery.runAt)),
-  expiresAt: expiresAt(recovery.until, KEPT_SECONDS),
+  expiresAt: expiresAt(recovery.until, RETENTION_SECONDS),
 })
 
 export const findRecovery = (provider: ProviderId, id: string): Promise<Recovery | undefined> =>

@@ -4,7 +4,7 @@ import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { seal, unseal } from '../sealing.ts'
 import { changeSettings, removeSettings, settingsIn } from '../settings.ts'
-import { type Item, read, type Write } from '../table.ts'
+import { find, type Item, type Write } from '../table.ts'
 
 /** A stored webhook: secrets sealed, times as ISO text. */
 type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
@@ -12,10 +12,8 @@ type WebhookItem = Omit<Webhook, 'previous' | 'since'> & {
   since?: string
 }
 
-const findItem = async (id: ProviderId): Promise<WebhookItem | undefined> => {
-  const item = await read<Item>(keys.webhook(id))
-  return item && settingsIn<WebhookItem>(item)
-}
+const findItem = (id: ProviderId): Promise<WebhookItem | undefined> =>
+  find(keys.webhook(id), settingsIn<WebhookItem>)
 
 const opened = async (
   { previous, since, ...item }: WebhookItem,

@@ -6,28 +6,28 @@ export const idempotency: readonly Mutant[] = [
   ...mutantsOf('idempotency', 'shared/store/debits/charges.ts', [
     {
       name: 'reference-claimed-over-and-over',
-      from: `        request: sha256(opening.fingerprint),
+      from: `        request: sha256(newDebit.fingerprint),
       },
       isNew,`,
-      to: `        request: sha256(opening.fingerprint),
+      to: `        request: sha256(newDebit.fingerprint),
       },`,
       invariants: [1, 3, 10],
       needs: 'a charge that is sent twice',
     },
     {
       name: 'other-charge-under-the-same-reference',
-      from: 'sameRequest: claim.request === sha256(opening.fingerprint),',
+      from: 'sameRequest: claim.request === sha256(newDebit.fingerprint),',
       to: 'sameRequest: true,',
       invariants: [1, 3],
       needs: 'another charge under a partner_reference that was used',
     },
     {
       name: 'repeat-counted-against-the-limit',
-      from: `  const claim = await findClaim(opening.debit)
-  if (claim) return resultOfClaim(opening, claim)
+      from: `  const claim = await findClaim(newDebit.debit)
+  if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
-      to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(opening.debit)
-  if (claim) return resultOfClaim(opening, claim)
+      to: `  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit.debit)
+  if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT] || failed[UUID])`,
       invariants: [1, 2, 3],
       needs: 'a charge that is sent twice as the daily limit is all but used',
@@ -35,7 +35,7 @@ export const idempotency: readonly Mutant[] = [
     {
       name: 'unknown-write-taken-for-done',
       from: '  if (!claim) throw error\n',
-      to: "  if (!claim) return { kind: 'opened', debit: opening.debit }\n",
+      to: "  if (!claim) return { kind: 'created', debit: newDebit.debit }\n",
       invariants: [1],
       needs: 'a transaction that was not done and whose call failed',
     },
@@ -120,7 +120,7 @@ export const idempotency: readonly Mutant[] = [
     {
       name: 'first-record-written-over',
       from: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : isNew)',
-      to: '(before ? asRead(before, after) : {})',
+      to: 'putIf(toDeliveryItem(next), previous ? unchanged(previous, next) : {})',
       invariants: [13, 15, 16, 17],
       needs: 'two workers at a first attempt at once, with different answers',
     },

@@ -24,11 +24,11 @@ export const money: readonly Mutant[] = [
       name: 'charge-counted-outside-its-transaction',
       from: `    await withConflictRetries(() => table.send(new TransactWriteCommand(input)), runtime)`,
       to: `    await withConflictRetries(async () => {
-      const counted = dayTotalWrite(opening)
+      const counted = dayTotalWrite(newDebit)
       if (counted.length > 0) {
         await table.send(new TransactWriteCommand({ TransactItems: counted }))
       }
-      const TransactItems = creationWrites({ ...opening, dailyLimit: undefined })
+      const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
       await table.send(new TransactWriteCommand({ TransactItems }))
     }, runtime)`,
       invariants: [20, 21],
@@ -57,9 +57,9 @@ export const money: readonly Mutant[] = [
     },
     {
       name: 'given-back-beside-the-move',
-      from: `    const TransactItems = [{ Update: update }, { Update: giveBack }, ...others]
+      from: `    const TransactItems = [{ Update: update }, decrement, ...others]
     await table.send(new TransactWriteCommand({ TransactItems }))`,
-      to: `    await table.send(new UpdateCommand(giveBack))
+      to: `    await table.send(new UpdateCommand(decrement.Update))
     await table.send(new UpdateCommand(update))`,
       invariants: [20],
       needs: 'a failure that loses a race or is cut off between two writes, with a daily limit',

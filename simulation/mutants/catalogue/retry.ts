@@ -14,7 +14,7 @@ export const retry: readonly Mutant[] = [
     {
       name: 'request-for-time-ignored',
       from: 'delaySeconds(number, random, retryAfter)',
-      to: 'delaySeconds(number, draw)',
+      to: 'delaySeconds(number, random)',
       invariants: [16],
       needs: 'a receiver that answers 429 with Retry-After',
     },

@@ -56,15 +56,11 @@ export const settlement: readonly Mutant[] = [
     },
     {
       name: 'line-before-its-mark',
-      from: `    const write = () => table.send(new TransactWriteCommand({ TransactItems }))
-    await withConflictRetries(write, runtime)`,
-      to: `    const [header, ...others] = TransactItems
-    const lines = [header, ...others.filter((_, n) => n % 2 === 0)]
-    const marks = others.filter((_, n) => n % 2 === 1)
-    for (const some of [lines, marks]) {
-      const part = { TransactItems: some as typeof TransactItems }
-      await withConflictRetries(() => table.send(new TransactWriteCommand(part)), runtime)
-    }`,
+      from: '  const failed = await transactWrites(writes, runtime)\n',
+      to: `  const lines = writes.filter((_, index) => index === 0 || index % 2 === 1)
+  const marks = writes.filter((_, index) => index > 0 && index % 2 === 0)
+  const failedLines = await transactWrites(lines, runtime)
+  const failed = failedLines.length > 0 ? failedLines : await transactWrites(marks, runtime)\n`,
       invariants: [22, 23],
       needs: 'completed debits and a night of runs',
     },
@@ -140,8 +136,8 @@ export const settlement: readonly Mutant[] = [
   ...mutantsOf('money', 'shared/store/settlement/batches.ts', [
     {
       name: 'batch-written-over',
-      from: "ConditionExpression: '#version = :previous',",
-      to: "ConditionExpression: '#version >= :previous',",
+      from: 'putWrite(toBatchItem(next), hasVersion(previous.version))',
+      to: "putWrite(toBatchItem(next), {\n    ...hasVersion(previous.version),\n    ConditionExpression: '#version >= :previous',\n  })",
       invariants: [26],
       needs: 'two workers at one batch at once',
     },

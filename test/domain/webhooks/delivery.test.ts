@@ -42,7 +42,7 @@ const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
 /** A quarter of a second, that began at noon. */
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: noon,
   milliseconds: 250,
@@ -61,7 +61,7 @@ const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
 const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
 
 const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
-  recordAttempt(delivery, outcome, made, 0)
+  recordAttempt(delivery, outcome, timing, 0)
 
 const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
 const RETRIABLE = [408, 429, 500, 502, 503, 504]
@@ -123,7 +123,7 @@ describe('records', () => {
     })
   })
 
-  const last = { number: 1, ...made, responseBody: 'thanks' }
+  const last = { number: 1, ...timing, responseBody: 'thanks' }
   const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
 
   test.each([
@@ -266,7 +266,12 @@ describe('automatic retries', () => {
 
 describe('attempts that end after a concurrent change', () => {
   const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
-    appendAttempt(delivery, { outcome, made: { ...made, id: 'dlv_1_b' }, draw: 0, isRequested })
+    appendAttempt(delivery, {
+      outcome,
+      timing: { ...timing, id: 'dlv_1_b' },
+      random: 0,
+      isRequested,
+    })
   const last = { id: 'dlv_1_b', number: 2 }
 
   test('a late attempt gets the next number, and a success wins', () => {
@@ -345,9 +350,9 @@ test('a second request within a minute, before an attempt, has no effect', () =>
 })
 
 test('a ping has the number one', () => {
-  expect(pingAttempt(answered(302), made)).toEqual({
+  expect(pingAttempt(answered(302), timing)).toEqual({
     number: 1,
-    ...made,
+    ...timing,
     responseCode: 302,
     responseBody: 'thanks',
     cause: 'redirect',
@@ -386,7 +391,7 @@ describe('total attempts', () => {
 })
 
 describe('the delay before the next attempt', () => {
-  const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+  const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const attempts = fc.integer({ min: 1, max: 10 })
 
   test('the delays are the published ones: 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
@@ -396,8 +401,8 @@ describe('the delay before the next attempt', () => {
 
   test('the delay is 2^k plus up to ten percent in whole seconds, at most 300', () => {
     fc.assert(
-      fc.property(attempts, draws, (k, draw) => {
-        const delay = delaySeconds(k, draw)
+      fc.property(attempts, randoms, (k, random) => {
+        const delay = delaySeconds(k, random)
         expect(Number.isInteger(delay)).toBe(true)
         expect(delay).toBeGreaterThanOrEqual(Math.min(2 ** k, 300))
         expect(delay).toBeLessThanOrEqual(Math.min(1.1 * 2 ** k, 300))
@@ -415,9 +420,9 @@ describe('the delay before the next attempt', () => {
   test('Retry-After applies between the schedule and 300 seconds', () => {
     const retryAfter = fc.integer({ min: 0, max: 1_000_000_000 })
     fc.assert(
-      fc.property(attempts, draws, retryAfter, (k, draw, seconds) => {
-        const delay = delaySeconds(k, draw, seconds)
-        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, draw), seconds), 300))
+      fc.property(attempts, randoms, retryAfter, (k, random, seconds) => {
+        const delay = delaySeconds(k, random, seconds)
+        expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
       }),
     )
   })

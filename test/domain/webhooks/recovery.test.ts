@@ -32,7 +32,7 @@ describe('pages of a recovery', () => {
   const first = automaticRecovery(opening)
 
   test('the next page continues ten seconds later where the previous one ended', () => {
-    expect(afterPage(first, { cursor: 'c-1', taken: 40, isLast: false }, inSeconds(3))).toEqual({
+    expect(afterPage(first, { cursor: 'c-1', retried: 40, isLast: false }, inSeconds(3))).toEqual({
       ...first,
       page: 1,
       cursor: 'c-1',
@@ -42,8 +42,8 @@ describe('pages of a recovery', () => {
   })
 
   test('a recovery ends with the last page and keeps the position before an empty one', () => {
-    const second = afterPage(first, { cursor: 'c-1', taken: 50, isLast: false }, NOON)
-    expect(afterPage(second, { cursor: null, taken: 0, isLast: true }, NOON)).toMatchObject({
+    const second = afterPage(first, { cursor: 'c-1', retried: 50, isLast: false }, NOON)
+    expect(afterPage(second, { cursor: null, retried: 0, isLast: true }, NOON)).toMatchObject({
       status: 'done',
       page: 2,
       cursor: 'c-1',
@@ -54,14 +54,14 @@ describe('pages of a recovery', () => {
   test('a recovery counts the retries of all pages', () => {
     const pages = fc.array(fc.integer({ min: 0, max: RECOVERY_PAGE }), { minLength: 1 })
     fc.assert(
-      fc.property(pages, (taken) => {
+      fc.property(pages, (counts) => {
         const walk = (recovery: Recovery, count: number, n: number) => {
-          const isLast = n === taken.length - 1
-          return afterPage(recovery, { cursor: `c-${n}`, taken: count, isLast }, NOON)
+          const isLast = n === counts.length - 1
+          return afterPage(recovery, { cursor: `c-${n}`, retried: count, isLast }, NOON)
         }
-        const done = taken.reduce(walk, first)
-        const count = taken.reduce((sum, one) => sum + one, 0)
-        expect(done).toMatchObject({ status: 'done', page: taken.length, count })
+        const done = counts.reduce(walk, first)
+        const count = counts.reduce((sum, one) => sum + one, 0)
+        expect(done).toMatchObject({ status: 'done', page: counts.length, count })
       }),
     )
   })

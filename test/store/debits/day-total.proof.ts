@@ -24,6 +24,6 @@ test.each(ROUNDS)('round %d accepts exactly the charges that fit the limit', asy
       still(),
     )
   const all = await atOnce(6, charge)
-  expect(all.filter((one) => 'kind' in one && one.kind === 'opened')).toHaveLength(3)
+  expect(all.filter((one) => 'kind' in one && one.kind === 'created')).toHaveLength(3)
   expect(await findDayTotal(provider, DAY)).toBe(300_00)
 })

@@ -55,7 +55,7 @@ const move = (debit: Debit, to: Status, fields: Partial<Transition> = {}) =>
 describe('new debits', () => {
   test('a debit is read back with its milliseconds and metadata', async () => {
     const debit = pendingDebit({ metadata: { order: { lines: [1, 2.5, null] }, note: 'é' } })
-    expect(await open(debit)).toEqual({ kind: 'opened', debit })
+    expect(await open(debit)).toEqual({ kind: 'created', debit })
     expect(await findDebit(debit.facts.reference)).toEqual(debit)
   })
 
@@ -85,15 +85,15 @@ describe('new debits', () => {
     const first = pendingDebit()
     const { partnerReference } = first.facts
     const second = pendingDebit({ provider: providerId('other'), partnerReference })
-    expect(await open(first)).toMatchObject({ kind: 'opened' })
-    expect(await open(second)).toMatchObject({ kind: 'opened' })
+    expect(await open(first)).toMatchObject({ kind: 'created' })
+    expect(await open(second)).toMatchObject({ kind: 'created' })
   })
 
   test('partner references that would look equal in a key stay distinct', async () => {
     const alike = ['a', 'b#c', 'a#b', 'c', 'é', 'e\u0301', 'x/../y', 'x%2F..%2Fy']
     for (const partnerReference of alike) {
       const opened = await open(pendingDebit({ partnerReference }))
-      expect(opened, partnerReference).toMatchObject({ kind: 'opened' })
+      expect(opened, partnerReference).toMatchObject({ kind: 'created' })
     }
   })
 
@@ -111,7 +111,7 @@ describe('new debits', () => {
     const { partnerReference } = pendingDebit().facts
     const all = await atOnce(20, () => open(pendingDebit({ partnerReference })))
     const kinds = all.map((one) => (one instanceof Refusal ? one.code : one.kind))
-    expect(kinds.filter((kind) => kind === 'opened')).toHaveLength(1)
+    expect(kinds.filter((kind) => kind === 'created')).toHaveLength(1)
     expect(kinds.filter((kind) => kind === 'existing')).toHaveLength(19)
   })
 })
@@ -125,9 +125,9 @@ describe('daily limit', () => {
     open(pendingDebit({ ...counted(provider), amount: pesewas(amount) }), { limit })
 
   test('a charge above the rest of the limit is 400/3005, to the pesewa', async () => {
-    expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('edge', 600_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 400_01, 1_000_00)).toMatchObject({ code: 3005, http: 400 })
-    expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('edge', 400_00, 1_000_00)).toMatchObject({ kind: 'created' })
     expect(await charge('edge', 1_00, 1_000_00)).toMatchObject({ code: 3005 })
     expect(await dayTotal('edge')).toBe(1_000_00)
   })
@@ -165,7 +165,7 @@ describe('daily limit', () => {
     await move(debit, 'failed')
     await move(debit, 'failed')
     expect(await dayTotal('back')).toBe(0)
-    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'opened' })
+    expect(await charge('back', 100_00, 100_00)).toMatchObject({ kind: 'created' })
   })
 })
 

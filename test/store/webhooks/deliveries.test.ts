@@ -36,7 +36,7 @@ const fresh = (event: Partial<Delivery> = {}): Delivery => {
   }
 }
 
-const made = {
+const timing = {
   id: 'dlv_1_a',
   at: NOON,
   milliseconds: 12,
@@ -45,10 +45,10 @@ const made = {
 }
 
 const attempt = (delivery: Delivery, outcome: Outcome, at = NOON): Delivery =>
-  recordAttempt(delivery, outcome, { ...made, at }, 0)
+  recordAttempt(delivery, outcome, { ...timing, at }, 0)
 
 /** Returns an attempt that ends after a concurrent one. */
-const rival = (outcome: Outcome) => ({ outcome, made, draw: 0, isRequested: false })
+const rival = (outcome: Outcome) => ({ outcome, timing, random: 0, isRequested: false })
 
 const refused = (delivery: Delivery, at = NOON) =>
   attempt(delivery, { kind: 'unreached', cause: 'refused' }, at)
@@ -176,7 +176,7 @@ describe('attempt log', () => {
     const delivery = await walk(12)
     expect(await listAttempts(delivery, 100)).toEqual(
       Array.from({ length: 12 }, (_, n) => ({
-        ...made,
+        ...timing,
         number: n + 1,
         at: inSeconds(n + 1),
         responseCode: null,

@@ -15,7 +15,7 @@ beforeAll(useFreshTable)
 const provider = providerId('demo')
 
 const automatic = (id: string) => automaticRecovery({ provider, id, now: NOON })
-const page = (isLast = false) => ({ cursor: 'c-1', taken: 50, isLast })
+const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
 
 const itemOf = (id: string) => read<Item>(keys.recovery(provider, id))
 
