@@ -2,14 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch, BatchId } from '../../shared/domain/settlement/batch.ts'
-import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
-import { changeBank } from '../../shared/store/banks/banks.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { accountsOf, readBooks, violationsIn } from './books.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour, protocolViolations } from './fake-bank.ts'
@@ -358,9 +356,9 @@ describe('a payout that is refused with 400/5001 for now', () => {
 
   test('is made once the bank has a connector', async () => {
     const { payer, batch } = await payerWithBatch()
-    await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const, noWrites, real)
+    await storeBank({ ...gcb, connector: 'none' })
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
-    await changeBank(gcb.identifier, () => gcb, noWrites, real)
+    await storeBank(gcb)
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
   })
 })
