@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare, markdownTable, section, verdictOf } from '../../bench/figures.ts'
+import { rowsOf } from '../support/rows.ts'
 
 const ratio = (median: number) => ({ median, least: median, most: median })
 
@@ -48,27 +49,15 @@ describe('section', () => {
     notes: ['', 'A note.'],
   })
   const rows = text.split('\n').filter((line) => line.startsWith('|'))
-  const cells = rows.map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  )
+  const cells = rows.map((line) => line.split(/ *\| */).slice(1, -1))
 
   test('a section has its heading, explanation, table and notes', () => {
     expect(text).toMatch(/^## Charge\n\nA charge\.\n\n\| (?:.|\n)*\n\nA note\.\n$/)
   })
 
   test('a row has both figures, the ratio with its spread, the target and the verdict', () => {
-    expect(cells[2]).toEqual([
-      'p50',
-      'bare',
-      '2,346 ms',
-      '1,000 ms',
-      '2.35x (2.00–3.00)',
-      '≤ 1.1x',
-      'missed',
-    ])
+    const figures = ['2,346 ms', '1,000 ms', '2.35x (2.00–3.00)']
+    expect(cells[2]).toEqual(['p50', 'bare', ...figures, '≤ 1.1x', 'missed'])
   })
 
   test('a row without a spread or a target shows neither', () => {
@@ -77,14 +66,8 @@ describe('section', () => {
 })
 
 test('the columns of a table are aligned', () => {
-  const table = markdownTable(
-    ['', 'ours'],
-    [
-      ['charge', '1'],
-      ['p50', '12'],
-    ],
-  )
-  expect(table).toEqual([
+  const rows = rowsOf('charge  1\n p50  12')
+  expect(markdownTable(['', 'ours'], rows)).toEqual([
     '|        | ours |',
     '| ------ | ---- |',
     '| charge | 1    |',

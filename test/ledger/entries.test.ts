@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
-import { type Case, caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
+import { caseEntries, feeEntries, payoutEntries } from '../../shared/ledger/entries.ts'
 import {
   type Account,
   balanceOf,
@@ -54,95 +54,69 @@ const failure = ({ uuid }: Refund, fields: Partial<ReportException> = {}) =>
   exception({ kind: 'refund', requestId: uuid, at: at(20), ...fields })
 
 const summaryOf = (entries: readonly LedgerEntry[]) =>
-  entries.map((entry) => [
-    (entry.at.getTime() - NOON.getTime()) / 60_000,
-    entry.type,
-    entry.debit,
-    entry.credit,
-  ])
+  entries.map((entry) => {
+    const minutes = (entry.at.getTime() - NOON.getTime()) / 60_000
+    return [minutes, entry.type, entry.debit, entry.credit] as const
+  })
 
 const resolvedAt = (minutes: number) => ({ resolvedAt: at(minutes).toISOString(), note: 'By hand' })
 
-const cases: [name: string, item: Case, entries: unknown[]][] = [
-  [
-    'a reversal whose refund is completed',
-    { refund: completed(refund('reversal')), exceptions: [] },
-    [
-      [10, 'reversal', owed, 'refunds_payable'],
-      [30, 'refund', 'refunds_payable', collected],
-    ],
-  ],
+type EntrySummary = ReturnType<typeof summaryOf>[number]
+
+const reversed: EntrySummary = [10, 'reversal', owed, 'refunds_payable']
+const repaid: EntrySummary = [25, 'repayment', 'refunds_payable', collected]
+const refunded: EntrySummary = [30, 'refund', 'refunds_payable', collected]
+const late: EntrySummary = [0, 'late_completion', collected, 'exceptions']
+const resolved: EntrySummary = [7, 'resolution', 'exceptions', collected]
+
+const rejected = failed(refund('reversal'))
+const note = failure(refund('reversal'), resolvedAt(25))
+
+const cases: [name: string, Refund | undefined, ReportException[], entries: EntrySummary[]][] = [
+  ['a reversal whose refund is completed', completed(refund('reversal')), [], [reversed, refunded]],
   [
     'a refund that is rejected, retried and completed',
-    {
-      refund: completed(retryRefund(failed(refund('reversal')))),
-      exceptions: [failure(refund('reversal'), resolvedAt(25))],
-    },
-    [
-      [10, 'reversal', owed, 'refunds_payable'],
-      [30, 'refund', 'refunds_payable', collected],
-    ],
+    completed(retryRefund(rejected)),
+    [note],
+    [reversed, refunded],
   ],
-  [
-    'an undecided rejected refund',
-    { refund: failed(refund('reversal')), exceptions: [failure(refund('reversal'))] },
-    [[10, 'reversal', owed, 'refunds_payable']],
-  ],
-  [
-    'a rejected refund that an operator repaid by hand',
-    {
-      refund: failed(refund('reversal')),
-      exceptions: [failure(refund('reversal'), resolvedAt(25))],
-    },
-    [
-      [10, 'reversal', owed, 'refunds_payable'],
-      [25, 'repayment', 'refunds_payable', collected],
-    ],
-  ],
+  ['an undecided rejected refund', rejected, [failure(refund('reversal'))], [reversed]],
+  ['a rejected refund that an operator repaid by hand', rejected, [note], [reversed, repaid]],
   [
     'a late completion that is reported twice',
-    { refund: undefined, exceptions: [exception({ at: at(5) }), exception({})] },
-    [[0, 'late_completion', collected, 'exceptions']],
+    undefined,
+    [exception({ at: at(5) }), exception({})],
+    [late],
   ],
   [
     'a late completion that is resolved by a note',
-    { refund: undefined, exceptions: [exception(resolvedAt(7))] },
-    [
-      [0, 'late_completion', collected, 'exceptions'],
-      [7, 'resolution', 'exceptions', collected],
-    ],
+    undefined,
+    [exception(resolvedAt(7))],
+    [late, resolved],
   ],
   [
     'a late completion whose refund resolves it',
-    { refund: completed(refund('late_completion')), exceptions: [exception(resolvedAt(11))] },
-    [
-      [0, 'late_completion', collected, 'exceptions'],
-      [10, 'refund_opened', 'exceptions', 'refunds_payable'],
-      [30, 'refund', 'refunds_payable', collected],
-    ],
+    completed(refund('late_completion')),
+    [exception(resolvedAt(11))],
+    [late, [10, 'refund_opened', 'exceptions', 'refunds_payable'], refunded],
   ],
   [
     'a late completion that is refunded after a note and a second report',
-    {
-      refund: refund('late_completion'),
-      exceptions: [exception(resolvedAt(7)), exception({ at: at(8), ...resolvedAt(11) })],
-    },
-    [
-      [0, 'late_completion', collected, 'exceptions'],
-      [7, 'resolution', 'exceptions', collected],
-      [10, 'refund_opened', collected, 'refunds_payable'],
-    ],
+    refund('late_completion'),
+    [exception(resolvedAt(7)), exception({ at: at(8), ...resolvedAt(11) })],
+    [late, resolved, [10, 'refund_opened', collected, 'refunds_payable']],
   ],
   [
     'another rejected report',
-    { refund: undefined, exceptions: [exception({ kind: 'contradiction', ...resolvedAt(7) })] },
+    undefined,
+    [exception({ kind: 'contradiction', ...resolvedAt(7) })],
     [],
   ],
 ]
 
 describe('the entries of late completions and refunds', () => {
-  test.each(cases)('%s', (_, item, entries) => {
-    expect(summaryOf(caseEntries(item))).toEqual(entries)
+  test.each(cases)('are right for %s', (_, refund, exceptions, entries) => {
+    expect(summaryOf(caseEntries({ refund, exceptions }))).toEqual(entries)
   })
 
   test('a retried refund keeps the uuid of its first request as id', () => {
@@ -165,12 +139,10 @@ describe('the entries of late completions and refunds', () => {
         const ends = { open: opened, completed: opened && completed(opened, 200) }
         const last =
           end === 'open' || end === 'completed' ? ends[end] : opened && failed(opened, 200)
-        const late = reports.map(({ from, resolved }) =>
-          exception({
-            at: at(from),
-            ...(resolved === undefined ? {} : resolvedAt(from + resolved)),
-          }),
-        )
+        const late = reports.map(({ from, resolved }) => {
+          const resolution = resolved === undefined ? {} : resolvedAt(from + resolved)
+          return exception({ at: at(from), ...resolution })
+        })
         const noted = opened && end === 'repaid' ? [failure(opened, resolvedAt(300))] : []
         const balances = new Map<Account, number>()
         const all = caseEntries({ refund: last, exceptions: [...late, ...noted] })

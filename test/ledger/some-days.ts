@@ -27,7 +27,7 @@ import { findRefund, refundCreation, replaceRefund } from '../../shared/store/de
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import { transact } from '../../shared/store/transactions.ts'
-import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
+import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
   complete,
@@ -72,7 +72,6 @@ export const LAST_DAY = 8
 type State = {
   now: Date
   providers: ProviderId[]
-  bank: FakeBank
   deps: PaymentDeps
 }
 
@@ -100,7 +99,6 @@ export const runDays = async (
       await newProvider({ feeSchedule, account: '1041001001' }),
       await newProvider({ account: '1041001002' }),
     ],
-    bank,
     deps: { runtime: still({ now: () => state.now }), connectors: bank.connectors },
   }
   const steps = [
@@ -132,24 +130,20 @@ const debitSteps = (planned: PlannedDebit, state: State): Step[] => {
   const reference = () => opened().facts.reference
   const open = async () => {
     debit = await openedDebit(provider, planned.amount)
+    return debit
   }
   const completion = {
     when: first,
-    action: async () => {
-      await open()
-      await complete(opened(), state.now, planned.fee)
-    },
+    action: async () => complete(await open(), state.now, planned.fee),
   }
   const refunded = refundSteps(planned, second, { reference, state })
   switch (planned.outcome) {
     case 'completed':
       return [completion]
-    case 'reversed':
-      return [
-        completion,
-        { when: second, action: () => reverse(reference(), state.now) },
-        ...refunded,
-      ]
+    case 'reversed': {
+      const reversal = { when: second, action: () => reverse(reference(), state.now) }
+      return [completion, reversal, ...refunded]
+    }
     case 'late': {
       const report = () => putException(exceptionOf(opened(), 'late_completion', state.now))
       const steps: Step[] = [
@@ -164,11 +158,8 @@ const debitSteps = (planned: PlannedDebit, state: State): Step[] => {
 
 type Late = { report: () => Promise<void>; opened: () => Debit; state: State }
 
-const lateSteps = (
-  { late }: PlannedDebit,
-  when: number,
-  { report, opened, state }: Late,
-): Step[] => {
+const lateSteps = ({ late }: PlannedDebit, when: number, context: Late): Step[] => {
+  const { report, opened, state } = context
   const note = { when, action: () => resolve(opened().facts.reference, 'late_completion', state) }
   const refund = async () => {
     const { now } = state
@@ -239,17 +230,8 @@ const exceptionOf = (subject: Debit | Refund, kind: ExceptionKind, when: Date): 
   const about: About =
     'facts' in subject ? { ...subject.facts, bank: subject.facts.bank.identifier } : subject
   const { reference, provider, bank, amount } = about
-  return {
-    reference,
-    kind,
-    at: when,
-    provider,
-    bank,
-    amount,
-    by: 'bank:GCB',
-    requestId: randomUUID(),
-    report: '{}',
-  }
+  const report = { at: when, by: 'bank:GCB', requestId: randomUUID(), report: '{}' }
+  return { reference, kind, provider, bank, amount, ...report }
 }
 
 /** Resolves exceptions as an operator does, with the record of the change. */

@@ -81,13 +81,15 @@ const appendEntry = (debit: Debit, type: string, by: string): Promise<void> =>
     { entries: [{ type, at: NOON.getTime() + 700_000, by, rid: 'r' }], type, one: 1 },
   )
 
-type Plant = (day: ExampleDay) => Promise<unknown>
-
 /** The reconciled day. `also`: another invariant that the same fault breaks. */
-type Finding = { date: Day; now?: Date; also?: Invariant }
+type FaultyDay = { date: Day; now?: Date; also?: Invariant }
 
-const fault = (number: Invariant, name: string, finding: Day | Finding, plant: Plant) =>
-  [number, name, typeof finding === 'string' ? { date: finding } : finding, plant] as const
+const fault = (
+  number: Invariant,
+  name: string,
+  finding: Day | FaultyDay,
+  plant: (day: ExampleDay) => Promise<unknown>,
+) => [number, name, typeof finding === 'string' ? { date: finding } : finding, plant] as const
 
 /** The invariant, the name, the day that finds it, and the change. */
 const faults = [

@@ -61,8 +61,8 @@ test('a payout, a reversal and a funding agree with the table on each day', asyn
   expect([await found(0), await found(1), await found(2)]).toEqual([[], [], []])
 })
 
-type Plant = (day: SettledDay) => Promise<unknown>
-const fault = (name: string, difference: RegExp, plant: Plant) => [name, difference, plant] as const
+const fault = (name: string, difference: RegExp, plant: (day: SettledDay) => Promise<unknown>) =>
+  [name, difference, plant] as const
 
 test.each([
   fault(

@@ -66,15 +66,14 @@ export const charged = async (
 
 const LIMIT = pesewas(50_000_00)
 
-const actors: Partial<Record<Status, string>> = { reversed: 'operator' }
-
 export const transitioned = async (
   debit: Debit,
   to: Status,
   when: Date,
   changes: Changes = {},
 ): Promise<Debit> => {
-  const cause = { at: when, by: actors[to] ?? 'bank:GCB', requestId: `to-${to}` }
+  const by = to === 'reversed' ? 'operator' : 'bank:GCB'
+  const cause = { at: when, by, requestId: `to-${to}` }
   const next = granted(
     await transitionFresh(debit, (current) => advance(current, { ...cause, to, changes }), still()),
   )
@@ -106,12 +105,8 @@ export const attempted = async (debit: Debit, codes: readonly number[]): Promise
   for (const code of codes) {
     const id = `dlv_${previous?.attemptCount ?? 0}`
     const timing = { id, at: event.at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
-    const next = recordAttempt(
-      previous ?? newDelivery(event, {}),
-      { kind: 'answered', code, body: '' },
-      timing,
-      0,
-    )
+    const response = { kind: 'answered', code, body: '' } as const
+    const next = recordAttempt(previous ?? newDelivery(event, {}), response, timing, 0)
     await replaceDelivery(previous, next)
     previous = next
   }
@@ -129,11 +124,8 @@ export const settle = async (
   { lines = [], adjustments = [] }: { lines?: readonly Debit[]; adjustments?: readonly Debit[] },
 ): Promise<BatchId> => {
   const runtime = runtimeAt(at(day, '00:00:10'))
-  const debits = await Promise.all(
-    [...lines, ...adjustments].map(
-      async ({ facts }) => (await findDebit(facts.reference)) as Debit,
-    ),
-  )
+  const current = async ({ facts }: Debit) => (await findDebit(facts.reference)) as Debit
+  const debits = await Promise.all([...lines, ...adjustments].map(current))
   const originals = await findLines(
     debits.flatMap(({ facts, settledIn }) =>
       settledIn ? [{ batch: settledIn, reference: facts.reference }] : [],
@@ -237,7 +229,8 @@ export const damage = async (
   UpdateExpression: string,
   values: Record<string, unknown> = {},
 ): Promise<void> => {
-  const names = [...new Set(UpdateExpression.match(/#\w+/g))].map((name) => [name, name.slice(1)])
+  const placeholders = [...new Set(UpdateExpression.match(/#\w+/g))]
+  const names = placeholders.map((name) => [name, name.slice(1)])
   const valuesByName = Object.entries(values).map(([name, value]) => [`:${name}`, value])
   const orNone = (entries: unknown[][]) =>
     entries.length > 0 ? Object.fromEntries(entries) : undefined

@@ -7,10 +7,10 @@ import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
 import {
-  type Command,
   expectOneLine,
   printedBy,
   runScript,
+  type StartedScript,
   useCommands,
 } from '../support/commands.ts'
 import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
@@ -20,7 +20,7 @@ const start = useCommands()
 const startSandbox = (args: string[], env?: NodeJS.ProcessEnv) =>
   start(['sandbox/main.ts', ...args], env)
 
-const readyPort = (sandbox: Command): Promise<string> =>
+const readyPort = (sandbox: StartedScript): Promise<string> =>
   printedBy(sandbox, /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m)
 
 const operatorAt =

@@ -5,14 +5,14 @@ import { afterEach, expect, vi } from 'vitest'
 
 /** Runs commands of the service in processes of their own. */
 
-export type Output = { code: number; stdout: string; stderr: string }
+export type ScriptOutput = { code: number; stdout: string; stderr: string }
 
 /** Runs a script until its end. */
 export const runScript = (
   words: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
   input?: string,
-): Promise<Output> => {
+): Promise<ScriptOutput> => {
   const command = promisify(execFile)(process.execPath, words, { env })
   command.child.stdin?.end(input)
   return command.then(
@@ -22,13 +22,13 @@ export const runScript = (
 }
 
 /** Checks that a script exited with 1 and printed one line on standard error. */
-export const expectOneLine = ({ code, stdout, stderr }: Output, text: string): void => {
+export const expectOneLine = ({ code, stdout, stderr }: ScriptOutput, text: string): void => {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(text)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 }
 
-export type Command = ReturnType<ReturnType<typeof useCommands>>
+export type StartedScript = ReturnType<ReturnType<typeof useCommands>>
 
 /** Returns a function that starts a script; SIGTERM stops it at the end of a test. */
 export const useCommands = () => {
@@ -52,7 +52,7 @@ export const useCommands = () => {
 }
 
 /** Waits until a command prints a line with one group, and returns the group. */
-export const printedBy = ({ printed }: Command, line: RegExp): Promise<string> =>
+export const printedBy = ({ printed }: StartedScript, line: RegExp): Promise<string> =>
   vi.waitFor(
     () => {
       const text = line.exec(printed.out)?.[1]

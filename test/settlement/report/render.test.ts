@@ -44,6 +44,15 @@ const sum = (texts: (string | undefined)[]): bigint =>
 describe('a JSON report', () => {
   test('has the batch, its lines and its totals, with amounts as text of two decimals', async () => {
     const lines = [numberedLine(1), adjustment]
+    const totals = {
+      count: 2,
+      debits: 1,
+      gross: '100.00',
+      fee: '1.50',
+      adjustments: '-39.40',
+      net: '59.10',
+    }
+    const completion = { bank_reference: 'GCB-78', completed_at: '2026-11-21T10:01:00.000Z' }
     expect(JSON.parse(await textOf(render('json', sealed(lines), lines)))).toEqual({
       batch: {
         id: 'STL-20261122-ABC123',
@@ -52,12 +61,7 @@ describe('a JSON report', () => {
         currency: 'GHS',
         date: '2026-11-22',
         status: 'pending',
-        count: 2,
-        debits: 1,
-        gross: '100.00',
-        fee: '1.50',
-        adjustments: '-39.40',
-        net: '59.10',
+        ...totals,
         fee_schedule: null,
         created_at: '2026-11-22T00:00:01.000Z',
         sealed_at: '2026-11-22T00:00:02.000Z',
@@ -74,8 +78,7 @@ describe('a JSON report', () => {
           type: 'debit',
           reference: 'DCS-20261121-000001',
           partner_reference: 'order-1',
-          bank_reference: 'GCB-78',
-          completed_at: '2026-11-21T10:01:00.000Z',
+          ...completion,
           gross: '100.00',
           fee: '1.50',
           net: '98.50',
@@ -85,22 +88,14 @@ describe('a JSON report', () => {
           type: 'adjustment',
           reference: 'DCS-20261121-00000A',
           partner_reference: 'order-1001',
-          bank_reference: 'GCB-78',
-          completed_at: '2026-11-21T10:01:00.000Z',
+          ...completion,
           gross: '-40.00',
           fee: '-0.60',
           net: '-39.40',
           currency: 'GHS',
         },
       ],
-      totals: {
-        count: 2,
-        debits: 1,
-        gross: '100.00',
-        fee: '1.50',
-        adjustments: '-39.40',
-        net: '59.10',
-      },
+      totals,
     })
   })
 
