@@ -59,7 +59,7 @@ export const runWorld = async (
   const random = randomOf(seedOf(scenario.seed, 3))
   const clock = newClock(scenario.startAt)
   const trace = newTrace(clock, print)
-  const faults = newFaults(random, scenario.faults, scenario.intensity)
+  const faults = newFaults(random, scenario)
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
@@ -161,7 +161,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   startedAt: scenario.startAt,
   healedAt: scenario.healAt,
   endedAt: scenario.endAt,
-  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0,
+  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
   skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
   providers: simulatedProviders,
   banks: bankNames,

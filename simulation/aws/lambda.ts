@@ -129,7 +129,7 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
 
   return {
     take: (record: DynamoDBRecord, pk: string): void => {
-      if (faults.strikes('record lost')) return
+      if (faults.strikes('record lost') || faults.loses('record')) return
       const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]
       if (!shard) return
       shard.waiting.push(record)

@@ -86,7 +86,7 @@ export const newQueues = ({ clock, random, faults, onVisible }: Deps) => {
   return {
     /** Sends a message, which may be lost, late or duplicated. */
     put: (queue: QueueName, body: string, delaySeconds = 0): void => {
-      if (faults.strikes('message lost')) return
+      if (faults.strikes('message lost') || faults.loses(queue)) return
       count += 1
       const id = `message-${count}`
       const late = faults.strikes('message late') ? random.between(0, 120_000) : 0

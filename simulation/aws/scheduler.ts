@@ -28,7 +28,7 @@ export const newScheduler = ({ clock, random, faults, effects, queues }: Deps) =
       throw new ConflictException({ $metadata: {}, message: 'exists', Message: 'exists' })
     }
     names.add(Name)
-    if (faults.strikes('timer never')) return
+    if (faults.strikes('timer never') || faults.loses('timer')) return
     const at = Date.parse(`${ScheduleExpression.slice('at('.length, -1)}Z`)
     const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
     const fire = () => {

@@ -2,7 +2,8 @@ import { checkScenario } from '../check.ts'
 import { print, printVerdict, violationLine } from '../terminal.ts'
 import type { Task, TaskResult } from '../worker.ts'
 import { performTasks } from '../worker-pool.ts'
-import { pairedShapes, type Shape, scenarioOf, shapes } from './shapes.ts'
+import type { Shape } from './shape.ts'
+import { pairedShapes, scenarioOf, shapes } from './shapes.ts'
 
 type Size = { pairs: boolean; oneIn: number; workers: number }
 type ShapeTask = Extract<Task, { kind: 'shape' }>

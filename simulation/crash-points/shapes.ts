@@ -1,4 +1,6 @@
-import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
+import type { DebitScript, Scenario } from '../scenario/scenario.ts'
+import { lossy } from './lossy-shapes.ts'
+import { approved, completed, failed, type Shape } from './shape.ts'
 
 // The shapes of a debit: its bank reports, receiver responses, reversal and payout. Each is small
 // enough for a crash at every effect.
@@ -10,30 +12,6 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 /** Returns the seconds from the charge to a midnight, counted from 1. */
 export const night = (number: number): number =>
   12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
-
-export type Shape = {
-  name: string
-  script: Partial<DebitScript>
-  answers?: readonly number[]
-  payments?: Scenario['payments']
-}
-
-const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
-  afterSeconds,
-  by: 'update',
-  status: 'completed',
-  ...more,
-})
-const failed = (afterSeconds = 5): ScriptedReport => ({
-  afterSeconds,
-  by: 'update',
-  status: 'failed',
-})
-const approved = (afterSeconds = 5): ScriptedReport => ({
-  afterSeconds,
-  by: 'callback',
-  status: 'approved',
-})
 
 const paths: readonly Shape[] = [
   { name: 'completed by an update', script: { reports: [completed()] } },
@@ -108,9 +86,14 @@ const receivers: readonly Shape[] = [
     answers: [429, 408],
   },
   {
-    name: 'a disabled receiver that recovers',
-    script: { provider: 3, reports: [completed()] },
-    answers: [500, 500, 500, 500],
+    name: 'a receiver that recovers after abandoned events',
+    script: { provider: 3, reports: [approved(), completed(400)] },
+    answers: [500, 500, 500, 500, 500, 500],
+  },
+  {
+    name: 'an event is abandoned while the receiver recovers',
+    script: { provider: 3, reports: [completed()], reversed: 3_600 },
+    answers: [500, 500, 500, 500, 0],
   },
   {
     name: 'redelivered after delivery',
@@ -191,7 +174,7 @@ const settlements: readonly Shape[] = [
   },
 ]
 
-export const shapes = [paths, providers, receivers, reversals, settlements].flat()
+export const shapes = [paths, providers, receivers, reversals, settlements, lossy].flat()
 
 /** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([
@@ -220,7 +203,12 @@ export const shapeNamed = (name: string): Shape => {
 const NIGHTS = 3
 
 /** Returns the scenario of one debit of this shape. */
-export const scenarioOf = ({ script, answers = [], payments = ['paid'] }: Shape): Scenario => {
+export const scenarioOf = ({
+  script,
+  answers = [],
+  payments = ['paid'],
+  losses,
+}: Shape): Scenario => {
   const midnight = NOON + DAY_MS / 2
   const debit: DebitScript = {
     number: 1,
@@ -246,6 +234,7 @@ export const scenarioOf = ({ script, answers = [], payments = ['paid'] }: Shape)
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
     endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
     crashes: [],
+    ...(losses ? { losses } : {}),
     payments,
     answers,
     providers: [debit.provider],

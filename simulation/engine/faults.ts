@@ -164,8 +164,21 @@ export type Faults = ReturnType<typeof newFaults>
 /** The highest probability that the intensity can raise a fault to. */
 const PROBABILITY_MAX = 0.5
 
-/** @param intensity multiplies the probabilities */
-export const newFaults = (random: Random, selected: ReadonlySet<FaultName>, intensity: number) => {
+/** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */
+export type Losses = Readonly<Record<string, number>>
+
+type FaultSettings = {
+  faults: ReadonlySet<FaultName>
+  /** Multiplies the probabilities. */
+  intensity: number
+  losses?: Losses
+}
+
+export const newFaults = (
+  random: Random,
+  { faults: selected, intensity, losses = {} }: FaultSettings,
+) => {
+  const remaining = new Map(Object.entries(losses))
   const probability = new Map(
     faultNames.map((name) => {
       const usual = faults[name].probability
@@ -187,6 +200,13 @@ export const newFaults = (random: Random, selected: ReadonlySet<FaultName>, inte
       if (isHealed || !selected.has(name)) return false
       if (random.draw() >= (probability.get(name) ?? 0)) return false
       hit(name)
+      return true
+    },
+    /** Whether the scenario loses a message, record or timer. */
+    loses: (name: string): boolean => {
+      const [prefix, count] = [...remaining].find(([key]) => name.startsWith(key)) ?? ['', 0]
+      if (isHealed || count === 0) return false
+      remaining.set(prefix, count - 1)
       return true
     },
     /** Stops all faults. */

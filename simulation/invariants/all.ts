@@ -22,6 +22,7 @@ import { allOf, type Invariant } from './invariant.ts'
 import { indexObservations } from './observation-index.ts'
 import { bankIsQueriedFirst, debitsEndInTime, timesMatchHistory } from './outcomes.ts'
 import { postsAreSigned, postsReachOwner } from './posts.ts'
+import { abandonedEventsAreRecovered } from './recoveries.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { sealedBatchesStay } from './sealed-batches.ts'
 import {
@@ -74,7 +75,11 @@ export const invariants: readonly Invariant[] = [
     rule: 'events have no gaps and show the state at their time',
     check: eventsMatchHistory,
   },
-  { number: 15, rule: 'a subscribed event is delivered or abandoned', check: wantedEventsEnd },
+  {
+    number: 15,
+    rule: 'a subscribed event is delivered or abandoned',
+    check: allOf(wantedEventsEnd, abandonedEventsAreRecovered),
+  },
   { number: 16, rule: 'attempts have the required delays', check: attemptsAreSpaced },
   {
     number: 17,

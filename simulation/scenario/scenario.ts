@@ -1,5 +1,5 @@
 import type { Crash } from '../engine/effects.ts'
-import { drawFaults, type FaultName } from '../engine/faults.ts'
+import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 
 /**
@@ -55,6 +55,7 @@ export type Scenario = {
   intensity: number
   healAt: number
   endAt: number
+  losses?: Losses
   /** Crashes in addition to random ones. */
   crashes: readonly Crash[]
   /** The results of payouts, in turn. */

@@ -109,12 +109,10 @@ describe('keys', () => {
   const checkKeys = (text: string) =>
     checkReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
 
-  test.each(['[{"__proto__":1}]', '{"__proto__":1'])(
-    'a reserved key outside a JSON object is 400/1400: %s',
-    (text) => {
-      expect(refused(checkKeys(text)).code).toBe('400/1400')
-    },
-  )
+  const noObjects = ['[{"__proto__":1}]', '{"__proto__":1']
+  test.each(noObjects)('a reserved key outside a JSON object is 400/1400: %s', (text) => {
+    expect(refused(checkKeys(text)).code).toBe('400/1400')
+  })
 
   test.each(reserved)('a key that reaches a prototype is 422/1007: %s names %s', (text, field) => {
     const { code, details } = refused(checkKeys(text))
@@ -156,15 +154,8 @@ test('scan reads a body of 64 KiB of numbers that is nested to the limit', () =>
 })
 
 test('scan accepts or rejects any sequence of tokens without throwing', () => {
-  const tokens = fc.constantFrom(
-    ...'{}[]:,',
-    '"a"',
-    '"\\u0061"',
-    '"\t"',
-    '"__proto__"',
-    '1.00',
-    'null',
-  )
+  const texts = ['"a"', '"\\u0061"', '"\t"', '"__proto__"', '1.00', 'null']
+  const tokens = fc.constantFrom(...'{}[]:,', ...texts)
   fc.assert(
     fc.property(fc.array(tokens), (parts) => {
       const result = scan(parts.join(''))

@@ -85,9 +85,6 @@ const missing = rowsOf(`
 
 test.each(missing)('%s refuses a missing object with %s %s', (name, code, message, category) => {
   const { http, error } = notFound(name as OperationName)
-  expect([`${http}/${error.code}`, error.message, error.category]).toEqual([
-    code,
-    message,
-    category,
-  ])
+  const row = [`${http}/${error.code}`, error.message, error.category]
+  expect(row).toEqual([code, message, category])
 })

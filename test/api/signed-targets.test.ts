@@ -20,36 +20,34 @@ const targets = (pairs: readonly Pair[], { paths = [PATH], bodyBytes = 0 } = {})
 const isAccepted = (signed: string, sent = signed): boolean =>
   targets(received(sent)).includes(PATH + signed)
 
-describe('a signature over the query as sent', () => {
-  test.each([
-    '',
-    '?',
-    '?page=1&per_page=5',
-    '?x=a%20b',
-    '?x=a+b',
-    '?x=%C3%A9',
-    '?x=%c3%a9',
-    '?x=a,b',
-    '?x=a%2Cb',
-    '?x=%2e',
-    '?x=%2E',
-    '?x=%7E',
-    '?x=~',
-    '?a=1&b=2&a=3',
-    '?a=3&a=1&b=2',
-    '?a',
-    '?a=',
-    '?a&b=1',
-    '?a=1&',
-    '?b=2&a=1&',
-    '?phone_number=%2B233241234567',
-    '?created_from=2026-11-21T10%3A00%3A00Z&created_to=2026-11-22T10%3A00%3A00Z',
-    '?cursor=MjAyNi0xMS0yMg%3D%3D&per_page=5',
-    '?cursor=MjAyNi0xMS0yMg==&per_page=5',
-    '?status[]=pending',
-  ])('the query "%s" is accepted', (query) => {
-    expect(isAccepted(query)).toBe(true)
-  })
+test.each([
+  '',
+  '?',
+  '?page=1&per_page=5',
+  '?x=a%20b',
+  '?x=a+b',
+  '?x=%C3%A9',
+  '?x=%c3%a9',
+  '?x=a,b',
+  '?x=a%2Cb',
+  '?x=%2e',
+  '?x=%2E',
+  '?x=%7E',
+  '?x=~',
+  '?a=1&b=2&a=3',
+  '?a=3&a=1&b=2',
+  '?a',
+  '?a=',
+  '?a&b=1',
+  '?a=1&',
+  '?b=2&a=1&',
+  '?phone_number=%2B233241234567',
+  '?created_from=2026-11-21T10%3A00%3A00Z&created_to=2026-11-22T10%3A00%3A00Z',
+  '?cursor=MjAyNi0xMS0yMg%3D%3D&per_page=5',
+  '?cursor=MjAyNi0xMS0yMg==&per_page=5',
+  '?status[]=pending',
+])('a signature over the query as sent is accepted: "%s"', (query) => {
+  expect(isAccepted(query)).toBe(true)
 })
 
 /** The encoders of common clients, implemented a second time. */

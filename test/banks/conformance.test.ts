@@ -124,8 +124,9 @@ describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
     expect(effects(submission)).toBe(1)
   })
 
-  test.each(['accepts', 'rejects'] as const)(
-    'repeated and concurrent submissions have the same result if the bank %s',
+  const treatments = ['accepts', 'rejects'] as const
+  test.each(treatments)(
+    'repeated and concurrent submissions have one result if the bank %s',
     async (treatment) => {
       const submission = submissionFor(treatment)
       const first = await connector.submit(submission)

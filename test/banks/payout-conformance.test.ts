@@ -162,8 +162,9 @@ describe.each(rows)('a %s by connector %s', (operation, _name, open) => {
     })
   })
 
-  test.each(['pays', 'rejects'] as const)(
-    'has the same result at repeated and concurrent requests if the bank %s',
+  const treatments = ['pays', 'rejects'] as const
+  test.each(treatments)(
+    'has one result at repeated and concurrent requests if the bank %s',
     async (treatment) => {
       const payout = payoutFor(treatment)
       const first = await connector.pay(payout)

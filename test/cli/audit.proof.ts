@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
+import { runScript } from '../support/commands.ts'
+import { whileListening } from '../support/servers.ts'
 
 type Respond = (response: ServerResponse) => unknown
 
@@ -18,22 +16,13 @@ const audit = async (respond: Respond, ...options: string[]) => {
   const server = createServer((request, response) => {
     const isAudit = request.url?.startsWith('/-/npm/v1/security/advisories')
     request.resume().on('end', () => (isAudit ? respond : json(packument(request.url)))(response))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const env = {
-    ...process.env,
-    npm_config_registry: `http://127.0.0.1:${port}`,
-    npm_config_cache: cache,
-  }
-  const run = promisify(execFile)(process.execPath, ['cli/audit.ts', ...options], { env })
-  const { code, stdout, stderr } = await run.then(
-    (output) => ({ code: 0, ...output }),
-    (failure: { code: number; stdout: string; stderr: string }) => failure,
-  )
-  server.closeAllConnections()
-  server.close()
-  return { code, stdout: stdout.replace(String(port), 'PORT'), stderr }
+  })
+  return whileListening(server, async (port) => {
+    const registry = `http://127.0.0.1:${port}`
+    const env = { ...process.env, npm_config_registry: registry, npm_config_cache: cache }
+    const { stdout, ...output } = await runScript(['cli/audit.ts', ...options], env)
+    return { ...output, stdout: stdout.replace(String(port), 'PORT') }
+  })
 }
 
 const json =

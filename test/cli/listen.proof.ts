@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { connect } from 'node:net'
 import { stripVTControlCharacters } from 'node:util'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
 import { pingBody, webhookBody } from '../../shared/views/webhook-payload.ts'
 import {
@@ -14,38 +12,19 @@ import {
   webhookSecret,
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
+import { printedBy, useCommands } from '../support/commands.ts'
+import { whileListening } from '../support/servers.ts'
 
 const SECRET = webhookSecret(new Uint8Array(32).fill(1))
 const OTHER_SECRET = webhookSecret(new Uint8Array(32).fill(2))
 
-const children: ChildProcess[] = []
-afterEach(async () => {
-  const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
-  await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
-})
+const start = useCommands()
+const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
+  start(['cli/listen.ts', ...args], { PATH: process.env.PATH, ...env })
 
-const start = (args: string[], env: NodeJS.ProcessEnv = {}) => {
-  const child = spawn(process.execPath, ['cli/listen.ts', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-  })
-  children.push(child)
-  const printed = { out: '' }
-  child.stdout.on('data', (part) => {
-    printed.out += part
-  })
-  return { child, printed, error: text(child.stderr), exited: once(child, 'exit') }
-}
-
-const startListener = async (args: string[] = [], env: NodeJS.ProcessEnv = {}) => {
-  const listener = start(['--port', '0', ...args], env)
-  const url = await vi.waitFor(
-    () => {
-      const address = /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m.exec(listener.printed.out)?.[1]
-      if (!address) throw new Error('not ready')
-      return address
-    },
-    { timeout: 10_000, interval: 20 },
-  )
+const startListener = async (args: string[] = [], env?: NodeJS.ProcessEnv) => {
+  const listener = startListen(['--port', '0', ...args], env)
+  const url = await printedBy(listener, /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m)
   return {
     ...listener,
     url,
@@ -80,21 +59,15 @@ const parts = (printed: string): string[] => {
   return rest
 }
 
+const COMPLETED = ['DCS-20250102-00000A', 'completed', '100.00 GHS', 'sequence 3']
+
 describe('the listener', () => {
   test('prints an event in one line and answers 204', async () => {
     const { post } = await startListener(['--secret', SECRET])
     const { status, printed } = await post(...webhook({ n: 3 }))
     expect(status).toBe(204)
-    expect(parts(printed)).toEqual([
-      'transaction.completed',
-      'DCS-20250102-00000A',
-      'completed',
-      '100.00 GHS',
-      'sequence 3',
-      'attempt 1',
-      'verified',
-      'answered 204',
-    ])
+    const facts = ['transaction.completed', ...COMPLETED]
+    expect(parts(printed)).toEqual([...facts, 'attempt 1', 'verified', 'answered 204'])
   })
 
   test('marks duplicates and events out of order', async () => {
@@ -118,13 +91,8 @@ describe('the listener', () => {
   test('prints variants of events and pings', async () => {
     const { post } = await startListener()
     const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
-    expect(parts((await post(webhookBody(completed, 3, variant))).printed).slice(0, 5)).toEqual([
-      'debit_request.completed',
-      'DCS-20250102-00000A',
-      'completed',
-      '100.00 GHS',
-      'sequence 3',
-    ])
+    const { printed } = await post(webhookBody(completed, 3, variant))
+    expect(parts(printed).slice(0, 5)).toEqual(['debit_request.completed', ...COMPLETED])
     const ping = pingBody({ eventId: 'evt_9', at: new Date() })
     expect(parts((await post(ping)).printed)[0]).toBe('ping')
   })
@@ -153,35 +121,20 @@ describe('the listener with a secret', () => {
     expect((await post(...webhook(options))).status).toBe(204)
   })
 
-  const forged: [string, string, Record<string, string>, string][] = [
-    ['a missing signature', body, {}, 'X-SVC-Signature is wrong'],
-    ['another body', body.replace('100.00', '900.00'), headers, 'X-SVC-Signature is wrong'],
-    [
-      'another secret',
-      ...webhook({ n: 3, signing: { secret: OTHER_SECRET } }),
-      'X-SVC-Signature is wrong',
-    ],
-    [
-      'a signature outside ASCII',
-      body,
-      { ...headers, 'x-svc-signature': 'é'.repeat(64) },
-      'X-SVC-Signature is wrong',
-    ],
-    ['another id', body, { ...headers, 'webhook-id': 'evt_1' }, 'webhook-signature is wrong'],
-    [
-      'another time',
-      body,
-      { ...headers, 'webhook-timestamp': '1735812000' },
-      'webhook-signature is wrong',
-    ],
-    [
-      'a timestamp six minutes ago',
-      ...webhook({ n: 3, at: minutesAgo(6) }),
-      'not signed within the last five',
-    ],
+  const WRONG = 'X-SVC-Signature is wrong'
+  const STANDARD_WRONG = 'webhook-signature is wrong'
+  const LATE = 'not signed within the last five'
+  const forged: [string, string, string, Record<string, string>][] = [
+    ['a missing signature', WRONG, body, {}],
+    ['another body', WRONG, body.replace('100.00', '900.00'), headers],
+    ['another secret', WRONG, ...webhook({ n: 3, signing: { secret: OTHER_SECRET } })],
+    ['a signature outside ASCII', WRONG, body, { ...headers, 'x-svc-signature': 'é'.repeat(64) }],
+    ['another id', STANDARD_WRONG, body, { ...headers, 'webhook-id': 'evt_1' }],
+    ['another time', STANDARD_WRONG, body, { ...headers, 'webhook-timestamp': '1735812000' }],
+    ['a timestamp six minutes ago', LATE, ...webhook({ n: 3, at: minutesAgo(6) })],
   ]
 
-  test.each(forged)('answers %s with 401', async (_, sentBody, sentHeaders, reason) => {
+  test.each(forged)('answers %s with 401', async (_, reason, sentBody, sentHeaders) => {
     const { post } = await startListener(['--secret', SECRET])
     const { status, printed } = await post(sentBody, sentHeaders)
     expect(status).toBe(401)
@@ -191,18 +144,12 @@ describe('the listener with a secret', () => {
   })
 })
 
-describe('--fail', () => {
+describe('the option', () => {
   test.each([
-    [
-      ['--fail', '500'],
-      [500, 204, 204],
-    ],
-    [
-      ['--fail', '429', '--times', '2'],
-      [429, 429, 204],
-    ],
-  ])('answers with %j: %j', async (args, expected) => {
-    const { post } = await startListener(args)
+    ['--fail 500', [500, 204, 204]],
+    ['--fail 429 --times 2', [429, 429, 204]],
+  ])('%s answers with %j', async (args, expected) => {
+    const { post } = await startListener(args.split(' '))
     const statuses: number[] = []
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       statuses.push((await post(...webhook({ n: 0 }))).status)
@@ -262,34 +209,32 @@ describe('the listen command', () => {
       await once(socket, 'connect')
       socket.on('error', () => socket.destroy())
       child.kill(signal)
-      expect(await exited).toEqual([0, null])
+      expect(await exited).toBe(0)
     },
   )
 
   test('prints one line and exits with 1 when the port is taken', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const { exited, error } = start(['--port', String(port)])
-    expect(await exited).toEqual([1, null])
-    expect(await error).toBe(`Port ${port} is taken; choose another with --port\n`)
-    server.close()
+    await whileListening(createServer(), async (port) => {
+      const { exited, printed } = startListen(['--port', String(port)])
+      expect(await exited).toBe(1)
+      expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
+    })
   })
 
   test.each([
-    [['--port', 'x']],
-    [['--port', '70000']],
-    [['--secret', '']],
-    [['--fail', '200']],
-    [['--fail', 'x']],
-    [['--times', '2']],
-    [['--fail', '500', '--times', '0']],
-    [['--colour', 'red']],
-    [['4242']],
-  ])('prints the usage and exits with 1 for %j', async (args) => {
-    const { exited, error } = start(args)
-    expect(await exited).toEqual([1, null])
-    expect(await error).toBe(
+    '--port x',
+    '--port 70000',
+    '--secret ',
+    '--fail 200',
+    '--fail x',
+    '--times 2',
+    '--fail 500 --times 0',
+    '--colour red',
+    '4242',
+  ])('prints the usage and exits with 1 for %s', async (args) => {
+    const { exited, printed } = startListen(args.split(' '))
+    expect(await exited).toBe(1)
+    expect(printed.err).toBe(
       'usage: npm run -s listen -- [--port 4242] [--secret whsec_...] [--fail STATUS [--times 1]]\n',
     )
   })

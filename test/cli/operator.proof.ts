@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { promisify } from 'node:util'
 import { getDescription, getTitle } from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { helpOfVerb } from '../../cli/operator-help.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import { expectOneLine, runScript } from '../support/commands.ts'
+import { whileListening } from '../support/servers.ts'
 
 // Disables all sources of AWS credentials.
 const withoutAws = {
@@ -18,14 +17,8 @@ const withoutAws = {
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
 }
 
-const run = async (words: string[], env: NodeJS.ProcessEnv = {}, input?: string) => {
-  const command = promisify(execFile)(process.execPath, words, { env: { ...withoutAws, ...env } })
-  command.child.stdin?.end(input)
-  return command.then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
-  ) as Promise<{ code: number; stdout: string; stderr: string }>
-}
+const run = (words: string[], env: NodeJS.ProcessEnv = {}, input?: string) =>
+  runScript(words, { ...withoutAws, ...env }, input)
 
 const operator = (args: string[], env?: NodeJS.ProcessEnv, input?: string) =>
   run(['cli/operator.ts', ...args], env, input)
@@ -87,11 +80,8 @@ describe('help', () => {
     const operatorFunctions = functionRows
       .map(({ name }) => name)
       .filter((name) => /^manage-/.test(name))
-    expect(
-      Object.keys(nouns)
-        .map((noun) => `manage-${noun}`)
-        .sort(),
-    ).toEqual(operatorFunctions.sort())
+    const expected = Object.keys(nouns).map((noun) => `manage-${noun}`)
+    expect(operatorFunctions.sort()).toEqual(expected.sort())
   })
 })
 
@@ -103,39 +93,25 @@ describe('wrong arguments', () => {
     ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
     ['an unknown option', ['provider', 'list', '--colour=red'], '--colour: is not an option'],
     ['a missing option', ['provider', 'show'], '--provider: is required'],
-    [
-      'a bad value',
-      ['limit', 'set', '--provider', 'demo', '--daily-limit', '5'],
-      'must be an amount',
-    ],
+    ['a bad value', ['limit', 'set', '--provider=demo', '--daily-limit=5'], 'must be an amount'],
     ['an option twice', ['bank', 'show', '--bank', 'GCB', '--bank=ECO'], '--bank: is given twice'],
     ['an option without a value', ['bank', 'show', '--bank'], '--bank: has no value'],
     ['an option as value', ['bank', 'show', '--bank', '--port', '1'], '--bank: has no value'],
     ['a stray word', ['bank', 'show', 'GCB'], 'expected --option value at: GCB'],
     ['a bad port', ['bank', 'list', '--port', '0'], '--port: must be a port'],
     ['a bad stage', ['bank', 'list', '--stage', 'A/B'], '--stage: must be'],
-    [
-      'both targets',
-      ['bank', 'list', '--stage', 'x', '--port', '1'],
-      'only one of them is allowed',
-    ],
+    ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
     ['a port without sandbox', ['bank', 'list', '--port', '1'], 'No sandbox answers at port 1'],
   ])('%s prints one line on standard error and exits with 1', async (_case, args, line) => {
-    const { code, stdout, stderr } = await operator(args)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain(line)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expectOneLine(await operator(args), line)
   })
 })
 
 describe('an unreadable statement', () => {
+  const RECONCILE = ['reconcile', '--bank', 'GCB']
   const HEADER = 'uuid,amount,currency,completed_at\n'
   const compare = (text: string, date = '2026-11-21') =>
-    operator(
-      ['reconcile', '--bank', 'GCB', '--statement', '-', '--date', date, '--port', '1'],
-      {},
-      text,
-    )
+    operator([...RECONCILE, '--statement', '-', '--date', date, '--port', '1'], {}, text)
 
   test.each([
     ['an empty file', '', '--statement: the file is empty\n'],
@@ -155,9 +131,9 @@ describe('an unreadable statement', () => {
   })
 
   test('that does not exist exits with 1', async () => {
-    const args = ['--bank', 'GCB', '--statement', '/nowhere.csv', '--date', '2026-11-21']
-    const { code, stderr } = await operator(['reconcile', ...args])
-    expect([code, stderr]).toEqual([1, '--statement: the file cannot be read (ENOENT)\n'])
+    const stderr = '--statement: the file cannot be read (ENOENT)\n'
+    const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
+    expect(await operator([...RECONCILE, ...args])).toEqual({ code: 1, stdout: '', stderr })
   })
 })
 
@@ -183,12 +159,10 @@ describe('another program at the port', () => {
   test.each(commands)('makes %s print one line and exit with 1', async (_name, words) => {
     for (const [what, response] of responses) {
       const server = createTcpServer((socket) => socket.once('data', () => socket.end(response)))
-      await once(server.listen(0, '127.0.0.1'), 'listening')
-      const { port } = server.address() as AddressInfo
-      const { code, stdout, stderr } = await run(words(String(port)))
-      server.close()
-      expect({ code, stdout }, what).toEqual({ code: 1, stdout: '' })
-      expect(stderr, what).toBe(`Another program than the sandbox answers at port ${port}\n`)
+      await whileListening(server, async (port) => {
+        const stderr = `Another program than the sandbox answers at port ${port}\n`
+        expect(await run(words(String(port))), what).toEqual({ code: 1, stdout: '', stderr })
+      })
     }
   })
 })
@@ -200,11 +174,8 @@ describe('a secret', () => {
 
   test('on the command line is refused without printing it', async () => {
     for (const option of ['--connector-secret=cs_0123456789abcdef', '--connector-secret=']) {
-      const { code, stderr } = await operator([...update, option])
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: '--connector-secret: must be -, with the secret on standard input\n',
-      })
+      const stderr = '--connector-secret: must be -, with the secret on standard input\n'
+      expect(await operator([...update, option])).toEqual({ code: 1, stdout: '', stderr })
     }
   })
 
@@ -249,15 +220,11 @@ describe('a stage on AWS', () => {
       paths.push(`${request.method} ${request.url}`)
       calls.push(JSON.parse(sent))
       response.writeHead(status, headers).end(JSON.stringify(body))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const reply = await operator(list, {
-      ...credentials,
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
     })
-    server.close()
-    return { ...reply, paths, calls }
+    const output = await whileListening(server, (port) =>
+      operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
+    )
+    return { ...output, paths, calls }
   }
 
   test('is reached through the Lambda API with deployed names', async () => {
@@ -280,37 +247,23 @@ describe('a stage on AWS', () => {
       code: 1,
       stderr: expect.stringMatching(/^No AWS credentials: set AWS_PROFILE, .*\n$/),
     })
-    expect(await operator(list)).toMatchObject({
-      code: 1,
-      stderr: 'No AWS region: set AWS_REGION\n',
-    })
+    const noRegion = { code: 1, stderr: 'No AWS region: set AWS_REGION\n' }
+    expect(await operator(list)).toMatchObject(noRegion)
   })
 
   test.each([
-    [
-      404,
-      'ResourceNotFoundException',
-      'Function debit-collection-sandbox-manage-bank does not exist',
-    ],
-    [403, 'AccessDeniedException', 'These AWS credentials do not allow invoking'],
-    [403, 'ExpiredTokenException', 'The AWS credentials have expired'],
-  ])(
-    'answering %i %s makes the command print one line and exit with 1',
-    async (status, name, line) => {
-      const headers = { 'x-amzn-errortype': name }
-      const { code, stdout, stderr } = await runAgainst(status, headers, { Message: 'no\nno' })
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toContain(line)
-      expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-    },
-  )
+    [404, 'ResourceNotFound', 'Function debit-collection-sandbox-manage-bank does not exist'],
+    [403, 'AccessDenied', 'These AWS credentials do not allow invoking'],
+    [403, 'ExpiredToken', 'The AWS credentials have expired'],
+  ])('answering %i %sException makes the command print a line', async (status, name, line) => {
+    const headers = { 'x-amzn-errortype': `${name}Exception` }
+    expectOneLine(await runAgainst(status, headers, { Message: 'no\nno' }), line)
+  })
 
   test('passes on the error of a function', async () => {
     const headers = { 'x-amz-function-error': 'Unhandled' }
     const body = { errorType: 'Error', errorMessage: 'gone' }
-    expect(await runAgainst(200, headers, body)).toMatchObject({
-      code: 1,
-      stderr: 'manage-bank: Error: gone\n',
-    })
+    const failed = { code: 1, stderr: 'manage-bank: Error: gone\n' }
+    expect(await runAgainst(200, headers, body)).toMatchObject(failed)
   })
 })

@@ -23,7 +23,7 @@ describe('length in code points', () => {
     ['50 precomposed letters', '\u{E9}'.repeat(50), []],
     ['26 decomposed letters', 'e\u{301}'.repeat(26), ['must not exceed 50 characters']],
     ['a million letters', 'a'.repeat(1_000_000), ['must not exceed 50 characters']],
-  ])('%s', (_what, input, refusals) => {
+  ])('the limit of 50 code points applies to %s', (_what, input, refusals) => {
     expect(messages(short, input)).toEqual(refusals)
   })
 
@@ -49,7 +49,7 @@ describe('required text', () => {
     [false, 'must be a string'],
     [['a'], 'must be a string'],
     [{ a: 1 }, 'must be a string'],
-  ])('%j %s', (input, message) => {
+  ])('the input %j %s', (input, message) => {
     expect(messages(short, input)).toEqual([message])
   })
 
@@ -90,8 +90,8 @@ const refusedIn = (schema: ReturnType<typeof text>, characters: readonly string[
     ),
   )
 
-describe('forbidden characters are refused', () => {
-  test.each(Object.entries(forbidden))('%s', (_kind, characters) => {
+describe('forbidden characters', () => {
+  test.each(Object.entries(forbidden))('%s are refused', (_kind, characters) => {
     expect(refusedIn(short, characters)).toEqual(characters)
   })
 
@@ -134,7 +134,7 @@ describe('escaped text of third parties', () => {
     ['half a pair', '\u{D800}x', '\\ud800x'],
     ['letters of any script', `é\u{6F22}${FAMILY}`, `é\u{6F22}${FAMILY}`],
     ['nothing', '', ''],
-  ])('%s', (_what, input, output) => {
+  ])('%s is escaped only where it is active', (_what, input, output) => {
     expect(escaped(input)).toBe(output)
   })
 

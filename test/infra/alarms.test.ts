@@ -5,7 +5,7 @@ import { jobsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
 import { rowsOf } from '../support/rows.ts'
-import { templatesOf } from '../support/templates.ts'
+import { denyWithoutTls, propertiesOf, templatesOf } from '../support/templates.ts'
 
 const stage = stageNamed('production')
 const { service } = templatesOf(stage)
@@ -17,9 +17,7 @@ type Alarm = Record<string, unknown> & {
   AlarmActions: unknown[]
   Metrics?: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[]
 }
-const alarms = Object.values(service.findResources('AWS::CloudWatch::Alarm')).map(
-  ({ Properties }) => Properties as Alarm,
-)
+const alarms = propertiesOf(service, 'AWS::CloudWatch::Alarm') as Alarm[]
 const alarm = (name: string): Alarm | undefined =>
   alarms.find(({ AlarmName }) => AlarmName === `debit-collection-production-${name}`)
 
@@ -27,6 +25,8 @@ const deadLetterQueues = [
   ...queuesOf(stage).map(({ name }) => deadLetters(name)),
   'relay-lost-records',
 ]
+
+const WEEK = 'Maximum of 300 s >= 604800'
 
 /** Name, metric, threshold, consecutive periods, treatment of missing data. */
 const rows = [
@@ -52,13 +52,7 @@ const rows = [
   `),
   ...deadLetterQueues.flatMap((name) => [
     [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
-    [
-      `${name}-old`,
-      'AWS/SQS ApproximateAgeOfOldestMessage',
-      'Maximum of 300 s >= 604800',
-      '1',
-      'ok',
-    ],
+    [`${name}-old`, 'AWS/SQS ApproximateAgeOfOldestMessage', WEEK, '1', 'ok'],
   ]),
 ] as [string, string, string, string, string][]
 
@@ -84,15 +78,12 @@ describe('alarms', () => {
   test('invocations-dropped covers all jobs with loop detection', () => {
     const row = alarm('invocations-dropped')
     const counted = row?.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? []
-    expect(row?.Metrics?.find(({ Expression }) => Expression)?.Expression).toBe(
-      'SUM(FILL(METRICS(), 0))',
-    )
-    expect(new Set(counted.map(({ MetricName }) => MetricName))).toEqual(
-      new Set(['RecursiveInvocationsDropped']),
-    )
-    const allowed = Object.values(
-      service.findResources('AWS::Lambda::Function', { Properties: { RecursiveLoop: 'Allow' } }),
-    )
+    const sum = row?.Metrics?.find(({ Expression }) => Expression)
+    expect(sum?.Expression).toBe('SUM(FILL(METRICS(), 0))')
+    const names = new Set(counted.map(({ MetricName }) => MetricName))
+    expect([...names]).toEqual(['RecursiveInvocationsDropped'])
+    const functions = propertiesOf(service, 'AWS::Lambda::Function')
+    const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
     expect(counted).toHaveLength(jobsOf(stage).length - allowed.length)
     // The maximum for an alarm on a metric expression.
     expect(counted.length).toBeLessThanOrEqual(10)
@@ -131,20 +122,15 @@ describe('alarms', () => {
       expect(row).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
     }
     service.resourceCountIs('AWS::SNS::Subscription', 0)
-    withMail.hasResourceProperties('AWS::SNS::Subscription', {
-      Protocol: 'email',
-      Endpoint: 'ops@example.com',
-    })
+    const mail = { Protocol: 'email', Endpoint: 'ops@example.com' }
+    withMail.hasResourceProperties('AWS::SNS::Subscription', mail)
   })
 
   test('the topic requires TLS and accepts alarms of this account', () => {
+    service.hasResourceProperties('AWS::SNS::TopicPolicy', denyWithoutTls('*'))
     service.hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
-          Match.objectLike({
-            Effect: 'Deny',
-            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-          }),
           Match.objectLike({
             Effect: 'Allow',
             Action: 'sns:Publish',
@@ -171,8 +157,8 @@ test('the dashboard shows debits, latency, queues, webhooks and settlement', () 
 })
 
 test('the access log contains no personal data', () => {
-  const [api] = Object.values(service.findResources('AWS::ApiGateway::Stage'))
-  const line = JSON.parse(api?.Properties.AccessLogSetting.Format)
+  const [api] = propertiesOf(service, 'AWS::ApiGateway::Stage')
+  const line = JSON.parse(api?.AccessLogSetting.Format)
   expect(line).toMatchObject({ request_id: '$context.requestId', status: '$context.status' })
   // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')

@@ -11,7 +11,7 @@ import { functionsOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { messages } from '../../shared/queues/messages.ts'
-import { templatesOf } from '../support/templates.ts'
+import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 /** Reads roles and policies from the templates, without the code that defines them. */
 
@@ -19,23 +19,20 @@ import { templatesOf } from '../support/templates.ts'
 const stage = stageNamed('sandbox')
 const { service } = templatesOf(stage)
 
-// biome-ignore lint/suspicious/noExplicitAny: templates have no types
-type TemplateNode = Record<string, any>
-
-const functions = Object.values(service.findResources('AWS::Lambda::Function')) as TemplateNode[]
+const functions = propertiesOf(service, 'AWS::Lambda::Function')
 const roles: TemplateNode = service.findResources('AWS::IAM::Role')
-const policies = Object.values(service.findResources('AWS::IAM::Policy')) as TemplateNode[]
+const policies = propertiesOf(service, 'AWS::IAM::Policy')
 
 const roleOf = (name: string): string =>
-  functions.find(({ Properties }) => Properties.FunctionName.endsWith(`-sandbox-${name}`))
-    ?.Properties.Role['Fn::GetAtt'][0]
+  functions.find(({ FunctionName }) => FunctionName.endsWith(`-sandbox-${name}`))?.Role[
+    'Fn::GetAtt'
+  ][0]
 
-const statementsOf = (name: string): TemplateNode[] =>
+const statementsOfRole = (role: string): TemplateNode[] =>
   policies
-    .filter(({ Properties }) =>
-      Properties.Roles.some(({ Ref }: TemplateNode) => Ref === roleOf(name)),
-    )
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .filter(({ Roles }) => Roles.some(({ Ref }: TemplateNode) => Ref === role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+const statementsOf = (name: string): TemplateNode[] => statementsOfRole(roleOf(name))
 
 /** Removes the eight digits from a logical id; the rest is the name without dashes. */
 const logicalName = (id: string): string => id.slice(0, -8)
@@ -55,8 +52,7 @@ const exportPatterns: [RegExp, string][] = [
 const namedResource = (name: string): string => {
   if (name.endsWith('lostrecords')) return 'lost-records'
   if (name.endsWith('log')) return 'log'
-  if (name === 'ScheduleRole') return 'schedule-role'
-  return queueNames.get(name) ?? name
+  return name === 'ScheduleRole' ? 'schedule-role' : (queueNames.get(name) ?? name)
 }
 
 /** Translates a resource of the template to the notation of the statements. */
@@ -107,13 +103,9 @@ describe('the role of a function', () => {
     for (const id of ids) {
       const { AssumeRolePolicyDocument, ...otherProperties } = roles[id].Properties
       expect(otherProperties).toEqual({})
-      expect(AssumeRolePolicyDocument.Statement).toEqual([
-        {
-          Action: 'sts:AssumeRole',
-          Effect: 'Allow',
-          Principal: { Service: 'lambda.amazonaws.com' },
-        },
-      ])
+      const Principal = { Service: 'lambda.amazonaws.com' }
+      const statement = { Action: 'sts:AssumeRole', Effect: 'Allow', Principal }
+      expect(AssumeRolePolicyDocument.Statement).toEqual([statement])
     }
   })
 
@@ -166,17 +158,15 @@ test('functions query all indexes of the table and no others', () => {
   const queried = names.flatMap((name) =>
     codeStatements(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
   )
-  expect([...new Set(queried)].sort()).toEqual(
-    tableDefinition.indexes.map(({ name }) => name).sort(),
-  )
+  const indexes = tableDefinition.indexes.map(({ name }) => name)
+  expect([...new Set(queried)].sort()).toEqual(indexes.sort())
 })
 
 test('the role of schedules may only send to their target queues', () => {
   const [role = ''] = Object.keys(roles).filter((id) => logicalName(id) === 'ScheduleRole')
-  const statements = policies
-    .filter(({ Properties }) => Properties.Roles.some(({ Ref }: TemplateNode) => Ref === role))
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .map(({ Action, Resource }: TemplateNode) => `${Action} ${resourceIn(Resource)}`)
+  const statements = statementsOfRole(role).map(
+    ({ Action, Resource }) => `${Action} ${resourceIn(Resource)}`,
+  )
   const targets = jobNames.flatMap((name) => {
     const { from, every } = jobRow(name)
     return every && 'queues' in from ? from.queues.slice(0, 1) : []

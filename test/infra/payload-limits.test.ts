@@ -20,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-const port = (): number => Number(new URL(gateway.address).port)
-const invoke = (event: unknown) => invokeFunction({ port: port() }, 'answer-unmatched', event)
+const invoke = (event: unknown) =>
+  invokeFunction({ port: Number(new URL(gateway.address).port) }, 'answer-unmatched', event)
 
 describe('a response', () => {
   test('passes with 6,291,556 bytes', async () => {
@@ -60,16 +60,10 @@ describe('a request', () => {
     // Base64 increases it above the limit of an event.
     [5_000_000, 413],
   ])('with a body of %i bytes receives %i over HTTP', async (bytes, status) => {
-    const response = await fetch(`${gateway.address}/0`, {
-      method: 'POST',
-      body: 'x'.repeat(bytes),
-    })
+    const body = 'x'.repeat(bytes)
+    const response = await fetch(`${gateway.address}/0`, { method: 'POST', body })
     expect(response.status).toBe(status)
-    if (status === 413) {
-      expect(await response.json()).toMatchObject({
-        error: { code: 1400 },
-        details: ['body too large'],
-      })
-    }
+    const tooLarge = { error: { code: 1400 }, details: ['body too large'] }
+    if (status === 413) expect(await response.json()).toMatchObject(tooLarge)
   })
 })

@@ -10,38 +10,44 @@ import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
-import { templatesOf } from '../support/templates.ts'
+import {
+  denyWithoutTls,
+  propertiesOf,
+  type TemplateNode,
+  templatesOf,
+} from '../support/templates.ts'
 
 const production = stageNamed('production')
 const { data, service } = templatesOf(production)
 const rows = functionsOf(production)
 const queues = queuesOf(production)
 
-type TemplateResource = { Properties: Record<string, unknown> } & Record<string, unknown>
 const deployedNames = (names: readonly string[]): string[] =>
   names.map((name) => `debit-collection-production-${name}`)
 
-const resources = (type: string): TemplateResource[] =>
-  Object.values(service.findResources(type)) as TemplateResource[]
+const functions = propertiesOf(service, 'AWS::Lambda::Function')
 
-const keyArn = {
-  'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'],
+const keyArn = { 'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'] }
+const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' }
+
+/** Returns the queues that a job consumes; none for the relay. */
+const queuesConsumedBy = (name: (typeof jobNames)[number]) => {
+  const { from } = jobRow(name)
+  return 'queues' in from ? [...from.queues] : []
 }
 
 describe('the data stack', () => {
   test('has one encryption key with rotation, which outlives the stack', () => {
     data.resourceCountIs('AWS::KMS::Key', 1)
     data.hasResource('AWS::KMS::Key', {
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
+      ...retained,
       Properties: { EnableKeyRotation: true },
     })
   })
 
   test('has an on-demand table with recovery, protection, retention and both images', () => {
     data.hasResource('AWS::DynamoDB::GlobalTable', {
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
+      ...retained,
       Properties: {
         BillingMode: 'PAY_PER_REQUEST',
         SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
@@ -80,21 +86,16 @@ describe('the data stack', () => {
 })
 
 test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
-  const functionsWithFlag = ({ payoutsWaitForFunding }: { payoutsWaitForFunding: boolean }) =>
-    Object.values(
-      templatesOf({ ...production, payoutsWaitForFunding }).service.findResources(
-        'AWS::Lambda::Function',
-      ),
-    )
-      .filter(
-        ({ Properties }) => Properties.Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true',
-      )
-      .map(({ Properties }) => Properties.FunctionName)
+  const functionsWithFlag = (payoutsWaitForFunding: boolean) => {
+    const templates = templatesOf({ ...production, payoutsWaitForFunding })
+    return propertiesOf(templates.service, 'AWS::Lambda::Function')
+      .filter(({ Environment }) => Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true')
+      .map(({ FunctionName }) => FunctionName)
       .sort()
-  expect(functionsWithFlag({ payoutsWaitForFunding: true })).toEqual(
-    deployedNames(['manage-funding', 'manage-settlement', 'process-batch']),
-  )
-  expect(functionsWithFlag({ payoutsWaitForFunding: false })).toEqual([])
+  }
+  const changing = ['manage-funding', 'manage-settlement', 'process-batch']
+  expect(functionsWithFlag(true)).toEqual(deployedNames(changing))
+  expect(functionsWithFlag(false)).toEqual([])
 })
 
 describe('a stage with a restored table', () => {
@@ -110,9 +111,8 @@ describe('a stage with a restored table', () => {
   })
 
   test('uses items, indexes and stream of the restored table only', () => {
-    const functions = Object.values(restored.service.findResources('AWS::Lambda::Function'))
-    const tables = functions.flatMap(
-      ({ Properties }) => Properties.Environment?.Variables?.TABLE_NAME ?? [],
+    const tables = propertiesOf(restored.service, 'AWS::Lambda::Function').flatMap(
+      ({ Environment }) => Environment?.Variables?.TABLE_NAME ?? [],
     )
     expect(new Set(tables.map((name) => JSON.stringify(name)))).toHaveLength(1)
     const template = JSON.stringify(restored.service.toJSON())
@@ -121,79 +121,60 @@ describe('a stage with a restored table', () => {
   })
 })
 
-describe('the bucket of reports', () => {
-  test('is private, encrypted, versioned and retained, and requires TLS', () => {
-    data.hasResource('AWS::S3::Bucket', {
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
-      Properties: {
-        PublicAccessBlockConfiguration: {
-          BlockPublicAcls: true,
-          BlockPublicPolicy: true,
-          IgnorePublicAcls: true,
-          RestrictPublicBuckets: true,
-        },
-        BucketEncryption: {
-          ServerSideEncryptionConfiguration: [
-            {
-              BucketKeyEnabled: true,
-              ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
-            },
-          ],
-        },
-        LoggingConfiguration: Match.anyValue(),
-        VersioningConfiguration: { Status: 'Enabled' },
-        LifecycleConfiguration: {
-          Rules: [
-            { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
-          ],
-        },
+test('the bucket of reports is private, encrypted, versioned and retained, and requires TLS', () => {
+  data.hasResource('AWS::S3::Bucket', {
+    ...retained,
+    Properties: {
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
       },
-    })
-    data.hasResourceProperties('AWS::S3::BucketPolicy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({
-            Effect: 'Deny',
-            Principal: { AWS: '*' },
-            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-          }),
-        ]),
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          {
+            BucketKeyEnabled: true,
+            ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
+          },
+        ],
       },
-    })
+      LoggingConfiguration: Match.anyValue(),
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }],
+      },
+    },
   })
+  data.hasResourceProperties('AWS::S3::BucketPolicy', denyWithoutTls())
 })
 
-describe('the sealing key', () => {
-  test('is retained, and only functions with the permission know its ARN', () => {
-    data.hasResource('AWS::SecretsManager::Secret', {
-      DeletionPolicy: 'Retain',
-      Properties: { KmsKeyId: keyArn },
-    })
-    const readers = resources('AWS::Lambda::Function')
-      .filter(({ Properties }) =>
-        JSON.stringify(Properties.Environment).includes('SEALING_KEY_ARN'),
-      )
-      .map(({ Properties }) => Properties.FunctionName)
-    expect(readers.sort()).toEqual(
-      deployedNames([
-        // Providers may sign their requests.
-        ...operationNames.filter((name) => operations[name].caller === 'provider'),
-        'deliver-sidelined-webhook',
-        'deliver-webhook',
-        'expire-debit',
-        'manage-bank',
-        'manage-connector',
-        'manage-provider',
-        'manage-settlement',
-        'manage-webhook',
-        'process-batch',
-        'refund-customer',
-        'submit-to-bank',
-        'sweep',
-      ]).sort(),
-    )
+test('the sealing key is retained, and only functions with the permission know its ARN', () => {
+  data.hasResource('AWS::SecretsManager::Secret', {
+    DeletionPolicy: 'Retain',
+    Properties: { KmsKeyId: keyArn },
   })
+  const readers = functions
+    .filter(({ Environment }) => JSON.stringify(Environment).includes('SEALING_KEY_ARN'))
+    .map(({ FunctionName }) => FunctionName)
+  expect(readers.sort()).toEqual(
+    deployedNames([
+      // Providers may sign their requests.
+      ...operationNames.filter((name) => operations[name].caller === 'provider'),
+      'deliver-sidelined-webhook',
+      'deliver-webhook',
+      'expire-debit',
+      'manage-bank',
+      'manage-connector',
+      'manage-provider',
+      'manage-settlement',
+      'manage-webhook',
+      'process-batch',
+      'refund-customer',
+      'submit-to-bank',
+      'sweep',
+    ]).sort(),
+  )
 })
 
 describe('functions', () => {
@@ -211,70 +192,52 @@ describe('functions', () => {
   })
 
   test('have loop detection except those with long chains of invocations', () => {
-    const allowed = resources('AWS::Lambda::Function')
-      .filter(({ Properties }) => Properties.RecursiveLoop === 'Allow')
-      .map(({ Properties }) => Properties.FunctionName)
-    expect(allowed.sort()).toEqual(
-      deployedNames([
-        'deliver-sidelined-webhook',
-        'deliver-webhook',
-        'recover-deliveries',
-        'relay',
-        'submit-to-bank',
-      ]),
-    )
+    const allowed = functions
+      .filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
+      .map(({ FunctionName }) => FunctionName)
+    const delivering = ['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries']
+    const expected = [...delivering, 'relay', 'submit-to-bank']
+    expect(allowed.sort()).toEqual(deployedNames(expected))
   })
 
   test('never send to a queue that they consume', () => {
     for (const name of jobNames) {
-      const { from } = jobRow(name)
       const { sends = [] } = permissionsOf(name)
-      const consumed: readonly string[] = 'queues' in from ? from.queues : []
-      expect(
-        sends.filter((queue) => consumed.includes(queue)),
-        name,
-      ).toEqual([])
+      const consumed: readonly string[] = queuesConsumedBy(name)
+      const both = sends.filter((queue) => consumed.includes(queue))
+      expect(both, name).toEqual([])
     }
   })
 })
 
-describe('the invocation trail', () => {
-  test('records calls of operator functions only, if the stage enables it', () => {
-    const [trail] = resources('AWS::CloudTrail::Trail') as [TemplateResource]
-    const [selector] = trail.Properties.EventSelectors as [Record<string, unknown>]
-    const [{ Values }] = selector.DataResources as [{ Values: { 'Fn::GetAtt': [string] }[] }]
-    const recorded = Values.map(
-      ({ 'Fn::GetAtt': [id] }) => service.toJSON().Resources[id].Properties.FunctionName,
-    )
-    const operators = rows.map(({ name }) => name).filter((name) => name.startsWith('manage-'))
-    expect(recorded.sort()).toEqual(deployedNames(operators).sort())
-    expect(selector).toMatchObject({ IncludeManagementEvents: false, ReadWriteType: 'All' })
-    templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
-  })
+test('the invocation trail records calls of operator functions only, if the stage enables it', () => {
+  const [trail] = propertiesOf(service, 'AWS::CloudTrail::Trail')
+  const [selector] = trail?.EventSelectors ?? []
+  const { Resources } = service.toJSON()
+  const recorded = selector.DataResources[0].Values.map(
+    ({ 'Fn::GetAtt': [id] }: TemplateNode) => Resources[id].Properties.FunctionName,
+  )
+  const operators = rows.map(({ name }) => name).filter((name) => name.startsWith('manage-'))
+  expect(recorded.sort()).toEqual(deployedNames(operators).sort())
+  expect(selector).toMatchObject({ IncludeManagementEvents: false, ReadWriteType: 'All' })
+  templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
 })
 
 describe('queues', () => {
   test('have a message schema and one consumer each', () => {
-    const consumed = jobNames.flatMap((name) => {
-      const { from } = jobRow(name)
-      return 'queues' in from ? [...from.queues] : []
-    })
+    const consumed = jobNames.flatMap(queuesConsumedBy)
     expect(consumed.sort()).toEqual(Object.keys(messages).sort())
     expect(queueRows.map(({ name }) => name).sort()).toEqual(consumed)
   })
 
   test('have their URLs in the environment of exactly their senders', () => {
-    const variables = new Map(
-      resources('AWS::Lambda::Function').map(({ Properties }) => [
-        Properties.FunctionName,
-        Object.keys((Properties.Environment as { Variables: object }).Variables),
-      ]),
-    )
     for (const { name, permissions } of rows) {
-      const [lambda = ''] = deployedNames([name])
+      const [deployed] = deployedNames([name])
+      const lambda = functions.find(({ FunctionName }) => FunctionName === deployed)
+      const variables = Object.keys(lambda?.Environment.Variables)
+      const known = variables.filter((variable) => variable.startsWith('QUEUE_URL_'))
       const { sends = [] } = permissions
-      const known = variables.get(lambda)?.filter((variable) => variable.startsWith('QUEUE_URL_'))
-      expect(known?.sort(), name).toEqual(sends.map(queueUrlVariable).sort())
+      expect(known.sort(), name).toEqual(sends.map(queueUrlVariable).sort())
     }
   })
 
@@ -291,34 +254,19 @@ describe('queues', () => {
     const all = 2 * queues.length + 1
     service.resourceCountIs('AWS::SQS::Queue', all)
     service.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, all)
-    const denyWithoutTls = {
-      Effect: 'Deny',
-      Principal: { AWS: '*' },
-      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-    }
-    service.resourcePropertiesCountIs(
-      'AWS::SQS::QueuePolicy',
-      { PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(denyWithoutTls)]) } },
-      all,
-    )
+    service.resourcePropertiesCountIs('AWS::SQS::QueuePolicy', denyWithoutTls(), all)
   })
 
   test('have visibility timeouts of at least six function timeouts', () => {
-    const timeouts = new Map(
-      jobNames.flatMap((name) => {
-        const { from, timeoutSeconds } = jobRow(name)
-        return 'queues' in from ? from.queues.map((queue) => [queue, timeoutSeconds] as const) : []
-      }),
-    )
     for (const { name, visibilitySeconds } of queueRows) {
-      expect(visibilitySeconds, name).toBeGreaterThanOrEqual(6 * (timeouts.get(name) ?? Infinity))
+      const job = jobNames.find((consumer) => queuesConsumedBy(consumer).includes(name))
+      const timeoutSeconds = job ? jobRow(job).timeoutSeconds : Infinity
+      expect(visibilitySeconds, name).toBeGreaterThanOrEqual(6 * timeoutSeconds)
     }
   })
 
   test('have event sources that report single failures and limit concurrency', () => {
-    const mappings = resources('AWS::Lambda::EventSourceMapping').map(
-      ({ Properties }) => Properties,
-    )
+    const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping')
     expect(mappings).toHaveLength(queues.length + 1)
     for (const mapping of mappings) {
       expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures'])
@@ -328,21 +276,16 @@ describe('queues', () => {
   })
 })
 
-describe('the stream', () => {
-  test('has one consumer, from its beginning, with an on-failure queue', () => {
-    const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
-    service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      StartingPosition: 'TRIM_HORIZON',
-      BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 10,
-      MaximumRecordAgeInSeconds: 23 * 3600,
-      DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
-      FilterCriteria: {
-        Filters: [
-          { Pattern: JSON.stringify({ dynamodb: { NewImage: { entity: { S: entities } } } }) },
-        ],
-      },
-    })
+test('the stream has one consumer, from its beginning, with an on-failure queue', () => {
+  const entities = ['debit', 'delivery', 'recovery', 'batch', 'build', 'exception', 'refund']
+  const Pattern = JSON.stringify({ dynamodb: { NewImage: { entity: { S: entities } } } })
+  service.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    StartingPosition: 'TRIM_HORIZON',
+    BisectBatchOnFunctionError: true,
+    MaximumRetryAttempts: 10,
+    MaximumRecordAgeInSeconds: 23 * 3600,
+    DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+    FilterCriteria: { Filters: [{ Pattern }] },
   })
 })
 
@@ -360,13 +303,10 @@ describe('recurring schedules', () => {
       FlexibleTimeWindow: { Mode: 'OFF' },
       Target: { Arn: queue, RoleArn: { 'Fn::GetAtt': [role, 'Arn'] }, Input: '{}' },
     })
+    const send = Match.objectLike({ Action: 'sqs:SendMessage', Resource: queue })
     service.hasResourceProperties('AWS::IAM::Policy', {
       Roles: [{ Ref: role }],
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({ Action: 'sqs:SendMessage', Resource: queue }),
-        ]),
-      },
+      PolicyDocument: { Statement: Match.arrayWith([send]) },
     })
   })
 
@@ -376,11 +316,8 @@ describe('recurring schedules', () => {
 
   test('start settlement three times a night, and messages wait up to four days', () => {
     const ofSettlement = recurring.filter(({ queue }) => queue === 'settlement-runs')
-    expect(ofSettlement.map(({ expression }) => expression)).toEqual([
-      'cron(0 0 * * ? *)',
-      'cron(20 0 * * ? *)',
-      'cron(0 1 * * ? *)',
-    ])
+    const expressions = ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)']
+    expect(ofSettlement.map(({ expression }) => expression)).toEqual(expressions)
     for (const queue of ['settlement-runs', 'settlements', 'payments']) {
       const row = queueRows.find(({ name }) => name === queue)
       expect(row?.retentionSeconds, queue).toBe(4 * 86_400)
@@ -397,17 +334,15 @@ describe('recurring schedules', () => {
 
 describe('the API', () => {
   test('has a method per operation, and ANY for all other methods and paths', () => {
-    const methods = resources('AWS::ApiGateway::Method').map(
-      ({ Properties }) => Properties.HttpMethod,
-    )
+    const methods = propertiesOf(service, 'AWS::ApiGateway::Method')
+    const count = (...names: string[]) =>
+      methods.filter(({ HttpMethod }) => names.includes(HttpMethod)).length
     const paths = new Set(operationNames.map((name) => operations[name].path))
     const reads = operationNames.filter((name) => operations[name].method === 'GET')
-    expect(methods.filter((method) => method === 'HEAD')).toHaveLength(reads.length)
-    expect(methods.filter((method) => method === 'GET' || method === 'POST')).toHaveLength(
-      operationNames.length,
-    )
+    expect(count('HEAD')).toBe(reads.length)
+    expect(count('GET', 'POST')).toBe(operationNames.length)
     // Every path, the root, and the greedy proxy.
-    expect(methods.filter((method) => method === 'ANY')).toHaveLength(paths.size + 2)
+    expect(count('ANY')).toBe(paths.size + 2)
   })
 
   test('passes bodies as binary', () => {

@@ -8,7 +8,7 @@ import { functionsOf, jobsOf } from '../../infra/definitions/stage-resources.ts'
 import { type Stage, stageNamed, stageNames } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
-import { templatesOf } from '../support/templates.ts'
+import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 /** A stage with the settings that the defined stages leave out. */
 const customStage: Stage = {
@@ -36,20 +36,15 @@ const templatesNamed = (name: string) => {
   return stage
 }
 
-type Properties = Record<string, never> & {
-  FunctionName: string
-  Environment: { Variables: Record<string, unknown> }
-  ReservedConcurrentExecutions?: number
+const lambda = (stage: string, name: string): TemplateNode => {
+  const functions = propertiesOf(templatesNamed(stage).service, 'AWS::Lambda::Function')
+  const resource = functions.find(({ FunctionName }) => FunctionName.endsWith(`-${name}`))
+  if (!resource) throw new Error(`No function ${name}`)
+  return resource
 }
 
-const lambda = (stage: string, name: string): Properties => {
-  const functions = Object.values(
-    templatesNamed(stage).service.findResources('AWS::Lambda::Function'),
-  )
-  const resource = functions.find(({ Properties }) => Properties.FunctionName.endsWith(`-${name}`))
-  if (!resource) throw new Error(`No function ${name}`)
-  return resource.Properties
-}
+const variablesOf = (stage: string, name: string): TemplateNode =>
+  lambda(stage, name).Environment.Variables
 
 const names = Object.keys(stages)
 
@@ -58,11 +53,10 @@ test.each(names)('%s has no finding of the AWS Solutions rules', (name) => {
 })
 
 test.each(names)('%s stays well below the limit of 500 resources per stack', (name) => {
-  for (const [stack, template] of Object.entries(templatesNamed(name)).slice(0, 2)) {
-    const count = Object.keys(
-      (template as ReturnType<typeof templatesNamed>['service']).toJSON().Resources,
-    ).length
-    expect(count, `${count} resources in ${stack}`).toBeLessThan(475)
+  const { data, service } = templatesNamed(name)
+  for (const [stack, template] of Object.entries({ data, service })) {
+    const { length } = Object.keys(template.toJSON().Resources)
+    expect(length, `${length} resources in ${stack}`).toBeLessThan(475)
   }
 })
 
@@ -72,26 +66,17 @@ test.each([
   ['production', 1_000, 2_000, 365, 'Retain', true],
 ])(
   '%s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
-  (name, ...row) => {
-    const [perSecond, burst, days, policy, isProtected] = row
+  (name, perSecond, burst, days, policy, isProtected) => {
     const { data, service } = templatesNamed(name)
     const settings = { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: burst }
-    service.hasResourceProperties('AWS::ApiGateway::Stage', {
-      MethodSettings: [
-        Match.objectLike({
-          HttpMethod: '*',
-          ResourcePath: '/*',
-          DataTraceEnabled: false,
-          ...settings,
-        }),
-        // The method settings of charge repeat the general ones.
-        Match.objectLike({ HttpMethod: 'POST', MetricsEnabled: true, ...settings }),
-      ],
-    })
-    service.allResources('AWS::Logs::LogGroup', {
-      DeletionPolicy: policy,
-      Properties: { RetentionInDays: days },
-    })
+    const [api] = propertiesOf(service, 'AWS::ApiGateway::Stage')
+    expect(api?.MethodSettings).toMatchObject([
+      { HttpMethod: '*', ResourcePath: '/*', DataTraceEnabled: false, ...settings },
+      // The method settings of charge repeat the general ones.
+      { HttpMethod: 'POST', MetricsEnabled: true, ...settings },
+    ])
+    const logGroup = { DeletionPolicy: policy, Properties: { RetentionInDays: days } }
+    service.allResources('AWS::Logs::LogGroup', logGroup)
     for (const type of ['AWS::KMS::Key', 'AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
       data.allResources(type, { DeletionPolicy: policy })
     }
@@ -108,22 +93,19 @@ describe('the sandbox bank', () => {
   ])('exists in %s: %s', (name, exists) => {
     const names = functionsOf(stageNamed(name)).map((row) => row.name)
     expect(names.includes('report-sandbox-outcome')).toBe(exists)
-    const { Variables } = lambda(name, 'submit-to-bank').Environment
-    expect('QUEUE_URL_SANDBOX_OUTCOMES' in Variables).toBe(exists)
-    for (const row of functionsOf(stageNamed(name))) {
-      const variables = lambda(name, row.name).Environment.Variables
-      expect(variables.SANDBOX_BANK, row.name).toBe(exists ? 'true' : undefined)
+    const variables = variablesOf(name, 'submit-to-bank')
+    expect('QUEUE_URL_SANDBOX_OUTCOMES' in variables).toBe(exists)
+    for (const row of names) {
+      expect(variablesOf(name, row).SANDBOX_BANK, row).toBe(exists ? 'true' : undefined)
     }
-    expect(JSON.stringify(templatesNamed(name).service.toJSON()).includes('sandbox-outcomes')).toBe(
-      exists,
-    )
+    const template = JSON.stringify(templatesNamed(name).service.toJSON())
+    expect(template.includes('sandbox-outcomes')).toBe(exists)
   })
 
   test('is the only part that production lacks', () => {
     const names = functionsOf(stageNamed('production')).map(({ name }) => name)
-    expect(functionRows.map(({ name }) => name).filter((name) => !names.includes(name))).toEqual([
-      'report-sandbox-outcome',
-    ])
+    const missing = functionRows.map(({ name }) => name).filter((name) => !names.includes(name))
+    expect(missing).toEqual(['report-sandbox-outcome'])
   })
 })
 
@@ -133,16 +115,14 @@ describe('approvals', () => {
     ['production', 'true'],
   ])('set APPROVALS in every function of %s to %s', (name, value) => {
     for (const row of functionsOf(stageNamed(name))) {
-      expect(lambda(name, row.name).Environment.Variables.APPROVALS, row.name).toBe(value)
+      expect(variablesOf(name, row.name).APPROVALS, row.name).toBe(value)
     }
   })
 
   test('invoke functions of the same stage', () => {
-    const { FUNCTION_PREFIX } = lambda('production', 'manage-approval').Environment.Variables
+    const { FUNCTION_PREFIX } = variablesOf('production', 'manage-approval')
     expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
-    expect(lambda('production', 'manage-debit').Environment.Variables).not.toHaveProperty(
-      'FUNCTION_PREFIX',
-    )
+    expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
   })
 })
 
@@ -154,9 +134,9 @@ describe('concurrency', () => {
       workers: lambda(stage, name).ReservedConcurrentExecutions,
     }))
   const consumers = (stage: string): number[] =>
-    Object.values(
-      templatesNamed(stage).service.findResources('AWS::Lambda::EventSourceMapping'),
-    ).flatMap(({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [])
+    propertiesOf(templatesNamed(stage).service, 'AWS::Lambda::EventSourceMapping').flatMap(
+      ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
+    )
   const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
   test('is reserved in production for exactly the functions behind the gateway', () => {
@@ -195,7 +175,7 @@ describe('the host of the API', () => {
     service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
     const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
     for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
-      expect(lambda('production', name).Environment.Variables.OWN_HOSTS).toEqual({
+      expect(variablesOf('production', name).OWN_HOSTS).toEqual({
         'Fn::Join': ['', [{ Ref: api }, ...suffix]],
       })
     }
@@ -211,23 +191,16 @@ describe('the host of the API', () => {
       EndpointConfiguration: { Types: ['REGIONAL'] },
     })
     for (const Type of ['A', 'AAAA']) {
-      service.hasResourceProperties('AWS::Route53::RecordSet', {
-        Type,
-        Name: 'api.example.com.',
-        HostedZoneId: 'Z1',
-      })
+      const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
+      service.hasResourceProperties('AWS::Route53::RecordSet', record)
     }
-    expect(lambda('custom', 'deliver-webhook').Environment.Variables.OWN_HOSTS).toBe(
-      'api.example.com',
-    )
+    expect(variablesOf('custom', 'deliver-webhook').OWN_HOSTS).toBe('api.example.com')
   })
 })
 
 describe('the firewall', () => {
-  const rulesOf = (stage: string) => {
-    const [acl] = Object.values(templatesNamed(stage).service.findResources('AWS::WAFv2::WebACL'))
-    return { ...acl?.Properties, rules: acl?.Properties.Rules as Record<string, never>[] }
-  }
+  const aclOf = (stage: string): TemplateNode =>
+    propertiesOf(templatesNamed(stage).service, 'AWS::WAFv2::WebACL')[0] ?? {}
 
   test('protects the API unless the stage disables it', () => {
     for (const name of stageNames) {
@@ -244,10 +217,8 @@ describe('the firewall', () => {
     ['production', 8_020],
     ['sandbox', 3_420],
   ])('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
-    const { rules, CustomResponseBodies } = rulesOf(name) as ReturnType<typeof rulesOf> & {
-      CustomResponseBodies: Record<string, { Content: string; ContentType: string }>
-    }
-    expect(rules[0]).toMatchObject({
+    const { Rules, CustomResponseBodies } = aclOf(name)
+    expect(Rules[0]).toMatchObject({
       Priority: 0,
       Statement: { RateBasedStatement: { Limit: limit, EvaluationWindowSec: 60 } },
       Action: {
@@ -267,8 +238,9 @@ describe('the firewall', () => {
     })
     const { message, category, severity } = errors[1453]
     const details = { limit, period: 'minute', retry_after: 60 }
-    expect(CustomResponseBodies['address-limit']?.ContentType).toBe('APPLICATION_JSON')
-    expect(JSON.parse(CustomResponseBodies['address-limit']?.Content ?? '')).toEqual({
+    const { ContentType, Content } = CustomResponseBodies['address-limit']
+    expect(ContentType).toBe('APPLICATION_JSON')
+    expect(JSON.parse(Content)).toEqual({
       success: false,
       error: { code: 1453, message, category, severity, details },
       details,
@@ -276,22 +248,14 @@ describe('the firewall', () => {
     })
   })
 
-  test('never limits a provider within the published limits', () => {
+  test.each(['provider', 'bank'])('never limits a %s within the published limits', (name) => {
     const most = operationNames
-      .map((name) => operations[name])
-      .filter(({ caller }) => caller === 'provider')
+      .map((operation) => operations[operation])
+      .filter(({ caller }) => caller === name)
       .reduce((sum, { limit }) => {
         const { production } = 'perCaller' in limit ? limit.perCaller : limit
         return sum + production
       }, 0)
-    expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
-  })
-
-  test('never limits a bank token within the published limits', () => {
-    const most = operationNames
-      .map((name) => operations[name])
-      .filter(({ caller }) => caller === 'bank')
-      .reduce((sum, { limit }) => sum + limit.production, 0)
     expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
   })
 
@@ -300,16 +264,7 @@ describe('the firewall', () => {
   })
 
   test('only counts matches in paths and bodies, and blocks all others', () => {
-    const groups = rulesOf('production').rules.slice(1) as unknown as {
-      Name: string
-      OverrideAction: object
-      Statement: {
-        ManagedRuleGroupStatement: {
-          VendorName: string
-          RuleActionOverrides: { Name: string; ActionToUse: object }[]
-        }
-      }
-    }[]
+    const groups: TemplateNode[] = aclOf('production').Rules.slice(1)
     expect(groups.map(({ Name }) => Name)).toEqual([
       'AWSManagedRulesAmazonIpReputationList',
       'AWSManagedRulesCommonRuleSet',
@@ -330,6 +285,6 @@ describe('the firewall', () => {
   })
 
   test('takes no samples of requests, which contain credentials', () => {
-    expect(JSON.stringify(rulesOf('production'))).not.toContain('"SampledRequestsEnabled":true')
+    expect(JSON.stringify(aclOf('production'))).not.toContain('"SampledRequestsEnabled":true')
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { type Balances, post, trialBalance } from '../../shared/ledger/entry.ts'
@@ -83,8 +83,6 @@ const dropClosings = async (now: Date): Promise<void> => {
     await remove(keys.ledger(closing.day))
   }
 }
-
-beforeEach(useFreshTable)
 
 test(
   'the ledger of random days balances and agrees with the table, with and without stored balances',

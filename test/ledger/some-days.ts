@@ -26,18 +26,19 @@ import {
 import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listBatches, listPayable } from '../../shared/store/settlement/batches.ts'
-import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
   complete,
   DAY_MS,
+  dayAt,
+  fund,
   newProvider,
   openedDebit,
   reverse,
 } from '../settlement/one-provider.ts'
-import { gcb, still } from '../support/examples.ts'
+import { still } from '../support/examples.ts'
 
 /** A delay in days and milliseconds. */
 export type Moment = { days: number; time: number }
@@ -277,31 +278,15 @@ const fundingStep = (
   state: State,
 ): Step => ({
   when: midnight(day + recordedAfter) + 15 * 3_600_000,
-  action: () =>
-    putFunding(
-      {
-        bank: gcb.identifier,
-        reference: randomUUID(),
-        amount: pesewas(amount),
-        date: dayOf(new Date(midnight(day))),
-        recordedAt: state.now,
-        recordedBy: 'local:ama',
-      },
-      [],
-      still(),
-    ),
+  action: () => fund(amount, state.now, { date: dayAt(day) }),
 })
 
 /** Builds the batches of a night, pays those that are due, and retries those that failed. */
 const runNight = async ({ now, providers, deps }: State): Promise<void> => {
   const date = dayOf(now)
   const due = await listPayable(startOf(date))
-  for (const provider of providers) {
-    await buildBatch({ provider, date }, deps.runtime)
-  }
-  const batches = await Promise.all(
-    providers.map((provider) => listBatches(provider, { limit: 100 })),
-  )
+  for (const provider of providers) await buildBatch({ provider, date }, deps.runtime)
+  const batches = await Promise.all(providers.map((id) => listBatches(id, { limit: 100 })))
   const inStatus = (status: string) => batches.flat().filter((batch) => batch.status === status)
   for (const { id } of inStatus('failed')) await unlessLost(retryBatch(id, deps))
   for (const { id } of [...(await findBatches(due)), ...inStatus('processing')]) {

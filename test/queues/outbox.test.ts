@@ -38,7 +38,7 @@ describe('the message of first attempts', () => {
     reversed    4  medium
   `)
 
-  test.each(rows)('%s, event %i, has priority %s', (name, n, priority) => {
+  test.each(rows)('the event %s, number %i, has priority %s', (name, n, priority) => {
     const number = Number(n)
     expect(reversed.history[number]?.type).toBe(name)
     expect(firstAttempts([debitEvent(reversed, number)])).toEqual({
@@ -90,20 +90,18 @@ describe('the message of the next attempt', () => {
     ...changes,
   })
 
-  test.each(Object.keys(eventTypes) as EventName[])(
-    'a retry goes to the queue of its first attempt: %s',
-    (name) => {
-      const [outgoing, ...rest] = nextAttempt(delivery(name), NOON)
-      expect(rest).toEqual([])
-      expect(outgoing).toEqual({
-        queue: `webhooks-${eventTypes[name].priority}`,
-        message: { reference, n: 2, attempt: 4 },
-        group: provider,
-        delaySeconds: 8.5,
-      })
-      expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
-    },
-  )
+  const names = Object.keys(eventTypes) as EventName[]
+  test.each(names)('a retry goes to the queue of its first attempt: %s', (name) => {
+    const [outgoing, ...rest] = nextAttempt(delivery(name), NOON)
+    expect(rest).toEqual([])
+    expect(outgoing).toEqual({
+      queue: `webhooks-${eventTypes[name].priority}`,
+      message: { reference, n: 2, attempt: 4 },
+      group: provider,
+      delaySeconds: 8.5,
+    })
+    expect(outgoing && parsed(outgoing)).toEqual(outgoing?.message)
+  })
 
   test.each([
     ['behind', -3],

@@ -14,6 +14,7 @@ import {
   damage,
   differencesOn,
   other,
+  overwrite,
   putProviders,
   settle,
   TODAY,
@@ -104,12 +105,12 @@ describe('offsets', () => {
 
   test('of a batch older than the list are compared, too', async () => {
     const { below, later } = await belowZero()
-    await damage(keys.batch(later), 'SET totals.net = :net, totals.gross = :net', { net: 10_00 })
+    await overwrite(keys.batch(later), { 'totals.net': 10_00, 'totals.gross': 10_00 })
     await begin(later, [below], at(DAY_AFTER, '23:00:00'))
     expect((await load(below)).outstanding).toBe(-88_50)
     const inTwoMonths = day('2027-01-23')
     expect(await foundInBatches(inTwoMonths)).toEqual([])
-    await damage(keys.batch(below), 'SET outstanding = :less', { less: -80_00 })
+    await overwrite(keys.batch(below), { outstanding: -80_00 })
     expect(await foundInBatches(inTwoMonths)).toEqual([
       [26, below, 'it lacks 88.50, but 80.00 is outstanding'],
     ])

@@ -1,4 +1,4 @@
-import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -12,7 +12,7 @@ import { type Key, keys } from '../../shared/store/keys.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem, toLineItem } from '../../shared/store/settlement/batch-item.ts'
-import { put, table, tableName } from '../../shared/store/table.ts'
+import { put, remove, table, tableName } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
@@ -29,6 +29,7 @@ import {
   exampleDay,
   lateCompletionOf,
   other,
+  overwrite,
   TODAY,
   TOMORROW,
   transitioned,
@@ -58,24 +59,20 @@ const lineKey = (batch: Batch['id'], { facts }: Debit): Key =>
 const recordOf = ({ facts, history }: Debit): Key =>
   keys.delivery(facts.reference, history.length - 1)
 
-const remove = async (Key: Key): Promise<void> => {
-  await table.send(new DeleteCommand({ TableName: tableName(), Key }))
-}
-
 const removeFromIndex = (debit: Debit): Promise<void> =>
   damage(debitKey(debit), 'REMOVE #work, due')
 
-const complete = (batch: Batch['id'], payment: object): Promise<void> =>
-  damage(
-    keys.batch(batch),
-    'SET #status = :status, paid = :paid, offsets = :offsets, processedAt = :at, completedAt = :at, bankReference = :reference',
-    {
-      status: 'completed',
-      at: `${DAY_AFTER}T00:00:02.000Z`,
-      reference: 'GCB-PAY-1',
-      ...payment,
-    },
-  )
+const skipVersion = (debit: Debit): Promise<void> =>
+  damage(debitKey(debit), 'SET #version = #version + :one', { one: 1 })
+
+const unlink = (debit: Debit, attribute: 'settledIn' | 'adjustedIn'): Promise<void> =>
+  damage(debitKey(debit), `SET #version = #version - :one REMOVE ${attribute}`, { one: 1 })
+
+const complete = (batch: Batch['id'], payment: { paid: number; offsets: object[] }) => {
+  const when = `${DAY_AFTER}T00:00:02.000Z`
+  const end = { processedAt: when, completedAt: when, bankReference: 'GCB-PAY-1' }
+  return overwrite(keys.batch(batch), { status: 'completed', ...end, ...payment })
+}
 
 const appendEntry = (debit: Debit, type: string, by: string): Promise<void> =>
   damage(
@@ -84,355 +81,212 @@ const appendEntry = (debit: Debit, type: string, by: string): Promise<void> =>
     { entries: [{ type, at: NOON.getTime() + 700_000, by, rid: 'r' }], type, one: 1 },
   )
 
-type Fault = [
-  number: Invariant,
-  name: string,
-  plant: (day: ExampleDay) => Promise<unknown>,
-  // `also`: another invariant that the same fault breaks.
-  options?: { date?: Day; now?: Date; also?: Invariant },
-]
+type Plant = (day: ExampleDay) => Promise<unknown>
 
-const faults: Fault[] = [
-  [
-    1,
-    'an amount other than the accepted one',
-    ({ otherFailed }) =>
-      damage(keys.uuid(otherFailed.facts.uuid), 'SET amount = :amount', { amount: 1 }),
-  ],
-  [1, 'a missing debit', ({ otherFailed }) => remove(debitKey(otherFailed))],
-  [
-    1,
-    'an unreadable debit',
-    ({ otherFailed }) => damage(debitKey(otherFailed), 'SET metadata = :no', { no: '{' }),
-  ],
-  [
-    1,
-    'a line of a missing debit',
-    ({ otherSettled }) => remove(debitKey(otherSettled)),
-    { date: TOMORROW },
-  ],
-  [4, 'an open debit after its timeouts', () => charged({ provider: other })],
-  [
-    4,
-    'a late outcome',
-    async () => transitioned(await charged({ provider: other }), 'failed', at(TODAY, '12:12:01')),
-  ],
-  [
-    5,
-    'a reversal of a failed debit',
-    ({ otherFailed }) => appendEntry(otherFailed, 'reversed', 'operator'),
-  ],
-  [
-    6,
-    'a failure after a completion',
-    ({ otherSettled }) => appendEntry(otherSettled, 'failed', 'bank:GCB'),
-  ],
-  [9, 'a uuid that points to nothing', ({ done }) => remove(keys.uuid(done.facts.uuid))],
-  [
-    9,
-    'a uuid of two debits',
-    ({ done, otherFailed }) =>
-      damage(debitKey(otherFailed), 'SET #uuid = :uuid', { uuid: done.facts.uuid }),
-  ],
-  [
-    9,
-    'a malformed reference',
-    () => charged({ provider: other, reference: 'DCS-20261121-lower1' as never }).then(end),
-  ],
-  [
+/** The reconciled day. `also`: another invariant that the same fault breaks. */
+type Finding = { date: Day; now?: Date; also?: Invariant }
+
+const fault = (number: Invariant, name: string, finding: Day | Finding, plant: Plant) =>
+  [number, name, typeof finding === 'string' ? { date: finding } : finding, plant] as const
+
+/** The invariant, the name, the day that finds it, and the change. */
+const faults = [
+  fault(1, 'an amount other than the accepted one', TODAY, ({ otherFailed }) =>
+    overwrite(keys.uuid(otherFailed.facts.uuid), { amount: 1 }),
+  ),
+  fault(1, 'a missing debit', TODAY, ({ otherFailed }) => remove(debitKey(otherFailed))),
+  fault(1, 'an unreadable debit', TODAY, ({ otherFailed }) =>
+    overwrite(debitKey(otherFailed), { metadata: '{' }),
+  ),
+  fault(1, 'a line of a missing debit', TOMORROW, ({ otherSettled }) =>
+    remove(debitKey(otherSettled)),
+  ),
+  fault(4, 'an open debit after its timeouts', TODAY, () => charged({ provider: other })),
+  fault(4, 'a late outcome', TODAY, async () =>
+    transitioned(await charged({ provider: other }), 'failed', at(TODAY, '12:12:01')),
+  ),
+  fault(5, 'a reversal of a failed debit', TODAY, ({ otherFailed }) =>
+    appendEntry(otherFailed, 'reversed', 'operator'),
+  ),
+  fault(6, 'a failure after a completion', TODAY, ({ otherSettled }) =>
+    appendEntry(otherSettled, 'failed', 'bank:GCB'),
+  ),
+  fault(9, 'a uuid that points to nothing', TODAY, ({ done }) =>
+    remove(keys.uuid(done.facts.uuid)),
+  ),
+  fault(9, 'a uuid of two debits', TODAY, ({ done, otherFailed }) =>
+    overwrite(debitKey(otherFailed), { uuid: done.facts.uuid }),
+  ),
+  fault(9, 'a malformed reference', TODAY, () =>
+    charged({ provider: other, reference: 'DCS-20261121-lower1' as never }).then(end),
+  ),
+  fault(
     10,
     "a provider's reference that points to another debit",
+    TODAY,
     ({ done, declined: { facts } }) =>
-      damage(
-        keys.partnerReference(facts.provider, facts.partnerReference),
-        'SET #reference = :reference',
-        { reference: done.facts.reference },
-      ),
-  ],
-  [
-    12,
-    'a change without an event',
-    ({ done }) => damage(debitKey(done), 'SET #version = #version + :one', { one: 1 }),
-  ],
-  [
-    12,
-    'a status without an event',
-    ({ otherFailed }) => damage(debitKey(otherFailed), 'SET #status = :no', { no: 'pending' }),
-  ],
-  [
-    13,
-    'a record of another event',
-    ({ done }) => damage(recordOf(done), 'SET event = :event', { event: 'failed' }),
-  ],
-  [
-    13,
-    'an attempt count that is not the last number',
-    ({ done }) => damage(recordOf(done), 'SET attemptCount = :two', { two: 2 }),
-  ],
-  [15, 'an event that was never tried', ({ done }) => remove(recordOf(done))],
-  [
-    15,
-    'an overdue attempt',
-    async () => {
-      const failing = await transitioned(await charged(), 'failed', at(TODAY, '12:02:00'))
-      await attempted(failing, [503])
-    },
-  ],
-  [
-    15,
-    'more attempts than allowed',
-    ({ done }) => damage(recordOf(done), 'SET attemptsMax = :two', { two: 2 }),
-  ],
-  [
-    20,
-    'a total that is not the sum',
-    () => damage(keys.dayTotal(demo, TODAY), 'SET amountTotal = :no', { no: 1 }),
-  ],
-  [20, 'a missing total', () => remove(keys.dayTotal(demo, TODAY))],
-  [
-    20,
-    'a sum over the limit',
-    () =>
-      changeProvider(
-        demoProvider.id,
-        () => ({ ...demoProvider, dailyLimit: pesewas(199_99) }),
-        noWrites,
-        real,
-      ),
-  ],
-  [
-    22,
-    'an unsettled completed debit',
-    async ({ done }) => {
-      await damage(debitKey(done), 'SET #version = #version - :one REMOVE settledIn', { one: 1 })
-    },
-  ],
-  [22, 'a missing line', ({ done, batch }) => remove(lineKey(batch, done))],
-  [22, 'a second line', ({ done }) => plantBatch(done, TODAY)],
-  [
-    22,
-    'an unsettled completed debit of another day',
-    () => completed({ provider: other }),
-    { date: DAY_AFTER },
-  ],
-  [
+      overwrite(keys.partnerReference(facts.provider, facts.partnerReference), {
+        reference: done.facts.reference,
+      }),
+  ),
+  fault(12, 'a change without an event', TODAY, ({ done }) => skipVersion(done)),
+  fault(12, 'a status without an event', TODAY, ({ otherFailed }) =>
+    overwrite(debitKey(otherFailed), { status: 'pending' }),
+  ),
+  fault(13, 'a record of another event', TODAY, ({ done }) =>
+    overwrite(recordOf(done), { event: 'failed' }),
+  ),
+  fault(13, 'an attempt count that is not the last number', TODAY, ({ done }) =>
+    overwrite(recordOf(done), { attemptCount: 2 }),
+  ),
+  fault(15, 'an event that was never tried', TODAY, ({ done }) => remove(recordOf(done))),
+  fault(15, 'an overdue attempt', TODAY, async () => attempted(await end(await charged()), [503])),
+  fault(15, 'more attempts than allowed', TODAY, ({ done }) =>
+    overwrite(recordOf(done), { attemptsMax: 2 }),
+  ),
+  fault(20, 'a total that is not the sum', TODAY, () =>
+    overwrite(keys.dayTotal(demo, TODAY), { amountTotal: 1 }),
+  ),
+  fault(20, 'a missing total', TODAY, () => remove(keys.dayTotal(demo, TODAY))),
+  fault(20, 'a sum over the limit', TODAY, () =>
+    changeProvider(demo, () => ({ ...demoProvider, dailyLimit: pesewas(199_99) }), noWrites, real),
+  ),
+  fault(22, 'an unsettled completed debit', TODAY, ({ done }) => unlink(done, 'settledIn')),
+  fault(22, 'a missing line', TODAY, ({ done, batch }) => remove(lineKey(batch, done))),
+  fault(22, 'a second line', TODAY, ({ done }) => plantBatch(done, TODAY)),
+  fault(22, 'an unsettled completed debit of another day', DAY_AFTER, () =>
+    completed({ provider: other }),
+  ),
+  fault(
     22,
     'a debit completed after midnight that the index lost',
+    { date: TOMORROW, now: at(DAY_AFTER, '02:00:01') },
     async () => {
       const debit = await charged({ provider: other }, at(TODAY, '23:58:00'))
-      const done = await transitioned(debit, 'completed', at(TOMORROW, '00:03:00'))
-      await removeFromIndex(done)
+      await removeFromIndex(await transitioned(debit, 'completed', at(TOMORROW, '00:03:00')))
     },
-    { date: TOMORROW, now: at(DAY_AFTER, '02:00:01') },
-  ],
-  [23, 'a line of a failed debit', ({ otherFailed }) => plantBatch(otherFailed, TODAY)],
-  [
-    23,
-    'a line of a debit reversed before',
-    ({ reversedEarly }) => plantBatch(reversedEarly, TOMORROW),
-    { date: TOMORROW },
-  ],
-  [
-    24,
-    'a total that is not the sum of the lines',
-    ({ batch }) => damage(keys.batch(batch), 'SET totals.fee = :fee', { fee: 7 }),
-    { date: TOMORROW },
-  ],
-  [
-    24,
-    'a net that is not gross less fee',
-    ({ batch, done }) => damage(lineKey(batch, done), 'SET net = :net', { net: 1 }),
-    { date: TOMORROW },
-  ],
-  [
-    25,
-    'an amount other than the completed one',
-    ({ batch, done }) => damage(lineKey(batch, done), 'SET gross = :gross', { gross: 99_99 }),
-  ],
-  [
-    26,
-    'a line missing from a sealed batch',
-    ({ batch, done }) => remove(lineKey(batch, done)),
-    { date: TOMORROW, also: 22 },
-  ],
-  [
-    26,
-    'a payout above the net',
-    ({ batch }) =>
-      damage(keys.batch(batch), 'SET #status = :status, paid = :paid', {
-        status: 'processing',
-        paid: 999_99,
-      }),
-    { date: TOMORROW },
-  ],
-  [
-    26,
-    'an offset of a missing batch',
-    ({ batch }) =>
-      complete(batch, {
-        paid: 18_50,
-        offsets: [{ batch: 'STL-20261120-NOSUCH', amount: 81_50 }],
-      }),
-    { date: TOMORROW },
-  ],
-  [
-    26,
-    'an offset of a batch above zero',
-    ({ batch, otherBatch }) =>
-      complete(batch, { paid: 18_50, offsets: [{ batch: otherBatch, amount: 81_50 }] }),
-    { date: TOMORROW },
-  ],
-  [
-    26,
-    'an outstanding amount of zero without offsets',
-    ({ below }) => damage(keys.batch(below), 'SET outstanding = :none', { none: 0 }),
-    { date: DAY_AFTER },
-  ],
-  [
-    26,
-    'an outstanding amount that ignores an offset',
-    ({ batch, below }) =>
-      complete(batch, { paid: 90_00, offsets: [{ batch: below, amount: 10_00 }] }),
-    { date: DAY_AFTER },
-  ],
-  [
-    26,
-    'an offsetting batch that does not name the offset',
-    ({ below, batch }) =>
-      damage(
-        keys.batch(below),
-        'SET #status = :completed, outstanding = :none, offsetBy = :batch, completedAt = :at',
-        { completed: 'completed', none: 0, batch, at: `${DAY_AFTER}T01:00:00.000Z` },
-      ),
-    { date: DAY_AFTER },
-  ],
-  [
+  ),
+  fault(23, 'a line of a failed debit', TODAY, ({ otherFailed }) => plantBatch(otherFailed, TODAY)),
+  fault(23, 'a line of a debit reversed before', TOMORROW, ({ reversedEarly }) =>
+    plantBatch(reversedEarly, TOMORROW),
+  ),
+  fault(24, 'a total that is not the sum of the lines', TOMORROW, ({ batch }) =>
+    overwrite(keys.batch(batch), { 'totals.fee': 7 }),
+  ),
+  fault(24, 'a net that is not gross less fee', TOMORROW, ({ batch, done }) =>
+    overwrite(lineKey(batch, done), { net: 1 }),
+  ),
+  fault(25, 'an amount other than the completed one', TODAY, ({ batch, done }) =>
+    overwrite(lineKey(batch, done), { gross: 99_99 }),
+  ),
+  fault(26, 'a line missing from a sealed batch', { date: TOMORROW, also: 22 }, ({ batch, done }) =>
+    remove(lineKey(batch, done)),
+  ),
+  fault(26, 'a payout above the net', TOMORROW, ({ batch }) =>
+    overwrite(keys.batch(batch), { status: 'processing', paid: 999_99 }),
+  ),
+  fault(26, 'an offset of a missing batch', TOMORROW, ({ batch }) =>
+    complete(batch, { paid: 18_50, offsets: [{ batch: 'STL-20261120-NOSUCH', amount: 81_50 }] }),
+  ),
+  fault(26, 'an offset of a batch above zero', TOMORROW, ({ batch, otherBatch }) =>
+    complete(batch, { paid: 18_50, offsets: [{ batch: otherBatch, amount: 81_50 }] }),
+  ),
+  fault(26, 'an outstanding amount of zero without offsets', DAY_AFTER, ({ below }) =>
+    overwrite(keys.batch(below), { outstanding: 0 }),
+  ),
+  fault(26, 'an outstanding amount that ignores an offset', DAY_AFTER, ({ batch, below }) =>
+    complete(batch, { paid: 90_00, offsets: [{ batch: below, amount: 10_00 }] }),
+  ),
+  fault(26, 'an offsetting batch that does not name the offset', DAY_AFTER, ({ below, batch }) => {
+    const completedAt = `${DAY_AFTER}T01:00:00.000Z`
+    const offset = { status: 'completed', outstanding: 0, offsetBy: batch, completedAt }
+    return overwrite(keys.batch(below), offset)
+  }),
+  fault(
     26,
     'a payout in progress for weeks',
-    ({ batch }) =>
-      damage(keys.batch(batch), 'SET #status = :processing, paid = :paid, processedAt = :at', {
-        processing: 'processing',
-        paid: 100_00,
-        at: `${DAY_AFTER}T00:00:01.000Z`,
-      }),
     { date: '2026-12-10' as Day, now: at('2026-12-11' as Day, '02:00:00') },
-  ],
-  [
-    26,
-    'a failed payout without a retry',
-    ({ batch }) =>
-      damage(keys.batch(batch), 'SET #status = :failed, failedAt = :at', {
-        failed: 'failed',
-        at: `${DAY_AFTER}T00:00:02.000Z`,
-      }),
-    { date: DAY_AFTER },
-  ],
-  [
+    ({ batch }) => {
+      const processedAt = `${DAY_AFTER}T00:00:01.000Z`
+      return overwrite(keys.batch(batch), { status: 'processing', paid: 100_00, processedAt })
+    },
+  ),
+  fault(26, 'a failed payout without a retry', DAY_AFTER, ({ batch }) =>
+    overwrite(keys.batch(batch), { status: 'failed', failedAt: `${DAY_AFTER}T00:00:02.000Z` }),
+  ),
+  fault(
     26,
     'a due batch that the index lost',
+    { date: '2026-11-30' as Day, now: at('2026-12-01' as Day, '02:00:00') },
     ({ batch }) =>
       damage(keys.batch(batch), 'SET outstanding = :none REMOVE #work, due', { none: 0 }),
-    { date: '2026-11-30' as Day, now: at('2026-12-01' as Day, '02:00:00') },
-  ],
-  [
-    27,
-    'a reversed debit without an adjustment',
-    ({ reversed }) =>
-      damage(debitKey(reversed), 'SET #version = #version - :one REMOVE adjustedIn', { one: 1 }),
-  ],
-  [
-    27,
-    'a missing adjustment line',
-    ({ reversed, below }) => remove(keys.line(below, 'adjustment', reversed.facts.reference)),
-  ],
-  [
-    27,
-    'an adjustment of a completed debit',
-    ({ reversed }) => damage(debitKey(reversed), 'SET #status = :status', { status: 'completed' }),
-    { date: DAY_AFTER },
-  ],
-  [
+  ),
+  fault(27, 'a reversed debit without an adjustment', TODAY, ({ reversed }) =>
+    unlink(reversed, 'adjustedIn'),
+  ),
+  fault(27, 'a missing adjustment line', TODAY, ({ reversed, below }) =>
+    remove(keys.line(below, 'adjustment', reversed.facts.reference)),
+  ),
+  fault(27, 'an adjustment of a completed debit', DAY_AFTER, ({ reversed }) =>
+    overwrite(debitKey(reversed), { status: 'completed' }),
+  ),
+  fault(
     27,
     'a debit reversed two days later that the index lost',
+    DAY_AFTER,
     async ({ otherSettled }) => {
       await transitioned(otherSettled, 'reversed', at(DAY_AFTER, '09:00:00'))
       await removeFromIndex(otherSettled)
     },
-    { date: DAY_AFTER },
-  ],
-  [
+  ),
+  fault(
     29,
     'a wrong fee in totals that match it',
+    TOMORROW,
     async ({ otherBatch, otherSettled }) => {
-      const key = lineKey(otherBatch, otherSettled)
-      await damage(key, 'SET fee = :fee, net = :net', { fee: 40_00, net: 60_00 })
-      await damage(keys.batch(otherBatch), 'SET totals.fee = :fee, totals.net = :net', {
-        fee: 41_50,
-        net: 158_50,
-      })
+      await overwrite(lineKey(otherBatch, otherSettled), { fee: 40_00, net: 60_00 })
+      await overwrite(keys.batch(otherBatch), { 'totals.fee': 41_50, 'totals.net': 158_50 })
     },
-    { date: TOMORROW },
-  ],
-  [
-    29,
-    'a fee of another schedule',
-    ({ batch }) =>
-      damage(keys.batch(batch), 'SET feeSchedule = :schedule', {
-        schedule: { basisPoints: 150, fixed: 0 },
-      }),
-    { date: TOMORROW },
-  ],
-  [
-    31,
-    'a late completion of a completed debit',
-    ({ done }) => putException(lateCompletionOf(done, NOON)),
-  ],
-  [
-    33,
-    'a change without a request',
-    ({ done }) => damage(debitKey(done), 'REMOVE #history[0].rid'),
-  ],
-  [
-    33,
-    'a change by another bank',
-    ({ done }) => damage(debitKey(done), 'SET #history[2].#by = :by', { by: 'bank:ECO' }),
-  ],
-  [
-    39,
-    'a reversed debit without a refund',
-    ({ reversed }) => remove(keys.refund(reversed.facts.reference)),
-  ],
-  [
-    39,
-    'a refund of another amount',
-    ({ reversed }) =>
-      damage(keys.refund(reversed.facts.reference), 'SET amount = :one', { one: 1 }),
-    { date: TOMORROW },
-  ],
-  [
+  ),
+  fault(29, 'a fee of another schedule', TOMORROW, ({ batch }) =>
+    overwrite(keys.batch(batch), { feeSchedule: { basisPoints: 150, fixed: 0 } }),
+  ),
+  fault(31, 'a late completion of a completed debit', TODAY, ({ done }) =>
+    putException(lateCompletionOf(done, NOON)),
+  ),
+  fault(33, 'a change without a request', TODAY, ({ done }) =>
+    damage(debitKey(done), 'REMOVE #history[0].rid'),
+  ),
+  fault(33, 'a change by another bank', TODAY, ({ done }) =>
+    overwrite(debitKey(done), { 'history[2].by': 'bank:ECO' }),
+  ),
+  fault(39, 'a reversed debit without a refund', TODAY, ({ reversed }) =>
+    remove(keys.refund(reversed.facts.reference)),
+  ),
+  fault(39, 'a refund of another amount', TOMORROW, ({ reversed }) =>
+    overwrite(keys.refund(reversed.facts.reference), { amount: 1 }),
+  ),
+  fault(
     39,
     'a refund in progress for three days',
-    ({ reversed }) =>
-      damage(
-        keys.refund(reversed.facts.reference),
-        'SET #status = :processing, byStatus = :due, byTime = :since, processedAt = :since',
-        { processing: 'processing', due: keys.refunds('due'), since: `${TODAY}T09:00:00.000Z` },
-      ),
-    { now: at(DAY_AFTER, '12:00:00') },
-  ],
-  [
-    40,
-    'a funding that the cash does not include',
-    () =>
-      put(keys.funding(gcb.identifier, 'R-1'), 'funding', {
-        bank: 'GCB',
-        reference: 'R-1',
-        amount: 100,
-        date: TODAY,
-        recordedAt: NOON.toISOString(),
-        recordedBy: 'local:ama',
-      }),
-  ],
+    { date: TODAY, now: at(DAY_AFTER, '12:00:00') },
+    ({ reversed }) => {
+      const since = `${TODAY}T09:00:00.000Z`
+      const index = { byStatus: keys.refunds('due'), byTime: since }
+      const refund = { status: 'processing', processedAt: since, ...index }
+      return overwrite(keys.refund(reversed.facts.reference), refund)
+    },
+  ),
+  fault(40, 'a funding that the cash does not include', TODAY, () =>
+    put(keys.funding(gcb.identifier, 'R-1'), 'funding', {
+      bank: 'GCB',
+      reference: 'R-1',
+      amount: 100,
+      date: TODAY,
+      recordedAt: NOON.toISOString(),
+      recordedBy: 'local:ama',
+    }),
+  ),
 ]
 
 /** Returns all items except the balances that reconciliation stores. */
@@ -445,15 +299,15 @@ const readTable = async () =>
 const end = (debit: Debit) => transitioned(debit, 'failed', at(TODAY, '12:02:00'))
 
 describe('a fault in the table', () => {
-  test.each(faults)('breaks only invariant %i: %s', async (number, _, plant, options = {}) => {
+  test.each(faults)('breaks only invariant %i: %s', async (number, _, finding, plant) => {
     await plant(await exampleDay())
     // Most faults change the ledger, too.
-    const found = (await differencesOn(options.date ?? TODAY, options.now)).filter(
-      (finding) => finding.number === number || finding.number !== 40,
+    const differences = (await differencesOn(finding.date, finding.now)).filter(
+      (difference) => difference.number === number || difference.number !== 40,
     )
-    const expected = options.also ? [options.also, number] : [number]
-    expect(found.map((finding) => finding.number)).toEqual(expected)
-    const [example] = found[0]?.examples ?? []
+    const expected = finding.also ? [finding.also, number] : [number]
+    expect(differences.map((difference) => difference.number)).toEqual(expected)
+    const [example] = differences[0]?.examples ?? []
     expect(example).toMatchObject({
       ...(number === 40 ? {} : { provider: expect.stringMatching(/^(?:demo|other)$/) }),
       subject: expect.stringMatching(/^(?:DCS|STL)-|^2026-11-/),
@@ -468,7 +322,7 @@ describe('a fault in the table', () => {
 
   test('is not repaired', async () => {
     const { done } = await exampleDay()
-    await damage(debitKey(done), 'SET #version = #version + :one', { one: 1 })
+    await skipVersion(done)
     const damaged = await readTable()
     expect(await differencesOn(TODAY)).toHaveLength(1)
     expect(await readTable()).toEqual(damaged)

@@ -237,29 +237,30 @@ export const damage = async (
   UpdateExpression: string,
   values: Record<string, unknown> = {},
 ): Promise<void> => {
-  const names = [...new Set(UpdateExpression.match(/#[a-z]+/gi) ?? [])]
+  const names = [...new Set(UpdateExpression.match(/#\w+/g))].map((name) => [
+    name,
+    name.slice(1),
+  ])
+  const valuesByName = Object.entries(values).map(([name, value]) => [`:${name}`, value])
+  const orNone = (entries: unknown[][]) =>
+    entries.length > 0 ? Object.fromEntries(entries) : undefined
   await table.send(
     new UpdateCommand({
       TableName: tableName(),
       Key,
       UpdateExpression,
       ConditionExpression: 'attribute_exists(pk)',
-      ...(names.length > 0
-        ? {
-            ExpressionAttributeNames: Object.fromEntries(
-              names.map((name) => [name, name.slice(1)]),
-            ),
-          }
-        : {}),
-      ...(Object.keys(values).length > 0
-        ? {
-            ExpressionAttributeValues: Object.fromEntries(
-              Object.entries(values).map(([name, value]) => [`:${name}`, value]),
-            ),
-          }
-        : {}),
+      ExpressionAttributeNames: orNone(names),
+      ExpressionAttributeValues: orNone(valuesByName),
     }),
   )
+}
+
+/** Sets attributes of an existing item by their paths. */
+export const overwrite = (key: Key, values: Record<string, unknown>): Promise<void> => {
+  const paths = Object.keys(values).map((path, n) => `#${path.replace('.', '.#')} = :v${n}`)
+  const numbered = Object.values(values).map((value, n) => [`v${n}`, value])
+  return damage(key, `SET ${paths}`, Object.fromEntries(numbered))
 }
 
 /** When everything must have followed from the day. */

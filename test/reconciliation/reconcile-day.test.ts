@@ -4,7 +4,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { still } from '../support/examples.ts'
 import { sampleEvent } from '../support/running-service.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { at, damage, exampleDay, TOMORROW } from './one-day.ts'
+import { at, exampleDay, overwrite, TOMORROW } from './one-day.ts'
 
 process.env.POWERTOOLS_LOG_LEVEL = 'INFO'
 process.env.POWERTOOLS_METRICS_DISABLED = 'false'
@@ -37,7 +37,7 @@ test('the job logs each broken invariant and counts the differences', async () =
     expect.objectContaining({ message: 'day reconciled', date: '2026-11-21', differences: 0 }),
     expect.objectContaining({ ReconciliationDifferences: 0 }),
   ])
-  await damage(keys.uuid(done.facts.uuid), 'SET amount = :amount', { amount: 1 })
+  await overwrite(keys.uuid(done.facts.uuid), { amount: 1 })
   expect(await logged()).toEqual([
     expect.objectContaining({ SettlementUnfinished: 0 }),
     expect.objectContaining({

@@ -1,47 +1,32 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
+import {
+  type Command,
+  expectOneLine,
+  printedBy,
+  runScript,
+  useCommands,
+} from '../support/commands.ts'
 import { CHARGE, chargeBody, statusPath } from '../support/running-service.ts'
+import { whileListening } from '../support/servers.ts'
 
-const run = promisify(execFile)
-const children: ChildProcess[] = []
-// SIGTERM lets the sandbox stop its own children, also after a failed test.
-afterEach(async () => {
-  const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
-  await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
-})
+const start = useCommands()
+const startSandbox = (args: string[], env?: NodeJS.ProcessEnv) =>
+  start(['sandbox/main.ts', ...args], env)
 
-const startSandbox = (args: string[], env: NodeJS.ProcessEnv = process.env) => {
-  const child = spawn(process.execPath, ['sandbox/main.ts', ...args], { env })
-  children.push(child)
-  const printed = { out: '', err: '' }
-  child.stdout.on('data', (part) => {
-    printed.out += part
-  })
-  child.stderr.on('data', (part) => {
-    printed.err += part
-  })
-  return { child, printed, exited: once(child, 'exit').then(([code]) => code as number | null) }
-}
+const readyPort = (sandbox: Command): Promise<string> =>
+  printedBy(sandbox, /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m)
 
-const readyPort = (printed: { out: string; err: string }): Promise<string> =>
-  vi.waitFor(
-    () => {
-      const port = /^ready http:\/\/127\.0\.0\.1:([0-9]+)$/m.exec(printed.out)?.[1]
-      if (!port) throw new Error(`not ready: ${printed.err}`)
-      return port
-    },
-    { timeout: 30_000, interval: 50 },
-  )
+const operatorAt =
+  (port: string) =>
+  (args: string[], env = process.env) =>
+    runScript(['cli/operator.ts', ...args, '--port', port], env)
 
 /** Returns the child processes; none without /proc. */
 const childrenOf = (pid: number | undefined): string[] => {
@@ -63,28 +48,19 @@ const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`)
 
 describe('the sandbox command', () => {
   test('prints ready and a first curl, serves the commands, and stops on SIGTERM', async () => {
-    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'])
-    const port = await readyPort(printed)
+    const sandbox = startSandbox(['--port', '0', '--time-scale', '30'])
+    const { child, printed, exited } = sandbox
+    const port = await readyPort(sandbox)
     expect(printed.out).toContain('sk_sandbox_demo')
     expect(printed.out).toContain(`curl -s http://127.0.0.1:${port}/api/v1/payment-providers`)
-    const operator = (...args: string[]) =>
-      run(process.execPath, ['cli/operator.ts', ...args, '--port', port])
-    const { stdout } = await operator('provider', 'show', '--provider', 'demo')
+    const operator = operatorAt(port)
+    const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
     expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
-    await expect(operator('provider', 'show', '--provider', 'nobody')).rejects.toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: 'no such provider\n',
-    })
-    const invoked = await run(process.execPath, [
-      'cli/invoke.ts',
-      'charge',
-      'events/charge.json',
-      '--port',
-      port,
-    ])
-    expect(JSON.parse(invoked.stdout)).toMatchObject({ statusCode: 202 })
-    const reconciled = await operator('reconcile', '--date', '2026-11-21')
+    const failed = { code: 1, stdout: '', stderr: 'no such provider\n' }
+    expect(await operator(['provider', 'show', '--provider', 'nobody'])).toEqual(failed)
+    const charge = ['cli/invoke.ts', 'charge', 'events/charge.json', '--port', port]
+    expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
+    const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
     expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
     const java = childrenOf(child.pid)
     child.kill('SIGTERM')
@@ -93,17 +69,14 @@ describe('the sandbox command', () => {
   }, 60_000)
 
   test('lets a second operator approve the call of the first with --approvals', async () => {
-    const { printed } = startSandbox(['--port', '0', '--approvals'])
-    const port = await readyPort(printed)
+    const run = operatorAt(await readyPort(startSandbox(['--port', '0', '--approvals'])))
     const operator = (name: string, ...args: string[]) =>
-      run(process.execPath, ['cli/operator.ts', ...args, '--port', port], {
-        env: { ...process.env, OPERATOR_NAME: name },
-      })
+      run(args, { ...process.env, OPERATOR_NAME: name })
     const requested = await operator('ama', 'bank', 'update', '--bank=GCB', '--connector=none')
     const { approval } = JSON.parse(requested.stdout)
     expect(approval).toMatchObject({ status: 'pending', requested_by: 'local:ama' })
     const grant = ['approval', 'grant', '--id', approval.id]
-    await expect(operator('ama', ...grant)).rejects.toMatchObject({
+    expect(await operator('ama', ...grant)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'the requester cannot grant: a second operator is required\n',
@@ -113,13 +86,11 @@ describe('the sandbox command', () => {
   }, 60_000)
 
   test('prints one line and exits with 1 when the port is taken', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const { printed, exited } = startSandbox(['--port', String(port)])
-    expect(await exited).toBe(1)
-    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
-    server.close()
+    await whileListening(createServer(), async (port) => {
+      const { printed, exited } = startSandbox(['--port', String(port)])
+      expect(await exited).toBe(1)
+      expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
+    })
   }, 60_000)
 
   test('prints one line and exits with 1 without Java', async () => {
@@ -177,8 +148,9 @@ describe('the sandbox on a running emulator', () => {
   }
 
   test('completes a debit with its own resources and removes them', async () => {
-    const { child, printed, exited } = startSandbox(['--port', '0', '--time-scale', '30'], env)
-    const address = `http://127.0.0.1:${await readyPort(printed)}`
+    const sandbox = startSandbox(['--port', '0', '--time-scale', '30'], env)
+    const { child, printed, exited } = sandbox
+    const address = `http://127.0.0.1:${await readyPort(sandbox)}`
     const [name = ''] = /^debit-collection-[0-9a-f]{6}(?=: )/m.exec(printed.out) ?? []
     expect(await resourcesOf(name)).toEqual(
       expect.arrayContaining([name, `${name}-submissions`, `${name}-reports`]),
@@ -215,13 +187,14 @@ describe('the sandbox on a running emulator', () => {
 
   test('prints one line and exits with 1 when the endpoint is not an emulator', async () => {
     const server = createServer((_, response) => response.writeHead(404).end('<p>Not here</p>'))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
-    const AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`
-    const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
-    expect(await exited).toBe(1)
-    expect(printed.err).toMatch(/^DynamoDB does not answer at http:\/\/127\.0\.0\.1:[0-9]+: .+\n$/)
-    server.close()
+    await whileListening(server, async (port) => {
+      const AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`
+      const { printed, exited } = startSandbox(['--port', '0'], { AWS_ENDPOINT_URL })
+      expect(await exited).toBe(1)
+      expect(printed.err).toMatch(
+        /^DynamoDB does not answer at http:\/\/127\.0\.0\.1:[0-9]+: .+\n$/,
+      )
+    })
   })
 })
 
@@ -233,10 +206,6 @@ describe('the invoke command without a sandbox', () => {
     [['charge', '--colour', 'red'], 'usage: '],
     [['charge', '--port', 'x'], 'usage: '],
   ])('prints one line on standard error and exits with 1 for %j', async (args, line) => {
-    const failed = run(process.execPath, ['cli/invoke.ts', ...args])
-    await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' })
-    const { stderr } = await failed.catch((error: { stderr: string }) => error)
-    expect(stderr).toContain(line)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expectOneLine(await runScript(['cli/invoke.ts', ...args]), line)
   })
 })

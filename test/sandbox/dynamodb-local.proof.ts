@@ -9,13 +9,9 @@ test('the committed class file equals the output of javac', () => {
   const folder = 'sandbox/java'
   const output = mkdtempSync(join(tmpdir(), 'wrapper-'))
   const classPath = javaArguments().at(-1) ?? ''
-  const compile = ['--release', '17', '-g:none', '-proc:none', '-classpath', classPath]
-  const { status, stderr } = spawnSync('javac', [
-    ...compile,
-    '-d',
-    output,
-    join(folder, 'LocalDynamoDb.java'),
-  ])
+  const options = ['--release', '17', '-g:none', '-proc:none', '-classpath', classPath]
+  const source = join(folder, 'LocalDynamoDb.java')
+  const { status, stderr } = spawnSync('javac', [...options, '-d', output, source])
   expect(status, String(stderr)).toBe(0)
   const compiled = (path: string) => readFileSync(join(path, 'LocalDynamoDb.class'))
   expect(compiled(output).equals(compiled(folder))).toBe(true)

@@ -11,11 +11,10 @@ let impatientGateway: Gateway
 
 const functions: FunctionHost = {
   has: () => true,
-  invoke: async (name, event) => ({
-    statusCode: 200,
-    headers: { 'x-function': name },
-    body: JSON.stringify(event),
-  }),
+  invoke: async (name, event) => {
+    const headers = { 'x-function': name }
+    return { statusCode: 200, headers, body: JSON.stringify(event) }
+  },
 }
 
 beforeAll(async () => {
@@ -28,8 +27,10 @@ afterAll(async () => {
   await impatientGateway.stop()
 })
 
+type RawReply = { head: string; body: string }
+
 /** Sends raw bytes and reads until the gateway closes the connection. */
-const send = async (request: string, to = gateway): Promise<{ head: string; body: string }> => {
+const send = async (request: string, to = gateway): Promise<RawReply> => {
   const socket = connect(Number(new URL(to.address).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(request)
@@ -37,11 +38,7 @@ const send = async (request: string, to = gateway): Promise<{ head: string; body
   return { head, body }
 }
 
-const expectEnvelope = (
-  { head, body }: { head: string; body: string },
-  status: number,
-  code: number,
-): void => {
+const expectEnvelope = ({ head, body }: RawReply, status: number, code: number): void => {
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   for (const line of [
     /^cache-control: no-store$/im,
@@ -64,26 +61,20 @@ const expectEnvelope = (
 describe("the gateway's own replies", () => {
   const post = 'POST /x HTTP/1.1\r\nHost: localhost\r\n'
   test.each([
-    ['without HTTP', 'hello\r\n\r\n', 400, 1400],
-    ['with two lengths', `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 1400],
-    [
-      'with a length and chunks',
-      `${post}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      400,
-      1400,
-    ],
-    ['with headers over 10,240 bytes', `${post}X-Long: ${'x'.repeat(11_000)}\r\n\r\n`, 400, 1400],
-    ['with an unknown method', 'FETCH / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
-    ['without Host', 'GET / HTTP/1.1\r\n\r\n', 400, 1400],
-    ['with CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 1400],
-    [
-      'with an unknown expectation',
-      `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`,
-      417,
-      1400,
-    ],
-  ])('a request %s receives an error in the envelope', async (_name, request, status, code) => {
-    expectEnvelope(await send(request), status, code)
+    ['without HTTP', 'hello\r\n\r\n'],
+    ['with two lengths', `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`],
+    ['with a length and chunks', `${post}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`],
+    ['with headers over 10,240 bytes', `${post}X-Long: ${'x'.repeat(11_000)}\r\n\r\n`],
+    ['with an unknown method', 'FETCH / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['without Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['with CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ])('a request %s receives 400/1400', async (_name, request) => {
+    expectEnvelope(await send(request), 400, 1400)
+  })
+
+  test('a request with an unknown expectation receives 417/1400', async () => {
+    const request = `${post}Expect: nonsense\r\nContent-Length: 1\r\n\r\n`
+    expectEnvelope(await send(request), 417, 1400)
   })
 
   test.each([
@@ -150,15 +141,11 @@ describe('Host and Origin', () => {
 })
 
 test('a body over 10 MB receives 413/1400', async () => {
-  const response = await fetch(`${gateway.address}/x`, {
-    method: 'POST',
-    body: 'x'.repeat(10 * 1024 * 1024 + 1),
-  })
+  const body = 'x'.repeat(10 * 1024 * 1024 + 1)
+  const response = await fetch(`${gateway.address}/x`, { method: 'POST', body })
   expect(response.status).toBe(413)
-  expect(await response.json()).toMatchObject({
-    error: { code: 1400 },
-    details: ['body too large'],
-  })
+  const tooLarge = { error: { code: 1400 }, details: ['body too large'] }
+  expect(await response.json()).toMatchObject(tooLarge)
 })
 
 describe('the event of a request', () => {
@@ -186,12 +173,10 @@ describe('the event of a request', () => {
   )
 
   test('has a greedy parameter without trailing slash', async () => {
-    const { event } = await get('/test/user%2Balias/')
-    expect(event).toMatchObject({
-      path: '/test/user%2Balias/',
-      resource: '/{proxy+}',
-      pathParameters: { proxy: 'test/user%2Balias' },
-    })
+    const path = '/test/user%2Balias/'
+    const pathParameters = { proxy: 'test/user%2Balias' }
+    const { event } = await get(path)
+    expect(event).toMatchObject({ path, resource: '/{proxy+}', pathParameters })
   })
 
   test('has null for the parameters of a path without parameters', async () => {
@@ -200,13 +185,8 @@ describe('the event of a request', () => {
 
   test('contains the query decoded once, with the last value as the single one', async () => {
     const { event } = await get('/x?a=1&a=2&email=test%2Balias&plus=a+b&twice=%2525&empty')
-    expect(event.multiValueQueryStringParameters).toEqual({
-      a: ['1', '2'],
-      email: ['test+alias'],
-      plus: ['a b'],
-      twice: ['%25'],
-      empty: [''],
-    })
+    const others = { email: ['test+alias'], plus: ['a b'], twice: ['%25'], empty: [''] }
+    expect(event.multiValueQueryStringParameters).toEqual({ a: ['1', '2'], ...others })
     expect(event.queryStringParameters).toMatchObject({ a: '2', email: 'test+alias' })
     expect((await get('/x?')).event.queryStringParameters).toBeNull()
   })
@@ -214,10 +194,8 @@ describe('the event of a request', () => {
   test('contains headers in their case with all values', async () => {
     const { event } = await get('/x', ['tEsT-HEADeR: aValUE', 'X-Two: 1', 'X-Two: 2'])
     expect(event.headers).toMatchObject({ 'tEsT-HEADeR': 'aValUE', 'X-Two': '2' })
-    expect(event.multiValueHeaders).toMatchObject({
-      'tEsT-HEADeR': ['aValUE'],
-      'X-Two': ['1', '2'],
-    })
+    const values = { 'tEsT-HEADeR': ['aValUE'], 'X-Two': ['1', '2'] }
+    expect(event.multiValueHeaders).toMatchObject(values)
   })
 
   test('contains the body in base64', async () => {

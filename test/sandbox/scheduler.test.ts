@@ -32,11 +32,9 @@ describe('schedules', () => {
     vi.useRealTimers()
   })
 
-  const create = (expression: string, name = 'one') =>
-    scheduler.create(name, {
-      ScheduleExpression: expression,
-      Target: { Arn: arnOf('queue'), Input: '{"n":1}' },
-    })
+  const Target = { Arn: arnOf('queue'), Input: '{"n":1}' }
+  const create = (ScheduleExpression: string, name = 'one') =>
+    scheduler.create(name, { ScheduleExpression, Target })
 
   const times = () => fired.map((line) => line.split(' ')[0])
 
@@ -98,10 +96,8 @@ describe('the REST API', () => {
     })
     return [response.status, response.headers.get('x-amzn-errortype')]
   }
-  const nightly = {
-    ScheduleExpression: 'cron(0 0 * * ? *)',
-    Target: { Arn: arnOf('queue'), Input: '{}' },
-  }
+  const Target = { Arn: arnOf('queue'), Input: '{}' }
+  const nightly = { ScheduleExpression: 'cron(0 0 * * ? *)', Target }
 
   test('creates, finds and deletes a schedule', async () => {
     expect(await call('POST', 'night', nightly)).toEqual([200, null])
@@ -112,6 +108,8 @@ describe('the REST API', () => {
     expect(scheduler.pending()).toEqual([])
   })
 
+  const invalid = [400, 'ValidationException']
+
   test.each([
     'every night',
     'rate(0 minutes)',
@@ -121,18 +119,12 @@ describe('the REST API', () => {
     'cron(0 24 * * ? *)',
     'at(tomorrow)',
   ])('rejects the expression %s', async (ScheduleExpression) => {
-    expect(await call('POST', 'wrong', { ...nightly, ScheduleExpression })).toEqual([
-      400,
-      'ValidationException',
-    ])
+    expect(await call('POST', 'wrong', { ...nightly, ScheduleExpression })).toEqual(invalid)
     expect(scheduler.pending()).toEqual([])
   })
 
   test('rejects a schedule without a target', async () => {
     const { ScheduleExpression } = nightly
-    expect(await call('POST', 'wrong', { ScheduleExpression })).toEqual([
-      400,
-      'ValidationException',
-    ])
+    expect(await call('POST', 'wrong', { ScheduleExpression })).toEqual(invalid)
   })
 })

@@ -1,22 +1,28 @@
 import { beforeAll, expect, test } from 'vitest'
 import { pesewas } from '../../shared/domain/money.ts'
-import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { changeProvider } from '../../shared/store/providers/providers.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { read } from '../../shared/store/table.ts'
-import { NOON, still } from '../support/examples.ts'
+import { NOON } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { readBooks } from './books.ts'
-import { at, complete, completedDebits, dayAt, newProvider, openedDebit } from './one-provider.ts'
+import {
+  at,
+  complete,
+  completedDebits,
+  dayAt,
+  newProvider,
+  openedDebit,
+  runtimeAt,
+  updateProvider,
+} from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
 useReportShelf()
 
-const runtime = still({ now: () => at('00:00:01', 2) })
+const runtime = runtimeAt('00:00:01', 2)
 const date = dayAt(2)
 
 test('a sealed batch names the day of its earliest completion', async () => {
@@ -41,12 +47,7 @@ test('all lines of a batch follow the fee schedule at its opening, and the next 
   const late = await openedDebit(provider, 100_00)
   await completedDebits(provider, [100_00], at('12:00:00'))
   await buildBatch({ provider, date, timeIsUp: () => true }, runtime)
-  await changeProvider(
-    provider,
-    (current) => ({ ...(current as NonNullable<typeof current>), feeSchedule: next }),
-    noWrites,
-    real,
-  )
+  await updateProvider(provider, { feeSchedule: next })
   await complete(late, at('13:00:00'))
   const [first] = (await buildBatch({ provider, date }, runtime)).batches
   await completedDebits(provider, [100_00], at('14:00:00'))

@@ -2,18 +2,17 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
-import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { readBooks, violationsIn } from './books.ts'
-import { intercept } from './intercept.ts'
-import { at, completedDebits, dayAt, newProvider } from './one-provider.ts'
+import { beforeCalls, intercept, isTransaction } from './intercept.ts'
+import { at, completedDebits, dayAt, newProvider, runtimeAt } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
 const shelf = useReportShelf()
 
 const date = dayAt(1)
-const runtime = still({ now: () => at('00:00:01', 1) })
+const runtime = runtimeAt('00:00:01')
 
 const build = (provider: ProviderId, { isInterrupted = false, linesMax = 50 } = {}) =>
   buildBatch({ provider, date, linesMax, timeIsUp: () => isInterrupted }, runtime)
@@ -45,13 +44,10 @@ describe('the transactions of a batch', () => {
     await addDebits(provider, count)
     const buildAndCount = async () => {
       let transactions = 0
-      const result = await intercept(
-        async ({ name }, next) => {
-          if (name.startsWith('TransactWrite')) transactions += 1
-          return next()
-        },
-        () => buildBatch({ provider, date }, runtime),
-      )
+      const count = beforeCalls(isTransaction, () => {
+        transactions += 1
+      })
+      const result = await intercept(count, () => buildBatch({ provider, date }, runtime))
       return { ...result, transactions }
     }
     const { batches, ...result } = await buildAndCount()

@@ -11,12 +11,12 @@ import { keys } from '../../shared/store/keys.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { acquireLease, findBuild, releaseLease } from '../../shared/store/settlement/build-lease.ts'
 import { read } from '../../shared/store/table.ts'
-import { damage } from '../reconciliation/one-day.ts'
+import { overwrite } from '../reconciliation/one-day.ts'
 import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { intercept, unintercepted } from './intercept.ts'
+import { beforeCalls, intercept, isTransaction } from './intercept.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
-import { at, completedDebits, dayAt, newProvider } from './one-provider.ts'
+import { at, completedDebit, dayAt, newProvider, runtimeAt } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
@@ -24,13 +24,12 @@ useQueues()
 useReportShelf()
 
 const date = dayAt(1)
-const runtimeAt = (time: string) => still({ now: () => at(time, 1) })
 
 let provider: ProviderId
-let debits: Debit[]
+let debit: Debit
 beforeEach(async () => {
   provider = await newProvider()
-  debits = await completedDebits(provider, [10_00], at('09:00:00'))
+  debit = await completedDebit(provider, 10_00, at('09:00:00'))
 })
 
 const build = (time: string, { isInterrupted = false } = {}) =>
@@ -41,27 +40,16 @@ const acquire = (time: string, day = date) => acquireLease({ provider, date: day
 
 describe('the lease on the builds of a provider and day', () => {
   test('a builder writes no line while another one holds the lease', async () => {
-    let rivalTransactions: number | undefined
-    const runRival = async () => {
-      rivalTransactions = 0
-      await intercept(
-        async ({ name }, next) => {
-          if (name.startsWith('TransactWrite')) rivalTransactions = Number(rivalTransactions) + 1
-          return next()
-        },
-        () => runJob('00:00:02'),
-      )
+    const rivalTransactions: number[] = []
+    let rivals = 0
+    const runRival = async (index: number) => {
+      if (index > 0) return
+      const record = beforeCalls(isTransaction, (rivalIndex) => rivalTransactions.push(rivalIndex))
+      await intercept(record, () => runJob('00:00:02'))
+      rivals += 1
     }
-    await intercept(
-      async ({ name }, next) => {
-        if (name.startsWith('TransactWrite') && rivalTransactions === undefined) {
-          await unintercepted(runRival)
-        }
-        return next()
-      },
-      () => build('00:00:01'),
-    )
-    expect(rivalTransactions).toBe(0)
+    await intercept(beforeCalls(isTransaction, runRival), () => build('00:00:01'))
+    expect([rivals, rivalTransactions]).toEqual([1, []])
     expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { count: 1 } }])
     expect(await findBuild(provider, date)).toBeUndefined()
   })
@@ -86,14 +74,10 @@ describe('the lease on the builds of a provider and day', () => {
   })
 
   test('a builder that fails releases its lease, and the redelivered message completes the build', async () => {
-    const failing = intercept(
-      async ({ name }, next) => {
-        if (name.startsWith('TransactWrite')) throw new Error('out of order')
-        return next()
-      },
-      () => build('00:00:01'),
-    )
-    await expect(failing).rejects.toThrow('out of order')
+    const fail = beforeCalls(isTransaction, () => {
+      throw new Error('out of order')
+    })
+    await expect(intercept(fail, () => build('00:00:01'))).rejects.toThrow('out of order')
     const result = await build('00:00:02')
     expect(result).toMatchObject({ isDone: true, batches: [expect.any(String)] })
   })
@@ -126,11 +110,8 @@ describe('a build whose time is up', () => {
   })
 
   test('the relay also sends it if the build has added no line', async () => {
-    const [debit] = debits
-    if (!debit) throw new Error('No debit')
     // The index still lists a debit that another builder has settled.
-    const key = keys.debit(debit.facts.reference)
-    await damage(key, 'SET settledIn = :batch', { batch: 'STL-20261122-ABC123' })
+    await overwrite(keys.debit(debit.facts.reference), { settledIn: 'STL-20261122-ABC123' })
     await build('00:00:01', { isInterrupted: true })
     expect(await listBatchesOfDay(provider, date)).toEqual([])
     const next = await buildItem()

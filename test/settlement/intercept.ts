@@ -36,20 +36,22 @@ table.middlewareStack.add(
 export const intercept = <T>(interceptor: Interceptor, work: () => Promise<T>): Promise<T> =>
   current.run(interceptor, work)
 
-/** Runs work from within an interceptor without intercepting it. */
-export const unintercepted = <T>(work: () => Promise<T>): Promise<T> => current.exit(work)
-
-/** Runs `action` before each write, with the index of the write. */
-export const beforeWrites = (action: (index: number) => Promise<unknown>): Interceptor => {
-  let writes = 0
-  return async ({ isWrite }, next) => {
-    if (isWrite) {
-      writes += 1
-      await unintercepted(() => action(writes - 1))
+/** Runs `action` before each matching call, with the index of the call. */
+export const beforeCalls = (
+  matches: (call: Call) => boolean,
+  action: (index: number) => unknown,
+): Interceptor => {
+  let calls = 0
+  return async (call, next) => {
+    if (matches(call)) {
+      calls += 1
+      await current.exit(() => action(calls - 1))
     }
     return next()
   }
 }
+
+export const isTransaction = ({ name }: Call): boolean => name.startsWith('TransactWrite')
 
 export class Crashed extends Error {}
 

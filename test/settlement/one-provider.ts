@@ -4,13 +4,16 @@ import * as v from 'valibot'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { defined } from '../../shared/domain/defined.ts'
 import { newReference, type Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { Provider, type ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Refusal } from '../../shared/domain/refusal.ts'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import type { FeeSchedule } from '../../shared/domain/settlement/fee-schedule.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
-import { real } from '../../shared/runtime.ts'
+import { type Runtime, real } from '../../shared/runtime.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
@@ -18,6 +21,8 @@ import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition, transitionWith } from '../../shared/store/debits/transitions.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { findBatches } from '../../shared/store/settlement/batches.ts'
+import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -29,6 +34,10 @@ export const at = (time: string, daysLater = 0): Date =>
   new Date(Date.parse(`2026-11-22T${time}Z`) + daysLater * DAY_MS)
 
 export const dayAt = (daysLater: number): Day => dayOf(at('00:00:00', daysLater))
+
+/** Returns a runtime whose clock stands at such a time. */
+export const runtimeAt = (time: string, daysLater = 1): Runtime =>
+  still({ now: () => at(time, daysLater) })
 
 let created = 0
 
@@ -52,20 +61,22 @@ export const newProvider = async ({
     name: 'Settled Payments',
     status: 'active',
     duplicates: 'return',
-    ...(feeSchedule ? { feeSchedule } : {}),
-    ...(account
-      ? {
-          settlementAccount: {
-            bank: bank.identifier,
-            accountNumber: account,
-            accountName: 'Settled Payments Ltd',
-          },
-        }
-      : {}),
+    ...defined({ feeSchedule }),
+    ...(account ? { settlementAccount: accountAt(bank, account) } : {}),
   })
   await changeProvider(id, () => provider, noWrites, real)
   return id
 }
+
+export const accountAt = ({ identifier }: Bank, accountNumber: string) => ({
+  bank: identifier,
+  accountNumber,
+  accountName: 'Settled Payments Ltd',
+})
+
+/** Changes an existing provider. */
+export const updateProvider = (id: ProviderId, changes: Partial<Provider>) =>
+  changeProvider(id, (current) => ({ ...(current as Provider), ...changes }), noWrites, real)
 
 let opened = 0
 
@@ -96,6 +107,9 @@ export const complete = async (debit: Debit, when: Date, fee?: number): Promise<
     ),
   )
 
+export const completedDebit = async (provider: ProviderId, amount: number, when: Date) =>
+  complete(await openedDebit(provider, amount), when)
+
 /** Fewer than the connections of the client. */
 const AT_ONCE = 20
 
@@ -107,10 +121,9 @@ export const completedDebits = async (
   const debits: Debit[] = []
   for (let start = 0; start < amounts.length; start += AT_ONCE) {
     const page = amounts.slice(start, start + AT_ONCE)
-    const completed = page.map(async (amount) =>
-      complete(await openedDebit(provider, amount), when),
+    debits.push(
+      ...(await Promise.all(page.map((amount) => completedDebit(provider, amount, when)))),
     )
-    debits.push(...(await Promise.all(completed)))
   }
   return debits
 }
@@ -132,4 +145,23 @@ export const reverse = async (reference: Reference, when: Date): Promise<Debit |
     (_previous, next) => [refundCreation(reversalRefund(next))],
     still(),
   )
+}
+
+/** Builds the only batch of a day. */
+export const builtBatch = async (provider: ProviderId, daysLater = 1): Promise<Batch> => {
+  const runtime = runtimeAt('00:00:01', daysLater)
+  const { batches } = await buildBatch({ provider, date: dayAt(daysLater) }, runtime)
+  const [batch, ...others] = await findBatches(batches)
+  if (!batch || others.length > 0) throw new Error('Not one batch')
+  return batch
+}
+
+/** Records that GCB has remitted an amount. */
+export const fund = (
+  amount: number,
+  recordedAt: Date,
+  { date = dayOf(recordedAt), reference = randomUUID() as string } = {},
+): Promise<unknown> => {
+  const funding = { bank: gcb.identifier, reference, amount: pesewas(amount), date, recordedAt }
+  return putFunding({ ...funding, recordedBy: 'local:ama' }, [], still())
 }

@@ -6,15 +6,24 @@ import { real } from '../../shared/runtime.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { type PaymentDeps, payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
-import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { findBatch, findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
+import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { accountsOf, readBooks, violationsIn } from './books.ts'
-import { type FakeBank, fakeBank, protocolViolations } from './fake-bank.ts'
-import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour, protocolViolations } from './fake-bank.ts'
+import {
+  accountAt,
+  at,
+  builtBatch,
+  completedDebits,
+  dayAt,
+  newProvider,
+  reverse,
+  runtimeAt,
+  updateProvider,
+} from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
@@ -26,12 +35,8 @@ const ACCOUNT = '1041001001'
 
 const newPayer = async (account: string | undefined = ACCOUNT): Promise<Payer> => {
   const bank = fakeBank()
-  const runtime = still({ now: () => at('00:00:01', 9) })
-  return {
-    provider: await newProvider({ account }),
-    bank,
-    deps: { runtime, connectors: bank.connectors },
-  }
+  const deps = { runtime: runtimeAt('00:00:01', 9), connectors: bank.connectors }
+  return { provider: await newProvider({ account }), bank, deps }
 }
 
 /** Builds the batch of a day with completed debits, and with reversals of other batches' debits. */
@@ -44,11 +49,14 @@ const batchOf = async (
 ): Promise<Batch> => {
   await completedDebits(provider, amounts, at('09:00:00', day))
   for (const batch of reversed) await reverseAll(batch, day)
-  const runtime = still({ now: () => at('00:00:01', day + 1) })
-  const { batches } = await buildBatch({ provider, date: dayAt(day + 1) }, runtime)
-  const [batch, ...others] = await findBatches(batches)
-  if (!batch || others.length > 0) throw new Error('Not one batch')
-  return batch
+  return builtBatch(provider, day + 1)
+}
+
+/** Returns a payer with a batch of 100.00, and the behaviours of its bank. */
+const payerWithBatch = async (...behaviours: PayoutBehaviour[]) => {
+  const payer = await newPayer()
+  payer.bank.behaviours.push(...behaviours)
+  return { payer, batch: await batchOf(payer) }
 }
 
 /** The setting of many tests: a paid batch whose debits are reversed on the next day. */
@@ -56,12 +64,6 @@ const paidAndReversed = async (payer: Payer, amount: number) => {
   const paid = await batchOf(payer, 0, { amounts: [amount] })
   await pay(paid, payer)
   return batchOf(payer, 1, { reversed: [paid] })
-}
-
-const rejectedBatch = async (payer: Payer) => {
-  const batch = await batchOf(payer)
-  payer.bank.behaviours.push('reject')
-  return { batch, failed: granted(await pay(batch, payer)) }
 }
 
 const reverseAll = async ({ id, provider }: Batch, day: number): Promise<void> => {
@@ -91,8 +93,7 @@ const expectPaid = async ({ provider, bank }: Payer, amounts: number[]): Promise
 
 describe('the payout of a batch', () => {
   test('is due on the day after the build', async () => {
-    const payer = await newPayer()
-    const { id } = await batchOf(payer)
+    const { id } = (await payerWithBatch()).batch
     expect(await listPayable(at('23:59:59.999', 1))).not.toContain(id)
     expect(await listPayable(at('00:00:00', 2))).toContain(id)
   })
@@ -129,10 +130,8 @@ describe('the payout of a batch', () => {
     expect(payer.bank.requests).toEqual([])
   })
 
-  test('is queried while it is underway', async () => {
-    const payer = await newPayer()
-    const batch = await batchOf(payer)
-    payer.bank.behaviours.push('pay later')
+  test('is queried while it is in progress', async () => {
+    const { payer, batch } = await payerWithBatch('pay later')
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'processing' })
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     expect(payer.bank.requests.map(({ repeated }) => repeated)).toEqual([false, true])
@@ -142,9 +141,7 @@ describe('the payout of a batch', () => {
   test.each(['pay without reply', 'lose the request'] as const)(
     'is repeated under its uuid and made once if the first request ends with: %s',
     async (behaviour) => {
-      const payer = await newPayer()
-      const batch = await batchOf(payer)
-      payer.bank.behaviours.push(behaviour)
+      const { payer, batch } = await payerWithBatch(behaviour)
       await expect(pay(batch, payer)).rejects.toThrow('lost')
       expect(await reload(batch)).toMatchObject({ status: 'processing', paid: 100_00 })
       expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
@@ -152,21 +149,12 @@ describe('the payout of a batch', () => {
     },
   )
 
-  test('goes to the account at its begin, whatever account is set later', async () => {
-    const payer = await newPayer()
-    const batch = await batchOf(payer)
-    payer.bank.behaviours.push('pay later')
+  test('goes to the account of its first request, also after a change of the account', async () => {
+    const { payer, batch } = await payerWithBatch('pay later')
     await pay(batch, payer)
-    const provider = await findProvider(payer.provider)
-    if (!provider?.settlementAccount) throw new Error('No account')
-    const settlementAccount = { ...provider.settlementAccount, accountNumber: '1041002002' }
+    const settlementAccount = accountAt(gcb, '1041002002')
     const payoutsHeldUntil = at('00:00:01', 10).toISOString()
-    await changeProvider(
-      provider.id,
-      () => ({ ...provider, settlementAccount, payoutsHeldUntil }),
-      noWrites,
-      real,
-    )
+    await updateProvider(payer.provider, { settlementAccount, payoutsHeldUntil })
     await pay(batch, payer)
     const accounts = payer.bank.requests.map(({ account }) => account.accountNumber)
     expect(accounts).toEqual([ACCOUNT, ACCOUNT])
@@ -180,9 +168,7 @@ describe('the payout of a batch', () => {
   ] as const)(
     'is made once by three concurrent workers if the bank will %s',
     async (behaviour, end) => {
-      const payer = await newPayer()
-      const batch = await batchOf(payer)
-      payer.bank.behaviours.push(behaviour)
+      const { payer, batch } = await payerWithBatch(behaviour)
       const results = await Promise.all([pay(batch, payer), pay(batch, payer), pay(batch, payer)])
       const codes = results.map((result) =>
         result instanceof Refusal ? result.code : result.status,
@@ -197,8 +183,8 @@ describe('the payout of a batch', () => {
 
 describe('a rejected payout', () => {
   test('fails its batch until an operator retries it under another uuid', async () => {
-    const payer = await newPayer()
-    const { batch, failed } = await rejectedBatch(payer)
+    const { payer, batch } = await payerWithBatch('reject')
+    const failed = granted(await pay(batch, payer))
     expect(failed).toMatchObject({ status: 'failed', failure: 'No such account' })
     expect(refused(await pay(batch, payer)).code).toBe('409/5005')
     expect(await listPayable(at('00:00:00', 9))).not.toContain(batch.id)
@@ -210,8 +196,8 @@ describe('a rejected payout', () => {
   })
 
   test('is made once by three concurrent retries', async () => {
-    const payer = await newPayer()
-    const { batch } = await rejectedBatch(payer)
+    const { payer, batch } = await payerWithBatch('reject')
+    await pay(batch, payer)
     const retry = () => retryBatch(batch.id, payer.deps)
     await Promise.all([retry(), retry(), retry()])
     expect(await reload(batch)).toMatchObject({ status: 'completed' })
@@ -274,8 +260,7 @@ describe('a batch without a payout', () => {
 
 describe('a batch below zero', () => {
   test('is not payable (400/5001) and is not in the list of due batches', async () => {
-    const payer = await newPayer()
-    const first = await batchOf(payer)
+    const { payer, batch: first } = await payerWithBatch()
     const below = await batchOf(payer, 1, { reversed: [first] })
     expect(below).toMatchObject({ outstanding: -100_00, totals: { net: -100_00 } })
     expect(refused(await pay(below, payer)).code).toBe('400/5001')
@@ -286,8 +271,7 @@ describe('a batch below zero', () => {
   })
 
   test('is offset by several later batches, and one of them offsets two', async () => {
-    const payer = await newPayer()
-    const first = await batchOf(payer)
+    const { payer, batch: first } = await payerWithBatch()
     const second = await batchOf(payer, 1, { amounts: [20_00] })
     await pay(first, payer)
     await pay(second, payer)
@@ -299,17 +283,12 @@ describe('a batch below zero', () => {
     }
     for (const batch of later) await pay(batch, payer)
     const paid = await Promise.all(later.map(reload))
+    const ofOne = { batch: one.id, amount: 10_00 }
+    const ofOther = { batch: other.id, amount: 20_00 }
     expect(paid.map((batch) => [batch.status, batch.paid, batch.offsets])).toEqual([
       ['completed', 0, [{ batch: one.id, amount: 30_00 }]],
       ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
-      [
-        'completed',
-        20_00,
-        [
-          { batch: one.id, amount: 10_00 },
-          { batch: other.id, amount: 20_00 },
-        ],
-      ],
+      ['completed', 20_00, [ofOne, ofOther]],
     ])
     const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
     expect(await reload(one)).toMatchObject(end)
@@ -320,11 +299,9 @@ describe('a batch below zero', () => {
   test('is offset once by two concurrent payouts', async () => {
     const payer = await newPayer()
     await paidAndReversed(payer, 100_00)
-    const later = [
-      await batchOf(payer, 2, { amounts: [90_00] }),
-      await batchOf(payer, 3, { amounts: [80_00] }),
-    ]
-    await Promise.all(later.flatMap((batch) => [pay(batch, payer), pay(batch, payer)]))
+    const third = await batchOf(payer, 2, { amounts: [90_00] })
+    const fourth = await batchOf(payer, 3, { amounts: [80_00] })
+    await Promise.all([third, third, fourth, fourth].map((batch) => pay(batch, payer)))
     const books = await readBooks(payer.provider)
     expect(violationsIn(books)).toEqual([])
     expect(accountsOf(books)).toEqual({ net: 170_00, paid: 170_00, outstanding: 0, unpaid: 0 })
@@ -333,12 +310,8 @@ describe('a batch below zero', () => {
 
 describe('payouts after a change of the settlement account', () => {
   const heldUntil = at('09:30:00', 9)
-  const hold = async ({ provider }: Payer): Promise<void> => {
-    const stored = await findProvider(provider)
-    const payoutsHeldUntil = heldUntil.toISOString()
-    if (stored)
-      await changeProvider(provider, () => ({ ...stored, payoutsHeldUntil }), noWrites, real)
-  }
+  const hold = ({ provider }: Payer) =>
+    updateProvider(provider, { payoutsHeldUntil: heldUntil.toISOString() })
   const held = {
     code: '400/5001',
     details: `the settlement account changed: payouts are held until ${heldUntil.toISOString()}`,
@@ -347,8 +320,7 @@ describe('payouts after a change of the settlement account', () => {
     payBatch(batch.id, { ...deps, runtime: still({ now: () => time }) })
 
   test('are made by a run after the hold', async () => {
-    const payer = await newPayer()
-    const batch = await batchOf(payer)
+    const { payer, batch } = await payerWithBatch()
     await hold(payer)
     expect(refused(await pay(batch, payer))).toEqual(held)
     expect(refused(await payAt(batch, payer, at('09:29:59.999', 9)))).toEqual(held)
@@ -360,8 +332,8 @@ describe('payouts after a change of the settlement account', () => {
   })
 
   test('that an operator retries during the hold are made after it', async () => {
-    const payer = await newPayer()
-    const { batch } = await rejectedBatch(payer)
+    const { payer, batch } = await payerWithBatch('reject')
+    await pay(batch, payer)
     await hold(payer)
     expect(refused(await retryBatch(batch.id, payer.deps))).toEqual(held)
     expect(await listPayable(at('00:00:00', 10))).toContain(batch.id)
@@ -379,17 +351,13 @@ describe('a payout that is refused with 400/5001 for now', () => {
       details: 'the provider has no settlement account',
     })
     expect(await listPayable(at('00:00:00', 9))).toContain(batch.id)
-    const provider = await findProvider(payer.provider)
-    const settlementAccount = { bank: gcb.identifier, accountNumber: ACCOUNT, accountName: 'P Ltd' }
-    if (provider)
-      await changeProvider(provider.id, () => ({ ...provider, settlementAccount }), noWrites, real)
+    await updateProvider(payer.provider, { settlementAccount: accountAt(gcb, ACCOUNT) })
     expect(granted(await pay(batch, payer))).toMatchObject({ status: 'completed' })
     await expectPaid(payer, [100_00])
   })
 
   test('is made once the bank has a connector', async () => {
-    const payer = await newPayer()
-    const batch = await batchOf(payer)
+    const { payer, batch } = await payerWithBatch()
     await changeBank(gcb.identifier, () => ({ ...gcb, connector: 'none' }) as const, noWrites, real)
     expect(refused(await pay(batch, payer)).code).toBe('400/5001')
     await changeBank(gcb.identifier, () => gcb, noWrites, real)

@@ -2,11 +2,10 @@ import { beforeAll, expect, test } from 'vitest'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
-import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { readBooks, violationsIn } from './books.ts'
-import { beforeWrites, intercept, unintercepted } from './intercept.ts'
-import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
+import { beforeCalls, type Call, intercept } from './intercept.ts'
+import { at, completedDebits, dayAt, newProvider, reverse, runtimeAt } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 /** Forces interleavings of concurrent runs for one provider and day. */
@@ -14,7 +13,7 @@ import { useReportShelf } from './report-shelf.ts'
 beforeAll(useFreshTable)
 const shelf = useReportShelf()
 
-const runtime = still({ now: () => at('00:00:01', 1) })
+const runtime = runtimeAt('00:00:01')
 
 const run = (provider: ProviderId, { isInterrupted = false } = {}) =>
   buildBatch({ provider, date: dayAt(1), timeIsUp: () => isInterrupted }, runtime)
@@ -43,12 +42,13 @@ test('debits that a run has not added when another run seals the batch are in th
   const provider = await newProvider()
   await addDebits(provider, 60)
   // Between the two transactions, another run settles the rest and seals the batch.
-  const seal = beforeWrites(async (index) => {
+  const seal = async (index: number) => {
     if (index !== 1) return
     await run(provider)
     await addDebits(provider, 5)
-  })
-  await intercept(seal, () => run(provider))
+  }
+  const isWrite = (call: Call) => call.isWrite
+  await intercept(beforeCalls(isWrite, seal), () => run(provider))
   await run(provider)
   expect(await reportedCounts(provider)).toEqual([60, 5])
 })
@@ -57,22 +57,16 @@ test('a batch never has both the line of a debit and its adjustment', async () =
   const provider = await newProvider()
   await addDebits(provider, 1)
   await run(provider, { isInterrupted: true })
-  let isSealed = false
   // Seals the batch that the run has found, and reverses a debit of the next one.
-  const seal = async () => {
-    isSealed = true
+  const seal = async (index: number) => {
+    if (index > 0) return
     await run(provider)
     const [debit] = await addDebits(provider, 1)
     await run(provider, { isInterrupted: true })
     if (debit) await reverse(debit.facts.reference, at('23:59:59'))
   }
-  await intercept(
-    async ({ name }, next) => {
-      if (name === 'QueryCommand' && !isSealed) await unintercepted(seal)
-      return next()
-    },
-    () => run(provider),
-  )
+  const isQuery = ({ name }: Call) => name === 'QueryCommand'
+  await intercept(beforeCalls(isQuery, seal), () => run(provider))
   expect(await reportedCounts(provider)).toEqual([1, 1])
   await buildBatch({ provider, date: dayAt(2) }, runtime)
   const { lines } = await readBooks(provider)

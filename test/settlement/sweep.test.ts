@@ -10,12 +10,20 @@ import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
-import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { fakeBank } from './fake-bank.ts'
 import { Crashed, crashAfterWrite, intercept } from './intercept.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
-import { at, completedDebits, dayAt, newProvider, reverse } from './one-provider.ts'
+import {
+  at,
+  builtBatch,
+  completedDebit,
+  completedDebits,
+  dayAt,
+  newProvider,
+  reverse,
+  runtimeAt,
+} from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 // The progress of the sweep is in the table.
@@ -23,13 +31,11 @@ beforeEach(useFreshTable)
 useQueues()
 useReportShelf()
 
-const NIGHT = at('00:00:01', 1)
+const build = (provider: ProviderId, day = 1) =>
+  buildBatch({ provider, date: dayAt(day) }, runtimeAt('00:00:01', day))
 
-const build = (provider: ProviderId) =>
-  buildBatch({ provider, date: dayAt(1) }, still({ now: () => NIGHT }))
-
-const sweepAt = (time: string) =>
-  gathered(() => take(sweep(still({ now: () => at(time, 1) })), 'sweeps', {}))
+const sweepAt = (time: string, day = 1) =>
+  gathered(() => take(sweep(runtimeAt(time, day)), 'sweeps', {}))
 
 /** Returns the list and the due time of a debit in the work index. */
 const workOf = async (reference: Parameters<typeof keys.debit>[0]) => {
@@ -46,11 +52,10 @@ describe('a settled debit', () => {
   ])('completed at %s and swept until 23:58 has the work item %s', async (time, work) => {
     const provider = await newProvider()
     await putSweepProgress({ until: at('23:58:00') })
-    const [debit] = await completedDebits(provider, [10_00], at(time))
-    if (!debit) throw new Error('No debit')
-    expect(await workOf(debit.facts.reference)).toMatch(/^SETTLE/)
+    const { reference } = (await completedDebit(provider, 10_00, at(time))).facts
+    expect(await workOf(reference)).toMatch(/^SETTLE/)
     await build(provider)
-    expect(await workOf(debit.facts.reference)).toBe(work)
+    expect(await workOf(reference)).toBe(work)
   })
 
   test.each([
@@ -60,11 +65,9 @@ describe('a settled debit', () => {
     const provider = await newProvider()
     if (progress) await putSweepProgress(progress)
     // The stream record of the completion is lost.
-    const [debit] = await completedDebits(provider, [10_00], at('23:50:00'))
-    if (!debit) throw new Error('No debit')
+    const { reference } = (await completedDebit(provider, 10_00, at('23:50:00'))).facts
     await build(provider)
     for (const time of ['00:05:00', '00:06:00', '00:07:00']) await sweepAt(time)
-    const { reference } = debit.facts
     expect((await listNewest(provider, 10)).filter((event) => event.n === 2)).toEqual([
       { reference, n: 2 },
     ])
@@ -72,24 +75,18 @@ describe('a settled debit', () => {
 
   test('gets the event of its reversal although its line is adjusted while the sweep is late', async () => {
     const provider = await newProvider()
-    const [debit] = await completedDebits(provider, [10_00], at('09:00:00'))
-    if (!debit) throw new Error('No debit')
+    const { reference } = (await completedDebit(provider, 10_00, at('09:00:00'))).facts
     await build(provider)
     await putSweepProgress({ until: at('23:45:00', 1) })
-    const { reference } = debit.facts
     await reverse(reference, at('23:50:00', 1))
-    const night = still({ now: () => at('00:00:01', 2) })
-    await buildBatch({ provider, date: dayAt(2) }, night)
-    const late = sweep(still({ now: () => at('00:05:00', 2) }))
-    await gathered(() => take(late, 'sweeps', {}))
+    await build(provider, 2)
+    await sweepAt('00:05:00', 2)
     expect(await listNewest(provider, 10)).toContainEqual({ reference, n: 3 })
   })
 
   test('stays in the work index until its events are recorded', async () => {
     const provider = await newProvider()
-    const [debit] = await completedDebits(provider, [10_00], at('23:59:30'))
-    if (!debit) throw new Error('No debit')
-    const { reference } = debit.facts
+    const { reference } = (await completedDebit(provider, 10_00, at('23:59:30'))).facts
     await build(provider)
     expect(await listNewest(provider, 10)).toEqual([])
     await sweepAt('00:01:29')
@@ -104,9 +101,7 @@ describe('a settled debit', () => {
 
   test('that is reversed before the sweep gets both events and stays listed for its adjustment', async () => {
     const provider = await newProvider()
-    const [debit] = await completedDebits(provider, [10_00], at('23:59:30'))
-    if (!debit) throw new Error('No debit')
-    const { reference } = debit.facts
+    const { reference } = (await completedDebit(provider, 10_00, at('23:59:30'))).facts
     await build(provider)
     // It waits for its adjustment in the list of unsettled debits.
     await reverse(reference, at('00:00:30', 1))
@@ -146,7 +141,7 @@ describe('an unfinished batch', () => {
       expect(await sentFor(await only(provider), '00:17:00')).toEqual([])
       const sent = await sentFor(await only(provider), '00:17:01')
       expect(sent).toEqual([{ queue: 'settlements', body: { provider, date: dayAt(1) } }])
-      const job = buildBatches(still({ now: () => at('00:17:02', 1) }))
+      const job = buildBatches(runtimeAt('00:17:02'))
       await take(job, 'settlements', sent[0]?.body ?? {})
       expect(await only(provider)).toMatchObject({
         reportedAt: at('00:17:02', 1),
@@ -159,14 +154,10 @@ describe('an unfinished batch', () => {
   test('is paid again with growing delays while its payout is in progress', async () => {
     const provider = await newProvider({ account: '1041001001' })
     await completedDebits(provider, [10_00], at('09:00:00'))
-    await build(provider)
-    const batch = await only(provider)
+    const batch = await builtBatch(provider)
     const bank = fakeBank()
     bank.behaviours.push('pay later')
-    const deps = {
-      runtime: still({ now: () => at('12:00:00', 1) }),
-      connectors: bank.connectors,
-    }
+    const deps = { runtime: runtimeAt('12:00:00'), connectors: bank.connectors }
     await payBatch(batch.id, deps)
     const payment = [{ queue: 'payments', body: { batch: batch.id } }]
     expect(await sentFor(batch, '12:01:59')).toEqual([])

@@ -1,16 +1,15 @@
 import { beforeAll, expect, test } from 'vitest'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
-import { still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { at, completedDebits, dayAt, newProvider } from './one-provider.ts'
+import { at, completedDebits, dayAt, newProvider, runtimeAt } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 beforeAll(useFreshTable)
 useReportShelf()
 
 const date = dayAt(1)
-const runtime = still({ now: () => at('00:00:01', 1) })
+const runtime = runtimeAt('00:00:01')
 
 test('a provider is unfinished from its first debit of the day before to the reports of its batch', async () => {
   const provider = await newProvider()

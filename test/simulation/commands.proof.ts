@@ -76,7 +76,7 @@ describe('simulate', () => {
 describe('simulate:kills', () => {
   test('crashes at the effects of every shape', async () => {
     const { code, out } = await run('crash-points/main', '--one-in', '150')
-    expect(out).toMatch(/^62 shapes, \d+ effects/)
+    expect(out).toMatch(/^70 shapes, \d+ effects/)
     expect(code).toBe(0)
   })
 

@@ -26,15 +26,12 @@ describe('mutants', () => {
     expect(mutants.filter(({ invariants }) => invariants.length === 0)).toEqual([])
   })
 
-  test.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
-    '%s replaces text that occurs once and compiles',
-    (_, mutant) => {
-      const source = readFileSync(mutant.file, 'utf8')
-      const mutated = mutate(source, mutant)
-      expect(mutated).not.toBe(source)
-      expect(() => stripTypeScriptTypes(mutated)).not.toThrow()
-    },
-  )
+  test.each(mutants)('$name replaces text that occurs once and compiles', (mutant) => {
+    const source = readFileSync(mutant.file, 'utf8')
+    const mutated = mutate(source, mutant)
+    expect(mutated).not.toBe(source)
+    expect(() => stripTypeScriptTypes(mutated)).not.toThrow()
+  })
 
   test('are rejected unless their text occurs exactly once', () => {
     const mutant = { ...mutants[0], file: 'a.ts', from: 'one', to: 'other' } as Mutant

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { newTable } from '../../simulation/table/table.ts'
 
@@ -22,11 +22,12 @@ const unused: readonly (readonly [string, object])[] = [
   ),
 ]
 
-describe('a feature that the product does not use', () => {
-  test.each(unused)('is rejected: %s %j', (command, input) => {
+test.each(unused)(
+  'a feature that the product does not use is rejected: %s %j',
+  (command, input) => {
     expect(() => table.run(command, input)).toThrow('does not support')
-  })
-})
+  },
+)
 
 function deletion(ConditionExpression: string) {
   return ['DeleteCommand', { TableName, Key, ConditionExpression }] as const

@@ -56,27 +56,28 @@ const lookAt = async ({ facts }: Debit, now = DUE): Promise<WorkItem | undefined
   return due.find(({ key }) => key.pk === keys.debit(facts.reference).pk)
 }
 
-describe('due time after each transition', () => {
-  const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
-    [[], 'WATCH', SWEEP_GRACE_SECONDS],
-    // Most debits end before their first due time.
-    [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
-    [['processing', 'completed'], 'SETTLE', 20],
-    [['completed'], 'SETTLE', 10],
-    [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
-    [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
-    [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
-  ]
+const steps: [path: Status[], work: 'WATCH' | 'SETTLE', due: number][] = [
+  [[], 'WATCH', SWEEP_GRACE_SECONDS],
+  // Most debits end before their first due time.
+  [['processing'], 'WATCH', SWEEP_GRACE_SECONDS],
+  [['processing', 'completed'], 'SETTLE', 20],
+  [['completed'], 'SETTLE', 10],
+  [['failed'], 'WATCH', 10 + SWEEP_GRACE_SECONDS],
+  [['processing', 'failed'], 'WATCH', 20 + SWEEP_GRACE_SECONDS],
+  [['processing', 'completed', 'reversed'], 'WATCH', 30 + SWEEP_GRACE_SECONDS],
+]
 
-  test.each(steps)('%j: %s after %i seconds', async (path, work, due) => {
+test.each(steps)(
+  'after the transitions %j a debit is due for %s in %i seconds',
+  async (path, work, due) => {
     let debit = await open({ provider: providerId('moves') })
     for (const [n, to] of path.entries()) debit = await move(debit, to, inSeconds(10 * (n + 1)))
     expect(await workOf(debit)).toEqual({
       work: work === 'SETTLE' ? 'SETTLE#moves' : expect.stringMatching(/^WATCH#[0-7]$/),
       due: inSeconds(due).toISOString(),
     })
-  })
-})
+  },
+)
 
 describe('due items', () => {
   test('every kind of item is listed from its due time on', async () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll } from 'vitest'
 import { checkSignature } from '../../shared/api/request-signature.ts'
+import { listen } from './servers.ts'
 
 /**
  * A bank with an HTTP endpoint (docs/bank-protocol.md). It verifies signatures, deduplicates by
@@ -151,16 +151,16 @@ export const useHttpBank = (now = () => new Date()): HttpBank => {
     else if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
   })
 
+  let port = 0
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    port = await listen(server)
   })
   afterAll(async () => {
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
   })
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/debits`
+  const url = () => `http://127.0.0.1:${port}/debits`
   return {
     url,
     secret,

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { holdWebhook } from './contract.ts'
+import { listen } from './servers.ts'
 
 /** A webhook receiver with scripted responses. */
 
@@ -48,9 +48,7 @@ export const useReceiver = (): Receiver => {
     else answer(response)
   })
   const open = async () => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    port = (server.address() as AddressInfo).port
+    port = await listen(server, port)
   }
   const close = async () => {
     if (!server.listening) return

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
+import { jobNames } from '../../infra/definitions/jobs.ts'
 
 /** The reply to each sample in a fresh sandbox, without the debits of the samples. */
 export const sampleReplies: Record<string, object> = {
+  ...Object.fromEntries(jobNames.map((name) => [name, { batchItemFailures: [] }])),
   charge: { statusCode: 202 },
   'get-debit-request': { statusCode: 404 },
   'update-debit-transaction': { statusCode: 404 },
@@ -12,16 +14,6 @@ export const sampleReplies: Record<string, object> = {
   'get-bank': { statusCode: 200 },
   'lookup-customer-banks': { statusCode: 200 },
   'answer-unmatched': { statusCode: 404 },
-  relay: { batchItemFailures: [] },
-  'submit-to-bank': { batchItemFailures: [] },
-  'report-sandbox-outcome': { batchItemFailures: [] },
-  'schedule-timeout': { batchItemFailures: [] },
-  'expire-debit': { batchItemFailures: [] },
-  'deliver-webhook': { batchItemFailures: [] },
-  'deliver-sidelined-webhook': { batchItemFailures: [] },
-  'recover-deliveries': { batchItemFailures: [] },
-  sweep: { batchItemFailures: [] },
-  'reconcile-day': { batchItemFailures: [] },
   'list-deliveries': { statusCode: 404 },
   'redeliver-event': { statusCode: 404 },
   'list-events': { statusCode: 200 },
@@ -47,9 +39,5 @@ export const sampleReplies: Record<string, object> = {
   'list-settlements': { statusCode: 200 },
   'get-settlement': { statusCode: 404 },
   'get-settlement-report': { statusCode: 404 },
-  'open-settlement': { batchItemFailures: [] },
-  'build-batch': { batchItemFailures: [] },
-  'process-batch': { batchItemFailures: [] },
-  'refund-customer': { batchItemFailures: [] },
   'manage-settlement': { result: [] },
 }

@@ -1,5 +1,5 @@
 import { App } from 'aws-cdk-lib'
-import { Template } from 'aws-cdk-lib/assertions'
+import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
@@ -20,3 +20,23 @@ export const templatesOf = (stage: Stage) => {
         ),
   }
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: templates have no types
+export type TemplateNode = Record<string, any>
+
+/** Returns the properties of all resources of a type. */
+export const propertiesOf = (template: Template, type: string): TemplateNode[] =>
+  Object.values(template.findResources(type)).map(({ Properties }) => Properties)
+
+/** Matches a policy that denies requests without TLS. */
+export const denyWithoutTls = (Principal: unknown = { AWS: '*' }) => ({
+  PolicyDocument: {
+    Statement: Match.arrayWith([
+      Match.objectLike({
+        Effect: 'Deny',
+        Principal,
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    ]),
+  },
+})

@@ -45,7 +45,7 @@ const wrongValues = rowsOf(`
 `)
 
 describe('wrong values are 422/1007 with the field', () => {
-  test.each(wrongValues)('%s of %s %s', (field, value, message) => {
+  test.each(wrongValues)('the %s %s is refused: %s', (field, value, message) => {
     expectRefused({ ...failure, [field]: JSON.parse(value) }, { [field]: [message] })
   })
 

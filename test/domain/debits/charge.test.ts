@@ -60,7 +60,7 @@ const wrongValues = rowsOf(`
 `)
 
 describe('wrong values are reported with their field', () => {
-  test.each(wrongValues)('%s of %s is %s: %s', (field, value, code, message) => {
+  test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
     expectRefused(field, JSON.parse(value), code, message)
   })
 
@@ -119,18 +119,12 @@ const request = v.parse(ChargeRequest, { ...body, metadata: { order: 1001 } })
 const charge = { provider, bank, reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
 
 describe('refused charges', () => {
-  test('an unknown bank is 402/1402', () => {
-    expect(refused(accept(request, { ...charge, bank: undefined })).code).toBe('402/1402')
-  })
-
-  test('a bank that is not live is 402/1402', () => {
-    const inactive = { ...bank, status: 'inactive' as const }
-    expect(refused(accept(request, { ...charge, bank: inactive })).code).toBe('402/1402')
-  })
-
-  test('a bank without a connector is 503/2003', () => {
-    const unconnected = { ...bank, connector: 'none' as const }
-    expect(refused(accept(request, { ...charge, bank: unconnected })).code).toBe('503/2003')
+  test.each([
+    ['an unknown bank', '402/1402', undefined],
+    ['a bank that is not live', '402/1402', { ...bank, status: 'inactive' as const }],
+    ['a bank without a connector', '503/2003', { ...bank, connector: 'none' as const }],
+  ])('%s is %s', (_, code, bank) => {
+    expect(refused(accept(request, { ...charge, bank })).code).toBe(code)
   })
 
   test("an amount above the bank's maximum is 400/3005", () => {

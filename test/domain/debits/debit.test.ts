@@ -149,7 +149,7 @@ describe('timeouts', () => {
   test.each([
     ['approval', 'Transaction timeout'],
     ['processing', 'Bank processing timeout'],
-  ] as const)('%s: fails with code timeout and %s', (phase, errorMessage) => {
+  ] as const)('after the %s time a debit fails with code timeout: %s', (phase, errorMessage) => {
     const expired = timeOut(processing, phase, cause) as Debit
     expect(stateAt(expired)).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
   })

@@ -93,16 +93,13 @@ describe('classes of outcomes', () => {
     address          abandoned  address   4001
   `)
 
-  test.each(causes)(
-    'a receiver that is unreachable by %s leaves the delivery %s: class %s, code %s',
-    (...row) => {
-      const [cause = '', status, group, code] = row
-      const after = attempt(fresh, unreached(cause))
-      expect(after).toMatchObject({ status, reason: Number(code) })
-      expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
-      expect(errorClasses[cause as FailureCause]).toBe(group)
-    },
-  )
+  test.each(causes)('the cause %s leaves a delivery %s: class %s, code %s', (...row) => {
+    const [cause = '', status, group, code] = row
+    const after = attempt(fresh, unreached(cause))
+    expect(after).toMatchObject({ status, reason: Number(code) })
+    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
+    expect(errorClasses[cause as FailureCause]).toBe(group)
+  })
 
   test('the table has every cause without a response', () => {
     const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
@@ -130,15 +127,10 @@ describe('records', () => {
   const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
 
   test.each([
-    ['a 2xx delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
-    ['a retriable response fails the attempt', 503, 'status', due],
-    [
-      'a client error abandons',
-      410,
-      'status',
-      { status: 'abandoned', failedAt: end, reason: 4001 },
-    ],
-  ])('%s at the time of the response: %i', (_what, responseCode, cause, changes) => {
+    ['delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
+    ['fails the attempt and schedules the next one', 503, 'status', due],
+    ['abandons the delivery', 410, 'status', { status: 'abandoned', failedAt: end, reason: 4001 }],
+  ])('a response %s at its time: %i', (_what, responseCode, cause, changes) => {
     expect(attempt(fresh, answered(responseCode))).toEqual({
       ...fresh,
       ...changes,
@@ -389,12 +381,9 @@ describe('total attempts', () => {
     reversed    6
   `)
 
-  test.each(classes)(
-    'the total is the first attempt and the retries of the event: %s %s',
-    (name, total) => {
-      expect(attemptsMax(name as EventName, {})).toBe(Number(total))
-    },
-  )
+  test.each(classes)('the event %s has %s attempts, with the first', (name, total) => {
+    expect(attemptsMax(name as EventName, {})).toBe(Number(total))
+  })
 
   test.each(classes)("the provider's setting replaces the total: %s", (name) => {
     expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)

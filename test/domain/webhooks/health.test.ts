@@ -46,7 +46,7 @@ describe('states', () => {
     ['exhausted', exhausted],
     ['exhausted', owing],
     ['disabled', disabled],
-  ])('%s: %j', (state, health) => {
+  ])('a webhook is %s with %j', (state, health) => {
     expect(healthState(health)).toBe(state)
   })
 
@@ -59,44 +59,42 @@ describe('states', () => {
   })
 })
 
-describe('changes by an attempt', () => {
-  type Turn = [string, before: WebhookHealth, attempt: HealthObservation, after: WebhookHealth]
-  const turns: Turn[] = [
-    ['healthy to failing', healthy, fails(FIRST), failing],
-    ['recovered to failing', recovered, fails(SECOND), { ...recovered, failingSince: SECOND }],
-    ['failing to exhausted', failing, abandons(SECOND), exhausted],
-    ['healthy to exhausted', healthy, abandons(FIRST), { ...failing, exhaustedSince: FIRST }],
-    ['owing to failing', owing, fails(FIVE_DAYS), { ...owing, failingSince: FIVE_DAYS }],
-    ['exhausted to disabled', exhausted, abandons(FIVE_DAYS), disabled],
-    ['failing to disabled', failing, fails(FIVE_DAYS), { ...failing, disabledAt: FIVE_DAYS }],
-    ['failing to recovered', failing, succeeds(SECOND), { recoveredAt: SECOND }],
-    ['exhausted to recovered', exhausted, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
-    ['owing to recovered', owing, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
-    ['disabled to recovered', disabled, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
-    ['slow to fast', { slowSince: FIRST }, succeeds(SECOND, 1_999), {}],
-    ['slow to failing fast', { slowSince: FIRST }, fails(SECOND, 5), { failingSince: SECOND }],
-    ['slow, failing and fast', { ...failing, slowSince: FIRST }, fails(SECOND), failing],
-  ]
+type Turn = [string, before: WebhookHealth, attempt: HealthObservation, after: WebhookHealth]
+const turns: Turn[] = [
+  ['healthy to failing', healthy, fails(FIRST), failing],
+  ['recovered to failing', recovered, fails(SECOND), { ...recovered, failingSince: SECOND }],
+  ['failing to exhausted', failing, abandons(SECOND), exhausted],
+  ['healthy to exhausted', healthy, abandons(FIRST), { ...failing, exhaustedSince: FIRST }],
+  ['owing to failing', owing, fails(FIVE_DAYS), { ...owing, failingSince: FIVE_DAYS }],
+  ['exhausted to disabled', exhausted, abandons(FIVE_DAYS), disabled],
+  ['failing to disabled', failing, fails(FIVE_DAYS), { ...failing, disabledAt: FIVE_DAYS }],
+  ['failing to recovered', failing, succeeds(SECOND), { recoveredAt: SECOND }],
+  ['exhausted to recovered', exhausted, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
+  ['owing to recovered', owing, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
+  ['disabled to recovered', disabled, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
+  ['slow to fast', { slowSince: FIRST }, succeeds(SECOND, 1_999), {}],
+  ['slow to failing fast', { slowSince: FIRST }, fails(SECOND, 5), { failingSince: SECOND }],
+  ['slow and failing to failing', { ...failing, slowSince: FIRST }, fails(SECOND), failing],
+]
 
-  test.each(turns)('%s', (_what, before, attempt, after) => {
-    expect(noteAttempt(before, attempt)).toEqual(after)
-  })
+test.each(turns)('an attempt changes a webhook from %s', (_what, before, attempt, after) => {
+  expect(noteAttempt(before, attempt)).toEqual(after)
 })
 
-describe('unchanged health is the same object', () => {
+describe('unchanged health', () => {
   const still: [what: string, health: WebhookHealth, attempt: HealthObservation][] = [
     ['a success of the healthy', healthy, succeeds(SECOND)],
     ['a success of the recovered', recovered, succeeds(SECOND)],
     ['another failure', failing, fails(SECOND)],
     ['a failure just before five days', failing, fails(ALMOST)],
     ['another failure of the exhausted', exhausted, fails(ALMOST)],
-    ['another delivery abandoned', exhausted, abandons(ALMOST)],
+    ['another abandoned delivery', exhausted, abandons(ALMOST)],
     ['another failure of the disabled', disabled, abandons(at('20T12:00:00.000'))],
     ['a slow success of the slow', { slowSince: FIRST }, succeeds(SECOND, 2_000)],
-    ['a slow success, which only noteSlow marks', healthy, succeeds(SECOND, 60_000)],
+    ['a slow success of the healthy', healthy, succeeds(SECOND, 60_000)],
   ]
 
-  test.each(still)('%s', (_what, health, attempt) => {
+  test.each(still)('%s changes nothing', (_what, health, attempt) => {
     expect(noteAttempt(health, attempt)).toBe(health)
   })
 

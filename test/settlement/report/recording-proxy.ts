@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '../../support/servers.ts'
 
 export type RecordingProxy = {
   endpoint: string
@@ -25,9 +25,8 @@ export const startRecordingProxy = async (endpoint: string): Promise<RecordingPr
     })
     incoming.pipe(forwarded)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://127.0.0.1:${await listen(server)}`,
     requests,
     stop: async () => {
       server.closeAllConnections()

@@ -44,7 +44,7 @@ const sent = (url: string, changes: Partial<Network> = {}, request: Partial<Post
 
 describe('the URL check of each attempt refuses without a connection', () => {
   const urls: [string, (url: string) => string][] = [
-    ['this machine, outside a local sandbox', (url) => url],
+    ['of this machine, outside a local sandbox', (url) => url],
     ['with TLS', (url) => url.replace('http:', 'https:')],
     ['as a number', (url) => named(url, '2130706433')],
     ['in hexadecimal', (url) => named(url, '0x7f000001')],
@@ -60,20 +60,20 @@ describe('the URL check of each attempt refuses without a connection', () => {
     ['with too long a path', (url) => url.padEnd(2_049, 'a')],
   ]
 
-  test.each(urls)('%s', async (_form, urlOf) => {
+  test.each(urls)('for a URL %s', async (_form, urlOf) => {
     const url = await listener()
     expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 
-  test('a host of this service', async () => {
+  test('for a host of this service', async () => {
     const url = await listener()
     const ownHosts = [new URL(url).host]
     expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
     expect(connectionsTo(url)).toEqual([])
   })
 
-  test.each(['', 'https://', 'not a URL'])('invalid URL "%s"', async (url) => {
+  test.each(['', 'https://', 'not a URL'])('for the invalid URL "%s"', async (url) => {
     expect(await sent(url)).toEqual(refused)
   })
 })
@@ -97,20 +97,18 @@ describe('receivers of a local sandbox', () => {
   })
 })
 
-describe('a name with a private address is refused without a connection', () => {
-  test.each([
-    [['127.0.0.1']],
-    [['8.8.8.8', '127.0.0.1']],
-    [['127.0.0.1', '8.8.8.8']],
-    [['::ffff:127.0.0.1']],
-    [['::1', '127.0.0.1']],
-    [['0.0.0.0']],
-  ])('%j', async (addresses) => {
-    const url = await listener()
-    const network = networkOf({ resolve: async () => addresses })
-    expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-  })
+test.each([
+  [['127.0.0.1']],
+  [['8.8.8.8', '127.0.0.1']],
+  [['127.0.0.1', '8.8.8.8']],
+  [['::ffff:127.0.0.1']],
+  [['::1', '127.0.0.1']],
+  [['0.0.0.0']],
+])('a name with the addresses %j is refused without a connection', async (addresses) => {
+  const url = await listener()
+  const network = networkOf({ resolve: async () => addresses })
+  expect(await sendByName(requestTo(named(url)), network)).toEqual(refused)
+  expect(connectionsTo(url)).toEqual([])
 })
 
 describe('connections to checked addresses', () => {

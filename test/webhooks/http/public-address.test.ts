@@ -42,9 +42,15 @@ const ipv6Ranges = rowsOf(`
 `)
 
 describe('special addresses', () => {
-  test.each([...ipv4Ranges, ...ipv6Ranges])('%s, from %s to %s', (_range, first, last) => {
-    expect([first, last].map((address) => isPublicAddress(String(address)))).toEqual([false, false])
-  })
+  test.each([...ipv4Ranges, ...ipv6Ranges])(
+    'the range %s is not public, from %s to %s',
+    (_range, first, last) => {
+      expect([first, last].map((address) => isPublicAddress(String(address)))).toEqual([
+        false,
+        false,
+      ])
+    },
+  )
 
   const known = rowsOf(`
     127.0.0.1            Lambda runtime API
@@ -60,16 +66,16 @@ describe('special addresses', () => {
     2606:4700::1111%lo   an address with a zone
   `)
 
-  test.each(known)('%s, %s', (address) => {
+  test.each(known)('the address %s is not public: %s', (address) => {
     expect(isPublicAddress(String(address))).toBe(false)
   })
 
   test.each(['', 'localhost', '127.1', '2130706433', '[::1]', '1.1.1.1.', '1.1.1.1/32', '::g'])(
-    'invalid address "%s"',
+    'the invalid address "%s" is not public',
     (text) => expect(isPublicAddress(text)).toBe(false),
   )
 
-  test('every IPv4 address mapped into IPv6', () => {
+  test('an IPv4 address mapped into IPv6 is never public', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isPublicAddress(`::ffff:${address}`)).toBe(false)

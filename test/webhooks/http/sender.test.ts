@@ -245,7 +245,7 @@ describe('interim responses', () => {
   test.each([
     [16, answered('thanks')],
     [17, unreached('broken')],
-  ])('%i of them, of at most 16', async (count, outcome) => {
+  ])('at most 16 are skipped: %i end with %j', async (count, outcome) => {
     const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)
     const url = await rawReceiver((socket) => socket.write(`${interim}${final}`))
     expect(await send(url)).toEqual(outcome)

@@ -56,16 +56,17 @@ test('a TLS connection is kept', async () => {
   expect(connectionsTo(url)).toHaveLength(1)
 })
 
-describe('a receiver with an invalid certificate gets no request', () => {
-  const certificates: [string, string, string][] = [
-    ['self-signed', 'self-signed', 'provider.example'],
-    ['expired', 'expired', 'provider.example'],
-    ['for another name', 'provider', 'other.example'],
-    ['for a name above', 'provider', 'hooks.provider.example'],
-    ['for no address', 'provider', '127.0.0.1'],
-  ]
+const certificates: [string, string, string][] = [
+  ['self-signed', 'self-signed', 'provider.example'],
+  ['expired', 'expired', 'provider.example'],
+  ['for another name', 'provider', 'other.example'],
+  ['for a name above', 'provider', 'hooks.provider.example'],
+  ['for no address', 'provider', '127.0.0.1'],
+]
 
-  test.each(certificates)('%s', async (_problem, certificate, host) => {
+test.each(certificates)(
+  'a receiver whose certificate is %s gets no request',
+  async (_problem, certificate, host) => {
     // The environment cannot disable the check.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const visits: unknown[] = []
@@ -75,8 +76,8 @@ describe('a receiver with an invalid certificate gets no request', () => {
     })
     expect(await sendTo(url, host)).toEqual(failed('tls'))
     expect(visits).toEqual([])
-  })
-})
+  },
+)
 
 describe('TLS versions', () => {
   test.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (version) => {
@@ -103,14 +104,12 @@ describe('a failed TLS handshake is a tls failure', () => {
     expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
   })
 
-  test.each(['end', 'resetAndDestroy'] as const)(
-    'with a receiver that closes by %s',
-    async (leave) => {
-      const server = createNetServer((socket) => socket.once('data', () => socket[leave]()))
-      const url = await listening(server, 'https')
-      expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
-    },
-  )
+  const closings = ['end', 'resetAndDestroy'] as const
+  test.each(closings)('with a receiver that closes by %s', async (close) => {
+    const server = createNetServer((socket) => socket.once('data', () => socket[close]()))
+    const url = await listening(server, 'https')
+    expect(await sendTo(url, 'provider.example')).toEqual(failed('tls'))
+  })
 
   test.each([
     ['connection timeout', { connectionTimeoutSeconds: 0.1 }],

@@ -1,0 +1,63 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { afterEach, expect, vi } from 'vitest'
+
+/** Runs commands of the service in processes of their own. */
+
+export type Output = { code: number; stdout: string; stderr: string }
+
+/** Runs a script until its end. */
+export const runScript = (
+  words: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  input?: string,
+): Promise<Output> => {
+  const command = promisify(execFile)(process.execPath, words, { env })
+  command.child.stdin?.end(input)
+  return command.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code: Number(code), stdout, stderr }),
+  )
+}
+
+/** Checks that a script exited with 1 and printed one line on standard error. */
+export const expectOneLine = ({ code, stdout, stderr }: Output, text: string): void => {
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(text)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+}
+
+export type Command = ReturnType<ReturnType<typeof useCommands>>
+
+/** Returns a function that starts a script; SIGTERM stops it at the end of a test. */
+export const useCommands = () => {
+  const children: ChildProcess[] = []
+  afterEach(async () => {
+    const running = children.splice(0).filter(({ exitCode }) => exitCode === null)
+    await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
+  })
+  return (words: readonly string[], env: NodeJS.ProcessEnv = process.env) => {
+    const child = spawn(process.execPath, words, { env })
+    children.push(child)
+    const printed = { out: '', err: '' }
+    child.stdout.on('data', (part) => {
+      printed.out += part
+    })
+    child.stderr.on('data', (part) => {
+      printed.err += part
+    })
+    return { child, printed, exited: once(child, 'close').then(([code]) => code as number | null) }
+  }
+}
+
+/** Waits until a command prints a line with one group, and returns the group. */
+export const printedBy = ({ printed }: Command, line: RegExp): Promise<string> =>
+  vi.waitFor(
+    () => {
+      const text = line.exec(printed.out)?.[1]
+      if (!text) throw new Error(`not ready: ${printed.err}`)
+      return text
+    },
+    { timeout: 30_000, interval: 20 },
+  )
