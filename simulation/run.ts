@@ -1,4 +1,4 @@
-import { closeConnections } from '../shared/webhooks/http/sender.ts'
+import { closeConnections } from '../shared/webhooks/http/connection.ts'
 import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
 import { answerCalls } from './aws/sdk.ts'

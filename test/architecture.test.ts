@@ -261,6 +261,14 @@ describe('imports', () => {
   })
 })
 
+test('no two types of the product have the same name', () => {
+  const files = code.filter((file) => !/^(?:simulation|bench)\//.test(file))
+  const names = files.flatMap((file) =>
+    [...read(file).matchAll(/^(?:export )?type (\w+)/gm)].map(([, name = '']) => name),
+  )
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+})
+
 test('no file imports itself through others, by values or by types', () => {
   const imports = new Map(code.map((file) => [file, importsOf(file)]))
   const done = new Set<string>()

@@ -28,12 +28,12 @@ type Partition =
   | 'PROVIDER#*#*'
   | `WINDOW#${string}#*`
 
-type Items = Partial<Record<ItemAction, readonly Partition[]>>
+type ItemPermissions = Partial<Record<ItemAction, readonly Partition[]>>
 /** Partition keys of an index. */
 type Lists = Partial<Record<IndexName, readonly string[]>>
 
 export type Permissions = {
-  items?: Items
+  items?: ItemPermissions
   lists?: Lists
   sends?: readonly QueueName[]
   /** Queue that the function's schedules send to. */

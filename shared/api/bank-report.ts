@@ -10,7 +10,7 @@ import { putException } from '../store/debits/exceptions.ts'
 import { transitionAssumed, transitionFresh } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { bankEndpoint } from './bank-endpoint.ts'
-import type { Call, Rejected } from './endpoint.ts'
+import type { Call, RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 
 type ReportOperation = 'update-debit-transaction' | 'debit-callback'
@@ -76,7 +76,7 @@ const recordRejectedBody = async ({
   refusal,
   body,
   prefetched: { debit },
-}: Rejected<ReportOperation, ReportedDebit>): Promise<void> => {
+}: RejectedCall<ReportOperation, ReportedDebit>): Promise<void> => {
   if (!debit) return
   const cause = { at, by: `bank:${caller.bank}`, requestId }
   await recordRejection(debit, { kind: 'refused_report', refusal, body, cause })

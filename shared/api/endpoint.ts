@@ -45,7 +45,7 @@ type Handle<N extends OperationName, P> = (
 ) => Promise<Success | TextReply | Refusal>
 
 /** A request of a known caller within its limits, with an invalid body. */
-export type Rejected<N extends OperationName, P> = Omit<Call<N, P>, 'input' | 'query'> & {
+export type RejectedCall<N extends OperationName, P> = Omit<Call<N, P>, 'input' | 'query'> & {
   refusal: Refusal
 }
 
@@ -53,7 +53,7 @@ type Options<N extends OperationName, P> = {
   /** Reads what the path alone names, in parallel with the count of the request. */
   prefetch?: (call: Pick<Call<N>, 'caller' | 'path' | 'at'>) => Promise<P>
   /** Runs before the caller gets the refusal; if it throws, the caller gets a fault and retries. */
-  onRejectedBody?: (rejected: Rejected<N, P>) => Promise<void>
+  onRejectedBody?: (rejected: RejectedCall<N, P>) => Promise<void>
   /** Receives the status of each reply. */
   onReply?: (context: RequestContext, status: number) => void
 }

@@ -74,9 +74,9 @@ export const Fee = v.pipe(
   Pesewas,
 )
 
-/** Formats `12345` pesewas as `123.45`. */
-export const formatAmount = (amount: Pesewas): string => {
-  const digits = String(Math.abs(amount)).padStart(3, '0')
+/** Formats `12345` pesewas as `123.45`. A sum of many amounts is a bigint. */
+export const formatAmount = (amount: Pesewas | bigint): string => {
+  const digits = String(amount < 0 ? -amount : amount).padStart(3, '0')
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 

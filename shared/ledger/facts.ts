@@ -1,6 +1,6 @@
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { withSums } from '../domain/settlement/batch.ts'
+import { type Batch, withSums } from '../domain/settlement/batch.ts'
 import { startOf } from '../domain/time.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { listProviders } from '../store/providers/providers.ts'
@@ -59,13 +59,19 @@ async function* completions(
 export const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
-const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEntry[]> => {
+/** Finds the batches that were sealed or completed in a span. */
+export const findBatchesWithin = async (provider: ProviderId, span: Span): Promise<Batch[]> => {
   const isOfSpan = (at: Date | null): boolean => at !== null && isWithin(at, span)
   const times = await listBatchTimes(provider)
-  const ids = times
-    .filter(({ sealedAt, completedAt }) => isOfSpan(sealedAt) || isOfSpan(completedAt))
-    .map(({ id }) => id)
-  const batches = await findBatches(ids)
+  return findBatches(
+    times.flatMap(({ id, sealedAt, completedAt }) =>
+      isOfSpan(sealedAt) || isOfSpan(completedAt) ? [id] : [],
+    ),
+  )
+}
+
+const batchEntries = async (provider: ProviderId, span: Span): Promise<LedgerEntry[]> => {
+  const batches = await findBatchesWithin(provider, span)
   const entries = await Promise.all(
     batches.map(async (stored) => {
       // A sealed batch may not have its totals yet.

@@ -1,4 +1,5 @@
 import { CURRENCY, formatAmount, pesewas } from '../domain/money.ts'
+import type { ReportFormat } from '../domain/settlement/list-query.ts'
 import type { Day } from '../domain/time.ts'
 import { csvRecord, guarded } from '../settlement/report/csv.ts'
 import type { LedgerDay } from './day.ts'
@@ -11,12 +12,9 @@ import {
   trialBalance,
 } from './entry.ts'
 
-export const journalFormats = ['json', 'csv'] as const
-export type JournalFormat = (typeof journalFormats)[number]
-
 /** Renders the journal of a day, reading each entry only when its text is consumed. */
 export const renderJournal = (
-  format: JournalFormat,
+  format: ReportFormat,
   date: Day,
   day: LedgerDay,
 ): AsyncGenerator<string, void, undefined> => (format === 'json' ? json(date, day) : csv(day))

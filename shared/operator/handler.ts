@@ -53,6 +53,9 @@ type CallResult = { outcome: 'done' | 'refused' | 'requested'; reply: OperatorRe
 
 const refused = (error: string): CallResult => ({ outcome: 'refused', reply: { error } })
 
+const replyOf = (outcome: CallResult['outcome'], result: unknown): CallResult =>
+  result instanceof Refusal ? refused(explain(result)) : { outcome, reply: { result } }
+
 /**
  * Returns the handler of a noun. A refusal is returned as one line; a fault is thrown. A call that
  * needs an approval is stored as a request; a granted request runs as the requester's call.
@@ -68,10 +71,7 @@ export const operatorHandler =
     const perform = async (call: OperatorCall, author: Author): Promise<CallResult> => {
       const parsed = parseCall(noun, call)
       if ('error' in parsed) return refused(parsed.error)
-      const result = await actionOf(call.verb)?.run(parsed.options, author, runtime)
-      return result instanceof Refusal
-        ? refused(explain(result))
-        : { outcome: 'done', reply: { result } }
+      return replyOf('done', await actionOf(call.verb)?.run(parsed.options, author, runtime))
     }
 
     /** Rejects an invalid call before it is stored, so that no operator has to approve it. */
@@ -80,11 +80,8 @@ export const operatorHandler =
       if ('error' in parsed) return refused(parsed.error)
       const check = actionOf(call.verb)?.check ?? actionOf('show')?.run
       const checked = await check?.(parsed.options, author, runtime)
-      const requested =
-        checked instanceof Refusal ? checked : await requestApproval(noun, call, author, runtime)
-      return requested instanceof Refusal
-        ? refused(explain(requested))
-        : { outcome: 'requested', reply: { result: requested } }
+      if (checked instanceof Refusal) return refused(explain(checked))
+      return replyOf('requested', await requestApproval(noun, call, author, runtime))
     }
 
     const runGranted = async (

@@ -1,11 +1,12 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import { formatAmount } from '../domain/money.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { type Batch, type Line, payableFrom } from '../domain/settlement/batch.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
 import { isOpposite } from './settled.ts'
-import { inGhs, type Sums, whole } from './sums.ts'
+import { type Sums, whole } from './sums.ts'
 import { isLongAgo, isTooOld, type Window } from './window.ts'
 
 /** A line with its debit, and with the original line of an adjustment. */
@@ -84,7 +85,7 @@ export const isSummed = ({ totals }: Batch, sums: Sums): CheckResult => {
   if (BigInt(totals.count) !== sums.count) return { ...notApplicable, checked: 1 }
   const { gross, fee, adjustments, net } = totals
   const claim = (name: keyof Sums) =>
-    `its ${name} is ${inGhs(whole(totals[name]))}, but its lines add up to ${inGhs(sums[name])}`
+    `its ${name} is ${formatAmount(whole(totals[name]))}, but its lines add up to ${formatAmount(sums[name])}`
   return checkResult({
     [claim('gross')]: whole(gross) !== sums.gross,
     [claim('fee')]: whole(fee) !== sums.fee,

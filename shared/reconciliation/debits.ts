@@ -1,5 +1,6 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
+import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { findDayTotal } from '../store/debits/charges.ts'
@@ -29,7 +30,7 @@ import {
 import { hasRefund } from './refunds.ts'
 import type { DebitRecord, Subscription } from './related.ts'
 import { isAdjustedOnce, isSettledOnce, isSettledRightly, keepsItsAmount } from './settled.ts'
-import { inGhs, whole } from './sums.ts'
+import { whole } from './sums.ts'
 import type { Window } from './window.ts'
 
 type Check = (record: DebitRecord, window: Window, subscription: Subscription) => CheckResult
@@ -127,10 +128,10 @@ const isCounted = ({ sum, first, last, limit }: DayTotal, window: Window): Check
   const isRetained = window.now.getTime() - window.from.getTime() < RETENTION_MS
   if (last === undefined && (sum === 0n || !isRetained)) return notApplicable
   return checkResult({
-    [`has no total, but debits of ${inGhs(sum)}`]: last === undefined,
-    [`has a total of ${inGhs(whole(last ?? 0))}, but debits of ${inGhs(sum)}`]:
+    [`has no total, but debits of ${formatAmount(sum)}`]: last === undefined,
+    [`has a total of ${formatAmount(whole(last ?? 0))}, but debits of ${formatAmount(sum)}`]:
       last !== undefined && first === last && whole(last) !== sum,
-    [`has debits of ${inGhs(sum)}, above its limit of ${inGhs(whole(limit ?? 0))}`]:
+    [`has debits of ${formatAmount(sum)}, above its limit of ${formatAmount(whole(limit ?? 0))}`]:
       limit !== undefined && sum > whole(limit),
   })
 }

@@ -1,9 +1,10 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import { formatAmount } from '../domain/money.ts'
 import type { FeeSchedule } from '../domain/settlement/fee-schedule.ts'
 import type { LineRecord } from './batch-checks.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
 import { timeOf } from './related.ts'
-import { inGhs, whole } from './sums.ts'
+import { whole } from './sums.ts'
 
 const BASIS_POINTS = 10_000n
 
@@ -36,7 +37,7 @@ export const hasItsFee = ({ batch, line, debit }: LineRecord): CheckResult => {
   if (line.type !== 'debit' || timeOf(debit, 'completed') === undefined) return notApplicable
   const fee = feeOf(debit, batch.feeSchedule)
   return checkResult({
-    [`its line in ${batch.id} has the fee ${inGhs(whole(line.fee))}, not ${inGhs(fee)}`]:
+    [`its line in ${batch.id} has the fee ${formatAmount(whole(line.fee))}, not ${formatAmount(fee)}`]:
       whole(line.fee) !== fee,
   })
 }

@@ -1,3 +1,4 @@
+import { formatAmount } from '../domain/money.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
 import {
@@ -10,14 +11,14 @@ import {
   post,
   trialBalance,
 } from '../ledger/entry.ts'
+import { findBatchesWithin } from '../ledger/facts.ts'
 import { listProviders } from '../store/providers/providers.ts'
-import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { findFunds, listFundings } from '../store/settlement/funding.ts'
 import { listAdjustments } from '../store/settlement/lines.ts'
 import type { Findings, Subject } from './findings.ts'
 import { type CheckResult, checkResult } from './invariants.ts'
 import { casesAt, refundsOwed, reversedSince, stateOf, undecided } from './ledger-state.ts'
-import { inGhs, whole } from './sums.ts'
+import { whole } from './sums.ts'
 import type { Window } from './window.ts'
 
 /**
@@ -94,7 +95,7 @@ const isEntry = ({ amount, debit, credit }: LedgerEntry): CheckResult =>
 
 const isBalanced = (balances: Balances, when: string): CheckResult =>
   checkResult({
-    [`the ${when} trial balance is ${inGhs(whole(trialBalance(balances)))}`]:
+    [`the ${when} trial balance is ${formatAmount(whole(trialBalance(balances)))}`]:
       trialBalance(balances) !== 0,
   })
 
@@ -106,7 +107,7 @@ const agrees = (
 ): CheckResult => {
   const balance = whole(balanceOf(balances, account))
   return checkResult({
-    [`${account} ${verb} ${inGhs(balance)} in the ledger, but ${inGhs(expected)} in the table`]:
+    [`${account} ${verb} ${formatAmount(balance)} in the ledger, but ${formatAmount(expected)} in the table`]:
       balance !== expected,
   })
 }
@@ -114,7 +115,7 @@ const agrees = (
 const isPaidOut = (provider: ProviderId, paidOut: Balances, expected: bigint): CheckResult => {
   const paid = whole(balanceOf(paidOut, payable(provider)))
   return checkResult({
-    [`payouts are ${inGhs(paid)} in the ledger, but the nets of their batches give ${inGhs(expected)}`]:
+    [`payouts are ${formatAmount(paid)} in the ledger, but the nets of their batches give ${formatAmount(expected)}`]:
       paid !== expected,
   })
 }
@@ -125,12 +126,8 @@ const batchesOfDay = async (
   { date }: Window,
 ): Promise<{ fees: bigint; paid: bigint }> => {
   const isOfDay = (at: Date | null): boolean => at !== null && isWithin(at, spanOf(date))
-  const times = await listBatchTimes(provider)
-  const ids = times
-    .filter(({ sealedAt, completedAt }) => isOfDay(sealedAt) || isOfDay(completedAt))
-    .map(({ id }) => id)
   const sums = { fees: 0n, paid: 0n }
-  for (const batch of await findBatches(ids)) {
+  for (const batch of await findBatchesWithin(provider, spanOf(date))) {
     const { totals, offsets, sealedAt, completedAt } = batch
     if (!totals) continue
     const net = whole(totals.net)

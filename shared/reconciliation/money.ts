@@ -1,5 +1,6 @@
+import { formatAmount } from '../domain/money.ts'
 import { type DebitRecord, timeOf } from './related.ts'
-import { inGhs, whole } from './sums.ts'
+import { whole } from './sums.ts'
 
 /** The amounts of the day's completed debits; `reversed`: reversed before settlement. */
 export type Money = Record<'completed' | 'settled' | 'unsettled' | 'reversed', bigint>
@@ -23,8 +24,8 @@ export const withMoneyOf = (money: Money, { debit, line }: DebitRecord): Money =
 }
 
 export const moneyView = (money: Money): Record<keyof Money, string> => ({
-  completed: inGhs(money.completed),
-  settled: inGhs(money.settled),
-  unsettled: inGhs(money.unsettled),
-  reversed: inGhs(money.reversed),
+  completed: formatAmount(money.completed),
+  settled: formatAmount(money.settled),
+  unsettled: formatAmount(money.unsettled),
+  reversed: formatAmount(money.reversed),
 })

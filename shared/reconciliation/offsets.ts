@@ -1,7 +1,8 @@
+import { formatAmount } from '../domain/money.ts'
 import type { Batch, BatchId } from '../domain/settlement/batch.ts'
 import type { Day } from '../domain/time.ts'
 import { type CheckResult, checkResult, notApplicable } from './invariants.ts'
-import { inGhs, whole } from './sums.ts'
+import { whole } from './sums.ts'
 
 export type Batches = {
   /** All batches of a provider since a day, some older ones, and the batches that they name. */
@@ -49,9 +50,9 @@ const receivesRightly = (batch: Batch, batches: Batches): CheckResult => {
   const isNamed = last?.offsets.some((offset) => offset.batch === id) === true
   return checkResult(
     {
-      [`it lacks ${inGhs(-lacks)}, but ${inGhs(-whole(outstanding))} is outstanding`]:
+      [`it lacks ${formatAmount(-lacks)}, but ${formatAmount(-whole(outstanding))} is outstanding`]:
         isBelowZero(batch) && whole(outstanding) !== lacks,
-      [`it is offset by ${inGhs(received)}, but is not below zero`]:
+      [`it is offset by ${formatAmount(received)}, but is not below zero`]:
         !isBelowZero(batch) && received !== 0n,
       [`it is ${status}, but offset by ${offsetBy}`]:
         isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null),

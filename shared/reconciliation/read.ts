@@ -86,12 +86,12 @@ const parseDebit = (item: Record<string, unknown>): Debit | undefined => {
   }
 }
 
-type Items = ReadonlyMap<string, Record<string, unknown>>
+type ItemMap = ReadonlyMap<string, Record<string, unknown>>
 
 const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
 
 /** Reads each key once: two debits with one claim or uuid name it twice. */
-const readItems = async (all: readonly Key[]): Promise<Items> => {
+const readItems = async (all: readonly Key[]): Promise<ItemMap> => {
   const unique = [...new Map(all.map((key) => [textOf(key), key])).values()]
   const items = await readMany(unique)
   return new Map(items.map((item) => [textOf({ pk: String(item.pk), sk: String(item.sk) }), item]))
@@ -129,7 +129,7 @@ export const loadSettled = async (debits: readonly Debit[]): Promise<SettledReco
   return debits.map((debit) => ({ debit, ...linesIn(debit, items) }))
 }
 
-const linesIn = (debit: Debit, items: Items) => {
+const linesIn = (debit: Debit, items: ItemMap) => {
   const { line, adjustment } = lineKeys(debit)
   const lineAt = (key: Key | undefined): Line | undefined => {
     const item = key && items.get(textOf(key))
@@ -138,7 +138,7 @@ const linesIn = (debit: Debit, items: Items) => {
   return { line: lineAt(line), adjustment: lineAt(adjustment) }
 }
 
-const recordOf = (debit: Debit, items: Items): DebitRecord => {
+const recordOf = (debit: Debit, items: ItemMap): DebitRecord => {
   const { reference, uuid } = debit.facts
   const itemAt = (key: Key) => items.get(textOf(key))
   const refund = itemAt(keys.refund(reference))

@@ -20,9 +20,3 @@ export const withLine = (sums: Sums, { type, gross, fee, net }: Line): Sums => {
     net: sums.net + whole(net),
   }
 }
-
-/** Formats `-12345n` as `-123.45`. */
-export const inGhs = (sum: bigint): string => {
-  const digits = String(sum < 0n ? -sum : sum).padStart(3, '0')
-  return `${sum < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-}

@@ -138,17 +138,11 @@ export const put = async (key: Key, entity: string, members: object): Promise<vo
   await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
 }
 
-/** Removes one item. Returns false when it did not exist. */
-export const remove = (Key: Key): Promise<boolean> =>
-  conditionMet(
-    table.send(
-      new DeleteCommand({
-        TableName: tableName(),
-        Key,
-        ConditionExpression: 'attribute_exists(pk)',
-      }),
-    ),
-  )
+const exists = { ConditionExpression: 'attribute_exists(pk)' }
+
+/** Removes one item. Returns false when the condition was not met; by default, that it exists. */
+export const remove = (Key: Key, condition: object = exists): Promise<boolean> =>
+  conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
 
 /** Reads a whole item collection, strongly consistent. */
 export const readCollection = (pk: string, prefix = ''): Promise<Item[]> =>

@@ -11,7 +11,6 @@ import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { real } from '../../shared/runtime.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
-import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
 import { answerCalls } from '../../simulation/aws/sdk.ts'
@@ -19,16 +18,14 @@ import { newTable } from '../../simulation/table/table.ts'
 import {
   bankMove,
   demoProvider,
-  gcb,
   inSeconds,
-  NOON,
   pendingDebit,
   providerId,
   still,
 } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { sampleEvent } from '../support/running-service.ts'
-import { storeBank, storeProvider } from '../support/settings.ts'
+import { storeDemo, storeProvider } from '../support/settings.ts'
 
 /** Runs the list handlers on the simulated table, with lists longer than a page, a reply or a count. */
 
@@ -41,16 +38,7 @@ const account = {
 } as const
 
 beforeAll(async () => {
-  const createdAt = NOON.toISOString()
-  const provider = { kind: 'provider', owner: demoProvider.id } as const
-  const bank = { kind: 'bank', owner: gcb.identifier } as const
-  await Promise.all([
-    storeBank(gcb),
-    storeProvider(demoProvider),
-    storeProvider({ ...demoProvider, id: flood }),
-    putCredential('sk_sandbox_demo', { ...provider, createdAt }, [], real),
-    putCredential('bt_sandbox_gcb', { ...bank, createdAt }, [], real),
-  ])
+  await Promise.all([storeDemo(), storeProvider({ ...demoProvider, id: flood })])
 })
 
 let seconds = 0

@@ -8,14 +8,12 @@ import { reportSandboxOutcome } from '../../functions/jobs/report-sandbox-outcom
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { actingAs, authorizeCallsOf } from '../../sandbox/authorizer.ts'
-import { advance, type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
-import { real } from '../../shared/runtime.ts'
-import { changeBank } from '../../shared/store/banks/banks.ts'
+import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
-import { noWrites } from '../../shared/store/settings.ts'
-import { gcb, NOON, pendingDebit, still } from '../support/examples.ts'
+import { bankMove, gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Messages that arrive late, early or twice: each job decides by the state of the debit. */
@@ -30,10 +28,10 @@ beforeEach(() => {
 beforeAll(async () => {
   await useFreshTable()
   process.env.QUEUE_URL_SANDBOX_OUTCOMES = 'https://sqs.test/sandbox-outcomes'
-  await changeBank(gcb.identifier, () => gcb, noWrites, real)
+  await storeBank(gcb)
 })
 
-const at = (seconds: number) => still({ now: () => new Date(NOON.getTime() + seconds * 1000) })
+const at = (seconds: number) => still({ now: () => inSeconds(seconds) })
 
 const queueOf = (name: JobName): string => {
   const { from } = jobRow(name)
@@ -67,12 +65,8 @@ const opened = async (): Promise<Debit> => {
   return debit
 }
 
-const processing = async (): Promise<Debit> => {
-  const debit = await opened()
-  const cause = { at: NOON, by: 'bank:GCB', requestId: 'r' }
-  const process = (current: Debit) => advance(current, { ...cause, to: 'processing', changes: {} })
-  return (await transition(debit, process, still())) as Debit
-}
+const processing = async (): Promise<Debit> =>
+  (await transition(await opened(), bankMove('processing'), still())) as Debit
 
 const stateOf = async ({ facts }: Debit) => {
   const debit = (await findDebit(facts.reference)) as Debit

@@ -1,18 +1,17 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test, vi } from 'vitest'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
+import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
-import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
-import { pendingDebit } from '../support/examples.ts'
+import { bankMove, pendingDebit } from '../support/examples.ts'
 import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
 import { useService } from '../support/running-service.ts'
+import { storeWebhook } from '../support/settings.ts'
 
 /** Repair of a day whose stream records were lost. */
 
@@ -32,10 +31,8 @@ const restore = async (debit: Debit): Promise<Debit> => {
   return debit
 }
 
-type Transition = Parameters<typeof advance>[1]
-
-const moved = (debit: Debit, to: Transition['to'], changes: Transition['changes'] = {}): Debit =>
-  granted(advance(debit, { to, changes, at: NOON, by: 'bank:GCB', requestId: 'request-2' }))
+const moved = (debit: Debit, to: Status, changes: Changes = {}): Debit =>
+  granted(bankMove(to, { changes, at: NOON })(debit))
 
 const DECLINED = { errorMessage: 'Declined', errorCode: 'transaction_declined' } as const
 
@@ -43,12 +40,7 @@ test('each event of each debit of the day is in the feed once and is delivered',
   const restored = await createProvider(service, 'restored')
   const provider = restored.id as ProviderId
   // The webhook must be older than the day: events before it are not sent.
-  await changeWebhook(
-    provider,
-    () => ({ url: receiver.url(), secret: SECRET, ...TIMEOUTS }),
-    noWrites,
-    real,
-  )
+  await storeWebhook(provider, { url: receiver.url(), secret: SECRET, ...TIMEOUTS })
   const opened = () => pendingDebit({ provider }, NOON)
   const processing = () => moved(opened(), 'processing')
   const debits: [Debit, string[]][] = [

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
-import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { defined } from '../../shared/domain/defined.ts'
 import { newReference, type Reference } from '../../shared/domain/ids.ts'
@@ -23,7 +23,7 @@ import { noWrites } from '../../shared/store/settings.ts'
 import { findBatches } from '../../shared/store/settlement/batches.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { table, tableName } from '../../shared/store/table.ts'
-import { gcb, pendingDebit, providerId, still } from '../support/examples.ts'
+import { bankMove, gcb, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { storeBank, storeProvider } from '../support/settings.ts'
 
@@ -91,21 +91,10 @@ export const openedDebit = async (provider: ProviderId, amount: number): Promise
 }
 
 /** @param fee of the bank */
-export const complete = async (debit: Debit, when: Date, fee?: number): Promise<Debit> =>
-  granted(
-    await transition(
-      debit,
-      (current) =>
-        advance(current, {
-          to: 'completed',
-          changes: fee === undefined ? {} : { fee: pesewas(fee) },
-          at: when,
-          by: 'bank:GCB',
-          requestId: randomUUID(),
-        }),
-      still(),
-    ),
-  )
+export const complete = async (debit: Debit, at: Date, fee?: number): Promise<Debit> => {
+  const changes = fee === undefined ? {} : { fee: pesewas(fee) }
+  return granted(await transition(debit, bankMove('completed', { at, changes }), still()))
+}
 
 export const completedDebit = async (provider: ProviderId, amount: number, when: Date) =>
   complete(await openedDebit(provider, amount), when)
@@ -129,19 +118,13 @@ export const completedDebits = async (
 }
 
 /** Reverses a debit as an operator does; a reversed debit stays unchanged. */
-export const reverse = async (reference: Reference, when: Date): Promise<Debit | Refusal> => {
+export const reverse = async (reference: Reference, at: Date): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) throw new Error(`No debit ${reference}`)
+  const changes = { metadata: { reversal_reason: 'Dispute' } }
   return transitionWith(
     debit,
-    (current) =>
-      advance(current, {
-        to: 'reversed',
-        changes: { metadata: { reversal_reason: 'Dispute' } },
-        at: when,
-        by: 'operator:local:ama',
-        requestId: randomUUID(),
-      }),
+    bankMove('reversed', { changes, at, by: 'operator:local:ama' }),
     (_previous, next) => [refundCreation(reversalRefund(next))],
     still(),
   )

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { findSweepProgress, putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { NOON, providerId } from '../support/examples.ts'
+import { inSeconds, NOON, providerId } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -10,7 +10,7 @@ test('the progress of the sweep is read back: none, within a span, at its end', 
   const within = { until: NOON, next: providerId('demo') }
   await putSweepProgress(within)
   expect(await findSweepProgress()).toEqual(within)
-  const end = { until: new Date(NOON.getTime() + 60_000) }
+  const end = { until: inSeconds(60) }
   await putSweepProgress(end)
   expect(await findSweepProgress()).toEqual(end)
 })

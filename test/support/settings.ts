@@ -3,9 +3,11 @@ import type { Provider, ProviderId } from '../../shared/domain/providers/provide
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
+import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changeProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
+import { demoProvider, gcb, NOON } from './examples.ts'
 
 export const storeProvider = (provider: Provider) =>
   changeProvider(provider.id, () => provider, noWrites, real)
@@ -14,3 +16,16 @@ export const storeBank = (bank: Bank) => changeBank(bank.identifier, () => bank,
 
 export const storeWebhook = (provider: ProviderId, webhook: Webhook) =>
   changeWebhook(provider, () => webhook, noWrites, real)
+
+/** Stores the demo provider, its bank and the credentials of the sample events. */
+export const storeDemo = async (): Promise<void> => {
+  const createdAt = NOON.toISOString()
+  const provider = { kind: 'provider', owner: demoProvider.id, createdAt } as const
+  const bank = { kind: 'bank', owner: gcb.identifier, createdAt } as const
+  await Promise.all([
+    storeBank(gcb),
+    storeProvider(demoProvider),
+    putCredential('sk_sandbox_demo', provider, [], real),
+    putCredential('bt_sandbox_gcb', bank, [], real),
+  ])
+}

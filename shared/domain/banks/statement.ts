@@ -93,11 +93,9 @@ const newGroup = () => {
       if (examples.length < EXAMPLES_MAX) examples.push(example())
     },
     // A sum of millions of rows exceeds the amount type.
-    view: (): Group => ({ count, sum: inGhs(sum), examples }),
+    view: (): Group => ({ count, sum: formatAmount(sum), examples }),
   }
 }
-
-const inGhs = (sum: bigint): string => `${sum / 100n}.${String(sum % 100n).padStart(2, '0')}`
 
 const rowView = ({ line, amount, ...row }: StatementRow): RowExample => ({
   line,

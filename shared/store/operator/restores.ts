@@ -1,5 +1,4 @@
-import { isHeldBy, type Restore } from '../../domain/operator/restore.ts'
-import type { ProviderId } from '../../domain/providers/provider.ts'
+import type { Restore } from '../../domain/operator/restore.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { environment, type Runtime } from '../../runtime.ts'
 import { ttlCache } from '../cache.ts'
@@ -13,13 +12,6 @@ const fromItem = (item: Item): Restore =>
 
 /** Reads the last restore, strongly consistent. */
 export const findRestore = (): Promise<Restore | undefined> => find(keys.restore, fromItem)
-
-/**
- * Reports whether timeouts, payouts and refunds of a provider are held, strongly consistent
- * (docs/api.md#restores).
- */
-export const isHeld = async (provider: ProviderId): Promise<boolean> =>
-  isHeldBy(await findRestore(), provider)
 
 const generations = ttlCache<{ generation: number | undefined }>({ entriesMax: 1 })
 

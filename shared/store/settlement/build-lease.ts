@@ -1,9 +1,8 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { type Day, secondsAfter } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { conditionMet, find, type Item, table, tableName, updateIf, withoutKeys } from '../table.ts'
+import { find, type Item, remove, updateIf, withoutKeys } from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /**
@@ -60,16 +59,10 @@ export const acquireLease = async (
 
 /** Removes the record of a build that is done. */
 export const completeBuild = async ({ provider, date, holder }: BuildLease): Promise<void> => {
-  await conditionMet(
-    table.send(
-      new DeleteCommand({
-        TableName: tableName(),
-        Key: keys.build(provider, date),
-        ConditionExpression: 'holder = :holder',
-        ExpressionAttributeValues: { ':holder': holder },
-      }),
-    ),
-  )
+  await remove(keys.build(provider, date), {
+    ConditionExpression: 'holder = :holder',
+    ExpressionAttributeValues: { ':holder': holder },
+  })
 }
 
 /**

@@ -1,4 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
@@ -6,16 +5,7 @@ import type { FeedEntry, FeedPosition } from '../../domain/webhooks/feed.ts'
 import { keys } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import { optimistically } from '../optimistic.ts'
-import {
-  expiresAt,
-  isNew,
-  putIf,
-  queryAll,
-  queryPages,
-  table,
-  tableName,
-  updateIf,
-} from '../table.ts'
+import { expiresAt, isNew, putIf, queryAll, queryPages, updateIf } from '../table.ts'
 
 // The feed of a provider's events (docs/api.md#event-feed). Each page is an append-only list of bounded
 // length, so all readers see the same order and miss no event. An event that is relayed twice may
@@ -162,14 +152,10 @@ const createPage = (
 }
 
 const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<void> => {
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key: keys.feedPage(provider, page),
-      UpdateExpression: 'SET expiresAt = :expires',
-      ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
-    }),
-  )
+  await updateIf(keys.feedPage(provider, page), {
+    UpdateExpression: 'SET expiresAt = :expires',
+    ExpressionAttributeValues: { ':expires': expiresAt(at, RETENTION_SECONDS) },
+  })
 }
 
 /** Lists the events of a provider after a position, in the order of the feed. */

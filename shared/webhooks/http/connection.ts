@@ -46,7 +46,8 @@ export const keep = async (connection: Connection): Promise<void> => {
   if (idle.length > IDLE_MAX) await idle.shift()?.client.destroy()
 }
 
-export const closeIdle = async (): Promise<void> => {
+/** Closes idle connections, so that a process can exit. */
+export const closeConnections = async (): Promise<void> => {
   await Promise.all(idle.splice(0).map(({ client }) => client.destroy()))
 }
 

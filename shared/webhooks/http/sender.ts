@@ -4,7 +4,7 @@ import { defined } from '../../domain/defined.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
 import { anySignal } from './any-signal.ts'
-import { type Connection, closeIdle, connectionTo, keep } from './connection.ts'
+import { type Connection, connectionTo, keep } from './connection.ts'
 import type { Network } from './network.ts'
 import { type Rules, strict, targetOf } from './target.ts'
 
@@ -52,9 +52,6 @@ export const sender =
 
 /** Posts a webhook with the strict rules. */
 export const post = sender(strict, { bodySeconds: 5 })
-
-/** Closes idle connections, so that a process can exit. */
-export const closeConnections = closeIdle
 
 const timeoutAfter = (seconds: number): AbortSignal =>
   AbortSignal.timeout(Math.ceil(seconds * 1000))

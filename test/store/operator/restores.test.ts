@@ -12,7 +12,7 @@ import { transitionFresh } from '../../../shared/store/debits/transitions.ts'
 import {
   changeRestore,
   currentGeneration,
-  isHeld,
+  findRestore,
 } from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
@@ -23,6 +23,8 @@ import { bankMove, inSeconds, NOON, providerId, still } from '../../support/exam
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
+
+const isHeld = async (id: typeof demo) => isHeldBy(await findRestore(), id)
 
 beforeEach(async () => {
   process.env.CACHE_SECONDS = '0'

@@ -7,17 +7,13 @@ import { listEvents } from '../../../functions/provider/list-events.ts'
 import type { JobName } from '../../../infra/definitions/jobs.ts'
 import { actingAs } from '../../../sandbox/authorizer.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
-import { type Runtime, real } from '../../../shared/runtime.ts'
-import { changeBank } from '../../../shared/store/banks/banks.ts'
-import { putCredential } from '../../../shared/store/providers/credentials.ts'
-import { changeProvider } from '../../../shared/store/providers/providers.ts'
-import { noWrites } from '../../../shared/store/settings.ts'
+import type { Runtime } from '../../../shared/runtime.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
-import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { SWEEP_GRACE_SECONDS } from '../../../shared/store/work-index.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import { functionsOf as simulatedFunctions } from '../../../simulation/engine/functions.ts'
-import { demoProvider, gcb, NOON, still } from '../examples.ts'
+import { demoProvider, NOON, still } from '../examples.ts'
+import { storeDemo, storeWebhook } from '../settings.ts'
 import { queueFeed, streamFeed } from './lambda.ts'
 import { newQueues } from './queues.ts'
 import { type Item, openTable } from './table.ts'
@@ -105,18 +101,9 @@ export const openSteppedService = async (settings: Pick<Webhook, 'url' | 'events
 
 /** Creates the provider with its webhook and the bank, with the credentials of the sample events. */
 const createFixtures = async (webhook: Webhook): Promise<void> => {
-  const createdAt = NOON.toISOString()
   await Promise.all([
-    changeBank(gcb.identifier, () => gcb, noWrites, real),
-    changeProvider(demoProvider.id, () => demoProvider, noWrites, real),
-    putCredential(
-      'sk_sandbox_demo',
-      { kind: 'provider', owner: demoProvider.id, createdAt },
-      [],
-      real,
-    ),
-    putCredential('bt_sandbox_gcb', { kind: 'bank', owner: gcb.identifier, createdAt }, [], real),
-    changeWebhook(demoProvider.id, () => webhook, noWrites, real),
+    storeDemo(),
+    storeWebhook(demoProvider.id, webhook),
     putSweepProgress({ until: NOON }),
   ])
 }

@@ -3,13 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
-import {
-  closeConnections,
-  type PostRequest,
-  post,
-  sender,
-} from '../../../shared/webhooks/http/sender.ts'
+import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import { fakeResolver, networkOf, requestTo } from './post-request.ts'
 import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'

@@ -6,12 +6,8 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { defined } from '../../../shared/domain/defined.ts'
-import {
-  closeConnections,
-  type PostRequest,
-  post,
-  sender,
-} from '../../../shared/webhooks/http/sender.ts'
+import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
+import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
 import { blackHole } from './black-hole.ts'
 import { networkOf, requestTo } from './post-request.ts'

@@ -1,7 +1,8 @@
 import { createServer as createNetServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { closeConnections, type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
+import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
+import { type PostRequest, sender } from '../../../shared/webhooks/http/sender.ts'
 import { networkOf, requestTo } from './post-request.ts'
 import {
   closeReceivers,
