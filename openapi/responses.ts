@@ -54,7 +54,7 @@ const bodyRefusals = [
   }),
 ]
 
-export const refusalsOf = (name: OperationName): Refusal[] => {
+const refusalsOf = (name: OperationName): Refusal[] => {
   const operation: Operation = operations[name]
   return [
     ...commonRefusals,

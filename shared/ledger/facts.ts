@@ -56,7 +56,7 @@ async function* completions(
 }
 
 /** Reports whether a batch may have lines completed in the span. Its lines are older than its day. */
-export const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
+const mayHave = ({ date, completedFrom }: BatchTimes, { from, before }: Span): boolean =>
   startOf(date) > from && (completedFrom === null || startOf(completedFrom) < before)
 
 /** Finds the batches that were sealed or completed in a span. */

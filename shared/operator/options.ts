@@ -100,7 +100,7 @@ export const secretText = v.pipe(
 )
 
 /** The length of a list. */
-export const NEWEST = { default: 100, min: 1, max: 1_000 }
+const NEWEST = { default: 100, min: 1, max: 1_000 }
 
 export const newest = v.optional(
   option('N', `maximum number of results (default ${NEWEST.default})`, wholeNumber(NEWEST)),

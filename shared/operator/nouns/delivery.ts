@@ -4,7 +4,7 @@ import { Instant } from '../../domain/time.ts'
 import { newest, oneOfWords, option, options, providerOption } from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-export const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
+const deliveryStatuses = ['pending', 'delivered', 'failed', 'abandoned'] as const
 
 const target = options({ id: option('ID', 'delivery id', v.string()) })
 
