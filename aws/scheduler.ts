@@ -27,8 +27,17 @@ const recurrence = (expression: string): ((now: number) => number) | undefined =
   if (minutes) return (now) => now + Number(minutes) * MINUTE_MS
   const fields = CRON.exec(expression)?.[1]
   if (!fields) return undefined
-  const cron = new Cron(fields.replaceAll('?', '*'), { timezone: 'UTC', paused: true })
-  return (now) => cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
+  const cron = cronOf(fields.replaceAll('?', '*'))
+  return cron && ((now) => cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY)
+}
+
+/** Returns undefined for invalid fields. */
+const cronOf = (fields: string): Cron | undefined => {
+  try {
+    return new Cron(fields, { timezone: 'UTC', paused: true })
+  } catch {
+    return undefined
+  }
 }
 
 export const newScheduler = ({ clock, firings, deliver, journal }: Deps) => {

@@ -154,8 +154,13 @@ export const measure: Measure = async () => {
   mute()
   await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
+  const { openGateway } = await import('../../sandbox/gateway.ts')
   const receivers = await openReceivers({ count: 1, latency: 0 })
-  const sandbox = await startSandbox({ port: 0, timeScale: TIME_SCALE, print: () => undefined })
+  const sandbox = await startSandbox({
+    gateway: await openGateway(0),
+    timeScale: TIME_SCALE,
+    print: () => undefined,
+  })
   try {
     // As on Lambda; the sandbox does not cache.
     process.env.CACHE_SECONDS = '30'

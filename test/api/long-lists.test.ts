@@ -1,5 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { answerCalls } from '../../aws/sdk.ts'
+import { newTable } from '../../aws/table/table.ts'
 import { listDebitTransactions } from '../../functions/bank/list-debit-transactions.ts'
 import { listDebitRequests } from '../../functions/provider/list-debit-requests.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
@@ -13,8 +15,6 @@ import { putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
-import { answerCalls } from '../../aws/sdk.ts'
-import { newTable } from '../../aws/table/table.ts'
 import {
   bankMove,
   demoProvider,

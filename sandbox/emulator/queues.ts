@@ -1,8 +1,8 @@
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { deadLetters, queueRows } from '../infra/definitions/queues.ts'
+import { deadLetters, queueRows } from '../../infra/definitions/queues.ts'
 
 /** The queues of the stacks at an SQS endpoint. */
-export type SandboxQueues = {
+export type EmulatedQueues = {
   sqs: SQSClient
   url: (name: string) => string
   arn: (name: string) => string
@@ -15,7 +15,7 @@ export const createQueues = async (
   endpoint: string,
   region: string,
   prefix = '',
-): Promise<SandboxQueues> => {
+): Promise<EmulatedQueues> => {
   const sqs = new SQSClient({ endpoint, region })
   const accounts = new Map<string, string>()
 
