@@ -69,7 +69,7 @@ const start = async (
   cleanup.defer(gateway.stop)
   const isEmulated = Object.keys(endpoints).length > 0
   const name = isEmulated ? `${NAME}-${randomBytes(3).toString('hex')}` : NAME
-  if (!isEmulated) useLocalCredentials()
+  useLocalCredentials()
   const emulator = isEmulated
     ? await connectEmulator({ endpoints, region: REGION, name, print }, cleanup)
     : undefined
@@ -181,11 +181,9 @@ const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
 
 /** The SDK's clients require credentials, which nobody checks. */
 const useLocalCredentials = (): void => {
-  Object.assign(process.env, {
-    AWS_REGION: REGION,
-    AWS_ACCESS_KEY_ID: 'sandbox',
-    AWS_SECRET_ACCESS_KEY: 'sandbox',
-  })
+  process.env.AWS_REGION = REGION
+  process.env.AWS_ACCESS_KEY_ID ??= 'sandbox'
+  process.env.AWS_SECRET_ACCESS_KEY ??= 'sandbox'
 }
 
 /** Sets the variables of all functions in one environment; their names do not collide. */

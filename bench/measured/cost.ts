@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
+import { startDynamoDbLocal } from '../../test/emulators/dynamodb-local.ts'
 import { type CallCounts, countCalls } from '../calls.ts'
 import { type Figure, markdownTable } from '../figures.ts'
 import { extendTimeout, mute } from '../fixture.ts'
@@ -155,9 +156,12 @@ export const measure: Measure = async () => {
   await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const { openGateway } = await import('../../sandbox/gateway.ts')
+  const local = await startDynamoDbLocal()
   const receivers = await openReceivers({ count: 1, latency: 0 })
   const sandbox = await startSandbox({
     gateway: await openGateway(0),
+    // Only DynamoDB Local reports consumed units.
+    endpoints: { dynamoDb: local.endpoint },
     timeScale: TIME_SCALE,
     print: () => undefined,
   })
@@ -176,5 +180,6 @@ export const measure: Measure = async () => {
   } finally {
     await receivers.stop()
     await sandbox.stop()
+    await local.stop()
   }
 }
