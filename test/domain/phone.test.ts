@@ -16,7 +16,7 @@ test('a Ghanaian number in E.164 is +233 and nine digits, the first not zero', (
 const refusals = rowsOf(`
   is required       null
   must be a string  233241234567  true  ["+233241234567"]  {}
-  is invalid        "+2332412345678"  "+23324123456"  "+233041234567"  "+2348012345678"  "+254712345678"
+  is invalid        "+2332412345678"  "+23324123456"  "+14155550123"  "+233041234567"  "+2348012345678"  "+254712345678"
   must be in E.164 format; write it like +233241234567  "233241234567"  "0241234567"  ""  "+"  "+233241234567\\n"
   must be in E.164 format; write it like +233241234567  "00233241234567"  "+233 24 123 4567"  "+233-24-123-4567"
   must be in E.164 format; write it like +233241234567  "+233(24)1234567"  "+2332412345678901"  "+23324123456a"
