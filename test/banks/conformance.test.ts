@@ -105,25 +105,6 @@ describe.each(names.flatMap((name) => kinds.map((kind) => [kind, name] as const)
   },
 )
 
-const GARBAGE = { status: 200, body: '<html>Maintenance</html>' }
-
-describe.each(kinds)('a %s over HTTP', (operation) => {
-  test.each<[string, Conduct, number]>([
-    ['no response', 'stay silent', 0],
-    ['no response', 'accept, then stay silent', 1],
-    ['garbage', GARBAGE, 0],
-    ['garbage', { ...GARBAGE, after: 'accept' }, 1],
-    ['a fault', { status: 504, body: '' }, 0],
-    ['a fault', { status: 504, body: '', after: 'accept' }, 1],
-  ])('with %s (%j) has %i effects, and a repeat has one in total', async (_, conduct, before) => {
-    const { send, effects } = harnesses.http(operation, conduct)
-    await expect(send()).rejects.toThrow()
-    expect(effects()).toBe(before)
-    expect((await send(true)).kind).toMatch(/accepted|paid/)
-    expect(effects()).toBe(1)
-  })
-})
-
 test('every registered connector is tested', () => {
   const config = configOf()
   for (const registered of [

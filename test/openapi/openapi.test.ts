@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { openApi, openApiText } from '../../openapi/document.ts'
-import { operationNames, operations } from '../../shared/api/operations.ts'
+import { operations } from '../../shared/api/operations.ts'
 import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import { errors } from '../../shared/domain/refusal.ts'
@@ -21,17 +21,6 @@ const operationOf = (name: string) => {
 
 test('docs/openapi.json is up to date (npm run openapi)', () => {
   expect(readFileSync('docs/openapi.json', 'utf8')).toBe(openApiText())
-})
-
-test.each(operationNames)('%s has its success, limit and caller', (name) => {
-  const { status, limit, caller } = operations[name]
-  const { operationId, responses, security, ...operation } = operationOf(name)
-  expect(Object.keys(responses)).toContain(String(status))
-  expect([operationId, operation['x-rate-limit'], security]).toEqual([
-    name,
-    limit,
-    [{ [caller]: [] }],
-  ])
 })
 
 test('the document has a webhook for every event and for the ping', () => {

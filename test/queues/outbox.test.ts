@@ -3,12 +3,10 @@ import { expect, test } from 'vitest'
 import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { type EventName, eventTypes } from '../../shared/domain/webhooks/event-type.ts'
-import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { messages } from '../../shared/queues/messages.ts'
 import {
   firstAttempts,
   nextAttempt,
-  nextPage,
   startTimeout,
   submission,
   toSidelined,
@@ -42,13 +40,6 @@ test.each([
   const queue = `webhooks-${priority}` as const
   const message = { reference, n, attempt: 1 }
   expectMessage(firstAttempts([debitEvent(debit, n)]), { queue, message, group: provider })
-})
-
-test('events of one write share one message, with the priority of the last', () => {
-  const message = { reference, n: 1, through: 2, attempt: 1 }
-  const outgoing = firstAttempts([debitEvent(processing, 1), debitEvent(processing, 2)])
-  expectMessage(outgoing, { queue: 'webhooks-medium', message, group: provider })
-  expect(() => debitEvent(pending, 2)).toThrow(`${reference} has no event 2`)
 })
 
 test.each([
@@ -90,21 +81,4 @@ test.each([
   const delivery = { ...waiting('failed'), last, nextAttemptAt: inSeconds(2.05) }
   const [outgoing] = nextAttempt(delivery, inSeconds(0.05 + milliseconds / 1000))
   expect(Math.ceil(outgoing?.delaySeconds ?? 0)).toBe(2)
-})
-
-test('an overdue attempt has no delay, and a settled delivery has no next attempt', () => {
-  const overdue = nextAttempt({ ...waiting('failed'), nextAttemptAt: inSeconds(-1) }, NOON)
-  expect(overdue).toMatchObject([{ delaySeconds: 0 }])
-  expect(nextAttempt({ ...waiting('failed'), nextAttemptAt: null }, NOON)).toEqual([])
-})
-
-test('a running recovery requests its next page with a delay; a finished one requests none', () => {
-  const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const page = { cursor: 'c-1', retried: 50, isLast: false }
-  const second = afterPage(first, page, NOON)
-  const message = { provider, id: 'r-1', page: 1 }
-  const expected: Outgoing = { queue: 'recoveries', message, group: provider, delaySeconds: 10 }
-  expectMessage(nextPage(second, NOON)[0], expected)
-  expect(nextPage(second, inSeconds(11))).toMatchObject([{ delaySeconds: 0 }])
-  expect(nextPage(afterPage(second, { ...page, isLast: true }, NOON), NOON)).toEqual([])
 })

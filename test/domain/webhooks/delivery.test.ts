@@ -122,12 +122,6 @@ test('a record escapes the response of the receiver', () => {
   expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
 })
 
-test('a delivered record keeps nothing of an earlier failure', () => {
-  const delivered = attempt(attempt(fresh, unreached('dns')), answered(200))
-  expect(delivered).toMatchObject({ attemptCount: 2, reason: null, nextAttemptAt: null })
-  expect(delivered.last).toMatchObject({ number: 2, cause: null })
-})
-
 test('every sequence of outcomes ends settled within the maximum of attempts', () => {
   const outcomes = fc.oneof(
     fc.constantFrom(...codes).map((code) => answered(code)),
@@ -148,12 +142,6 @@ test('every sequence of outcomes ends settled within the maximum of attempts', (
       expect(delivery.failedAt !== null).toBe(delivery.status === 'abandoned')
     }),
   )
-})
-
-test.each([1, 2, 11])('a delivery is abandoned after exactly %i attempts', (attempts) => {
-  let delivery: Delivery = { ...fresh, attemptsMax: attempts }
-  while (!isSettled(delivery)) delivery = attempt(delivery, answered(500))
-  expect(delivery).toMatchObject({ status: 'abandoned', attemptCount: attempts, failedAt: end })
 })
 
 const delivered = attempt(fresh, answered(204))
@@ -253,11 +241,6 @@ describe('an attempt that ends after a concurrent change', () => {
     // This attempt is the requested one, and another worker's attempt was recorded.
     const other = { ...redeliver(failed, later), attemptCount: 2 }
     expect(append(other, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
-  })
-
-  test('raises the maximum if it is beyond it', () => {
-    expect(append(spent, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 2 })
-    expect(append(failed, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 11 })
   })
 })
 
