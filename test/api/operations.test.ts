@@ -41,18 +41,6 @@ test.each([
   expect(resourceAt(path)).toBeUndefined()
 })
 
-const limits = rowsOf(`
-  charge                    provider  1000  100  caller     1456
-  get-debit-request         provider  200   60   reference  1454
-  update-debit-transaction  bank      30    10   token      1455
-`)
-
-test.each(limits)('%s allows a %s %s requests a minute, %s in the sandbox', (...row) => {
-  const { caller, limit } = operations[row[0] as OperationName]
-  const { production, sandbox, per, code } = limit
-  expect([caller, production, sandbox, per, code].map(String)).toEqual(row.slice(1))
-})
-
 test.each([
   ['get-debit-request', 404, { code: 3404, category: 'transactions' }],
   ['update-debit-transaction', 404, { code: 1404, category: 'transactions' }],

@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ConnectorConfig } from '../../shared/banks/connector.ts'
 import { connectors, payoutConnectors, refundOperations } from '../../shared/banks/registry.ts'
 import type { ConnectorName } from '../../shared/domain/banks/bank.ts'
-import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
-import { type Conduct, useHttpBank } from '../support/http-bank.ts'
+import { useHttpBank } from '../support/http-bank.ts'
 import { account, accountOf, configOf, payoutOf, submissionOf } from './examples.ts'
 
 /** Tests each operation with each connector: a bank debits, pays and refunds once per uuid. */
@@ -40,78 +39,42 @@ const operations = {
     return { uuid, send: (repeated = false) => refund({ ...payment, repeated }) }
   },
 }
-type Operation = keyof typeof operations
 
 const bank = useHttpBank()
 const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
 const made = { submission: bank.debits, payout: bank.payments, refund: bank.refunds }
 
-/** Opens a request that the bank handles so, and counts its effects. */
-const harnesses: Record<
-  Name,
-  (operation: Operation, conduct: Conduct) => Request & { effects: () => number }
-> = {
-  http: (operation, conduct) => {
+const names: Name[] = ['sandbox', 'http']
+const cases = names.flatMap((name) =>
+  (Object.keys(operations) as (keyof typeof operations)[]).flatMap((operation) =>
+    (['accept', 'reject'] as const).map((conduct) => [operation, name, conduct] as const),
+  ),
+)
+
+test.each(cases)(
+  'repeated and concurrent requests of a %s by connector %s have one result: %s',
+  async (operation, name, conduct) => {
     bank.conducts.splice(0, Number.POSITIVE_INFINITY, conduct)
-    const config = configOf({ settingsOf, timeoutSeconds: 0.5 })
-    const request = operations[operation]('http', config, '1041001001')
-    const effects = () => made[operation].filter((uuid) => uuid === request.uuid).length
-    return { ...request, effects }
-  },
-  // The sandbox bank has no connection to lose, and stores nothing but its report.
-  sandbox: (operation, conduct) => {
-    const references = new Set<string>()
-    const reportLater = async ({ reference }: SandboxReport) => void references.add(reference)
-    const account = conduct === 'reject' ? '1041000000' : '1041001001'
-    const { uuid, send } = operations[operation]('sandbox', configOf({ reportLater }), account)
-    const counted = async (repeated?: boolean) => {
-      const result = await send(repeated)
-      if (result.kind === 'paid') references.add(uuid)
-      return result
-    }
-    return { uuid, send: counted, effects: () => references.size }
-  },
-}
-
-const names = Object.keys(harnesses) as Name[]
-const kinds = Object.keys(operations) as Operation[]
-
-describe.each(names.flatMap((name) => kinds.map((kind) => [kind, name] as const)))(
-  'a %s by connector %s',
-  (operation, name) => {
-    const results = {
-      accept: {
-        kind: operation === 'submission' ? 'accepted' : 'paid',
-        bankReference: expect.stringMatching(/./),
-      },
-      reject: {
-        kind: 'rejected',
-        message: expect.stringMatching(/./),
-        ...(operation === 'submission' && { code: 'invalid_account' }),
-      },
-    }
-
-    test.each(['accept', 'reject'] as const)(
-      'has one result at repeated and concurrent requests with the treatment %s',
-      async (conduct) => {
-        const { send, effects } = harnesses[name](operation, conduct)
-        const first = await send()
-        expect(first).toEqual(results[conduct])
-        const more = await Promise.all([false, false, true, true].map(send))
-        expect(more).toEqual([first, first, first, first])
-        expect(effects()).toBe(conduct === 'accept' ? 1 : 0)
-      },
-    )
+    const accountNumber = conduct === 'reject' ? '1041000000' : '1041001001'
+    const config = configOf({ settingsOf })
+    const { uuid, send } = operations[operation](name, config, accountNumber)
+    const isSubmission = operation === 'submission'
+    const [bankReference, message] = [expect.stringMatching(/./), expect.stringMatching(/./)]
+    const accepted = { kind: isSubmission ? 'accepted' : 'paid', bankReference }
+    const code = isSubmission ? { code: 'invalid_account' } : {}
+    const first = await send()
+    expect(first).toEqual(conduct === 'accept' ? accepted : { kind: 'rejected', message, ...code })
+    const more = [false, false, true, true].map((repeated) => send(repeated))
+    expect(await Promise.all(more)).toEqual([first, first, first, first])
+    // The sandbox bank stores nothing.
+    const effects = made[operation].filter((one) => one === uuid).length
+    expect(effects).toBe(name === 'http' && conduct === 'accept' ? 1 : 0)
   },
 )
 
 test('every registered connector is tested', () => {
-  const config = configOf()
-  for (const registered of [
-    connectors(config),
-    payoutConnectors(config),
-    refundOperations(config),
-  ]) {
-    expect(Object.keys(registered).sort()).toEqual([...names].sort())
+  const registries = [connectors, payoutConnectors, refundOperations]
+  for (const registered of registries.map((open) => open(configOf()))) {
+    expect(Object.keys(registered).sort()).toEqual(names.toSorted())
   }
 })

@@ -38,14 +38,6 @@ test('the integer id and the reference are inverse', () => {
   )
 })
 
-test('integer ids are unique, and in the order of day and suffix', () => {
-  fc.assert(
-    fc.property(references, references, (a, b) => {
-      expect(Math.sign(integerId(a) - integerId(b))).toBe(a < b ? -1 : a > b ? 1 : 0)
-    }),
-  )
-})
-
 test.each([
   ['DCS-20000101-00000A', 'dt_10'],
   ['DCS-20000102-000000', 'dt_2176782336'],

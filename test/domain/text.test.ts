@@ -40,15 +40,6 @@ test.each(unchanged)('the text %j is unchanged', (input) => {
   expect(v.parse(short, input)).toBe(input)
 })
 
-test('the length of any script is counted in code points', () => {
-  const unit = fc.constantFrom('a', '\u{E9}', '\u{6F22}', '\u{1F600}', '\u{1F1EC}')
-  fc.assert(
-    fc.property(fc.array(unit, { minLength: 1, maxLength: 12 }), (units) => {
-      expect(v.is(text({ max: 6 }), units.join(''))).toBe(units.length <= 6)
-    }),
-  )
-})
-
 test('text of invisible characters only is blank', () => {
   for (const invisible of [...'\u200B\uFEFF\u2060\xAD\u3164\u2800', ' \u200D\uFE0F ']) {
     expect(messagesOf(short, invisible), invisible).toEqual(['is required'])

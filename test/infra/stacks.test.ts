@@ -43,6 +43,11 @@ const index = (IndexName: string, hash: string, range: string, projected?: strin
     : { ProjectionType: 'KEYS_ONLY' },
 })
 
+const encryption = {
+  BucketKeyEnabled: true,
+  ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
+}
+
 const dataResources: [string, string, object][] = [
   ['one key with rotation', 'AWS::KMS::Key', { EnableKeyRotation: true }],
   [
@@ -71,20 +76,12 @@ const dataResources: [string, string, object][] = [
     'a private, encrypted, versioned bucket of reports',
     'AWS::S3::Bucket',
     {
-      PublicAccessBlockConfiguration: {
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
-      },
-      BucketEncryption: {
-        ServerSideEncryptionConfiguration: [
-          {
-            BucketKeyEnabled: true,
-            ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
-          },
-        ],
-      },
+      PublicAccessBlockConfiguration: Object.fromEntries(
+        ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].map(
+          (name) => [name, true],
+        ),
+      ),
+      BucketEncryption: { ServerSideEncryptionConfiguration: [encryption] },
       LoggingConfiguration: Match.anyValue(),
       VersioningConfiguration: { Status: 'Enabled' },
       LifecycleConfiguration: {
