@@ -6,7 +6,7 @@ import { newBucket } from './bucket.ts'
 import type { Clock } from './clock.ts'
 import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts'
 import { type Journal, noJournal } from './journal.ts'
-import { type Message, newQueues, type Queues } from './queues.ts'
+import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
 import type { Change } from './table/change.ts'
@@ -57,7 +57,7 @@ export type AwsOptions = {
   onDeadLetter?: (message: Message) => void
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
   /** Sends the message of a schedule; by default to a queue of this process. */
-  deliver?: (queue: QueueName, body: string) => void
+  deliver?: (arn: string, body: string) => void
   onRecord?: (record: DynamoDBRecord) => void
   /** Shortens a batch of records that exceeds the size of an invocation. */
   fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
@@ -98,7 +98,7 @@ export const newAws = ({
     clock,
     journal,
     firings: conditions.firings,
-    deliver: deliver ?? queues.put,
+    deliver: deliver ?? ((arn, body) => queues.put(queueIn(arn), body)),
   })
   const bucket = newBucket(journal)
   const stream = newStreamSource({

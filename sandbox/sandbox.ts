@@ -74,7 +74,7 @@ const start = async (
     ? await connectEmulator({ endpoints, region: REGION, name, print }, cleanup)
     : undefined
   const queues = emulator?.queues
-  const urlOf = (queue: QueueName) => queues?.url(queue) ?? queueUrl(queue)
+  const arnOf = (queue: QueueName) => queues?.arn(queue) ?? queueArn(queue)
   const bucket = `${name}-reports`
 
   const running = new Set<Promise<unknown>>()
@@ -102,12 +102,12 @@ const start = async (
     onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
     onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
     ...(queues && {
-      deliver: (queue, MessageBody) => {
+      deliver: (arn, MessageBody) => {
         const sent = queues.sqs.send(
-          new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody }),
+          new SendMessageCommand({ QueueUrl: queues.urlOf(arn), MessageBody }),
         )
         // A lost message is tolerated, as on AWS: the sweep expires the debit.
-        sent.catch((error) => print(faultLine(queue, error)))
+        sent.catch((error) => print(faultLine('scheduler', error)))
       },
     }),
   })
@@ -119,8 +119,8 @@ const start = async (
 
   setEnvironment(options, new URL(gateway.address).host, {
     tableName: name,
-    queueUrl: urlOf,
-    queueArn: (queue) => queues?.arn(queue) ?? queueArn(queue),
+    queueUrl: (queue) => queues?.url(queue) ?? queueUrl(queue),
+    queueArn: arnOf,
     scheduleGroup: NAME,
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
     sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
@@ -152,7 +152,7 @@ const start = async (
     onFault: (source, error) => print(faultLine(source, error)),
   })
   for (const { name: Name, queue, expression } of recurring) {
-    const Target = { Arn: queueArn(queue), Input: '{}' }
+    const Target = { Arn: arnOf(queue), Input: '{}' }
     aws.scheduler.start({ Name, ScheduleExpression: expression, Target })
   }
   gateway.serve({

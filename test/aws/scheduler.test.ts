@@ -19,8 +19,10 @@ beforeEach(() => {
   scheduler = newScheduler({
     clock,
     firings: (at) => [at],
-    deliver: (queue, body) => {
-      fired.push(`${new Date(clock.now()).toISOString().slice(0, 16)} ${queue} ${body}`)
+    deliver: (arn, body) => {
+      fired.push(
+        `${new Date(clock.now()).toISOString().slice(0, 16)} ${arn.split(':').at(-1)} ${body}`,
+      )
     },
     journal: noJournal,
   })

@@ -1,79 +1,61 @@
-import { Match } from 'aws-cdk-lib/assertions'
-import { describe, expect, test } from 'vitest'
-import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
+import { expect, test } from 'vitest'
 import { stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 const running = templatesOf(stageNamed('production'))
 const paused = templatesOf(stageNamed('production', 'true'))
 
-type Templates = typeof paused
+test.each([
+  ['AWS::Lambda::EventSourceMapping', 'Enabled', true, false],
+  ['AWS::Scheduler::Schedule', 'State', 'ENABLED', 'DISABLED'],
+])('a paused stage disables every %s', (type, member, enabled, disabled) => {
+  const states = (templates: typeof paused) =>
+    propertiesOf(templates.service, type).map((properties) => properties[member])
+  expect(new Set(states(running))).toEqual(new Set([enabled]))
+  expect(states(paused)).toEqual(states(running).map(() => disabled))
+})
 
-const deployments = ({ service }: Templates): string[] =>
-  Object.keys(service.findResources('AWS::ApiGateway::Deployment'))
+test('a paused stage denies every request at the gateway, in a new deployment', () => {
+  const [api] = propertiesOf(paused.service, 'AWS::ApiGateway::RestApi')
+  const calls = { Action: 'execute-api:Invoke', Resource: 'execute-api:/*' }
+  expect(api?.Policy.Statement).toEqual([{ Effect: 'Deny', Principal: { AWS: '*' }, ...calls }])
+  const [other] = propertiesOf(running.service, 'AWS::ApiGateway::RestApi')
+  expect(other).not.toHaveProperty('Policy')
+  const deployments = [paused, running].map(({ service }) =>
+    Object.keys(service.findResources('AWS::ApiGateway::Deployment')),
+  )
+  expect(new Set(deployments.flat()).size).toBe(2)
+})
 
-describe('a paused stage', () => {
-  test('disables all event sources', () => {
-    const states = ({ service }: Templates) =>
-      propertiesOf(service, 'AWS::Lambda::EventSourceMapping').map(({ Enabled }) => Enabled)
-    expect(new Set(states(running))).toEqual(new Set([true]))
-    expect(states(paused)).toEqual(states(running).map(() => false))
-  })
-
-  test('disables all recurring schedules', () => {
-    const states = ({ service }: Templates) =>
-      new Set(propertiesOf(service, 'AWS::Scheduler::Schedule').map(({ State }) => State))
-    expect(states(paused)).toEqual(new Set(['DISABLED']))
-    expect(states(running)).toEqual(new Set(['ENABLED']))
-  })
-
-  test('denies every request at the gateway', () => {
-    const [api] = propertiesOf(paused.service, 'AWS::ApiGateway::RestApi')
-    const calls = { Action: 'execute-api:Invoke', Resource: 'execute-api:/*' }
-    expect(api?.Policy.Statement).toEqual([{ Effect: 'Deny', Principal: { AWS: '*' }, ...calls }])
-    const [other] = propertiesOf(running.service, 'AWS::ApiGateway::RestApi')
-    expect(other).not.toHaveProperty('Policy')
-  })
-
-  test('answers denied requests with 503/1503, and keeps all other responses', () => {
-    for (const [type, row] of Object.entries(gatewayResponses)) {
-      const { status, code } = type === 'ACCESS_DENIED' ? { status: 503, code: 1503 } : row
-      paused.service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
-        ResponseType: type,
-        StatusCode: String(status),
-        ResponseTemplates: {
-          'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
-        },
-        ResponseParameters: Match.objectLike({
-          'gatewayresponse.header.X-Request-ID': 'context.requestId',
-          ...(status === 503 ? { 'gatewayresponse.header.Retry-After': "'5'" } : {}),
-        }),
-      })
-    }
-  })
-
-  test('has a new API deployment, which activates the policy', () => {
-    expect(deployments(paused)).toHaveLength(1)
-    expect(deployments(paused)).not.toEqual(deployments(running))
-  })
-
-  test('keeps functions, queues and data unchanged', () => {
-    for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
-      expect(Object.keys(paused.service.findResources(type)), type).toEqual(
-        Object.keys(running.service.findResources(type)),
-      )
-    }
-    expect(paused.data.toJSON()).toEqual(running.data.toJSON())
-  })
-
-  test('has no finding of the AWS Solutions rules', () => {
-    expect(paused.findings()).toEqual([])
+test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
+  const responses = ({ service }: typeof paused) =>
+    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
+  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
+  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
+  expect(others(paused)).toEqual(others(running))
+  expect(responses(paused).find(isDenied)).toMatchObject({
+    StatusCode: '503',
+    ResponseTemplates: {
+      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
+    },
+    ResponseParameters: {
+      'gatewayresponse.header.X-Request-ID': 'context.requestId',
+      'gatewayresponse.header.Retry-After': "'5'",
+    },
   })
 })
 
+test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {
+  for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
+    const [ids, expected] = [paused, running].map(({ service }) => service.findResources(type))
+    expect(Object.keys(ids ?? {}), type).toEqual(Object.keys(expected ?? {}))
+  }
+  expect(paused.data.toJSON()).toEqual(running.data.toJSON())
+  expect(paused.findings()).toEqual([])
+})
+
 test('only the value true pauses a stage', () => {
-  expect(stageNamed('sandbox', 'true').paused).toBe(true)
-  expect(stageNamed('sandbox', 'false').paused).toBeUndefined()
-  expect(stageNamed('sandbox').paused).toBeUndefined()
+  const paused = ['true', 'false', undefined].map((value) => stageNamed('sandbox', value).paused)
+  expect(paused).toEqual([true, undefined, undefined])
   expect(() => stageNamed('sandbox', 'yes')).toThrow(UnknownStage)
 })
