@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { CheckedRun } from './check.ts'
 import { faultNames, faults } from './engine/faults.ts'
-import { shrink, traceOf } from './shrink.ts'
+import { type Replayed, shrink, traceOf } from './shrink.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import type { Task, TaskResult } from './worker.ts'
 import { performTasks } from './worker-pool.ts'
 
 /** Runs the scenarios of many seeds and prints a summary. */
 
-type Size = { seed: number; lifecycles: number; each: number }
+type Size = Replayed & { lifecycles: number }
 
 /** The failed runs after which the simulator stops. */
 const FAILED_MAX = 5
@@ -31,11 +31,11 @@ type Summary = {
   failed: Failed[]
 }
 
-function* tasks({ seed, lifecycles, each }: Size): Generator<RunTask> {
+function* tasks({ seed, lifecycles, each, kind }: Size): Generator<RunTask> {
   const count = Math.ceil(lifecycles / each)
   for (const step of [1, REPEATED_EACH]) {
     for (let index = 0; index < count; index += step) {
-      yield { kind: 'run', seed: seed + index, debits: each }
+      yield { kind: 'run', seed: seed + index, debits: each, scenario: kind }
     }
   }
 }
@@ -77,22 +77,23 @@ const printHits = ({ hits }: Summary): void => {
 
 const printFailed = async (
   { seed, violations, failure }: Failed,
-  each: number,
+  { each, kind }: Size,
   isFirst: boolean,
 ): Promise<void> => {
   if (failure) print(`seed ${seed}: ${failure}`)
   for (const violation of violations.slice(0, 10)) {
     print(`seed ${seed}: ${violationLine(violation)}`)
   }
-  const command = `npm run simulate -- --seed ${seed} --each ${each} --trace`
+  const forced = kind ? ` --scenario '${kind}'` : ''
+  const command = `npm run simulate -- --seed ${seed} --each ${each}${forced} --trace`
   print(`  replay: ${command}`)
   if (!isFirst || failure) return
-  const reduction = await shrink(seed, each)
+  const reduction = await shrink({ seed, each, kind })
   if (!reduction) return print('  the replay passed: the run is not deterministic')
   const { scripts, without } = reduction
   const omitted = without.length > 0 ? ` --without '${without.join(',')}'` : ''
   print(`  smallest failing run: ${command} --lives ${scripts.join(',')}${omitted}`)
-  for (const line of await traceOf(seed, each, reduction)) print(`    ${line}`)
+  for (const line of await traceOf({ seed, each, kind }, reduction)) print(`    ${line}`)
 }
 
 /** @returns the exit code: 1 after a violation */
@@ -122,7 +123,7 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
   )
   print(`trace of all: ${digest.digest('hex')}`)
   for (const [index, failed] of summary.failed.entries()) {
-    await printFailed(failed, size.each, index === 0)
+    await printFailed(failed, size, index === 0)
   }
   const isClean = summary.failed.length === 0
   printVerdict(isClean)

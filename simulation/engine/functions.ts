@@ -14,7 +14,12 @@ import { reportSandboxOutcome } from '../../functions/jobs/report-sandbox-outcom
 import { scheduleTimeout } from '../../functions/jobs/schedule-timeout.ts'
 import { submitToBank } from '../../functions/jobs/submit-to-bank.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
+import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import { manageDebit } from '../../functions/operator/manage-debit.ts'
+import { manageException } from '../../functions/operator/manage-exception.ts'
+import { manageLimit } from '../../functions/operator/manage-limit.ts'
+import { manageProvider } from '../../functions/operator/manage-provider.ts'
+import { manageReconciliation } from '../../functions/operator/manage-reconciliation.ts'
 import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
@@ -32,7 +37,12 @@ export const functionsOf = (runtime: Runtime) =>
     'redeliver-event': redeliverEvent(runtime),
     'update-debit-transaction': updateDebitTransaction(runtime),
     'debit-callback': debitCallback(runtime),
+    'manage-approval': manageApproval(runtime),
     'manage-debit': manageDebit(runtime),
+    'manage-exception': manageException(runtime),
+    'manage-limit': manageLimit(runtime),
+    'manage-provider': manageProvider(runtime),
+    'manage-reconciliation': manageReconciliation(runtime),
     'manage-settlement': manageSettlement(runtime),
     relay: relay(runtime),
     'submit-to-bank': submitToBank(runtime),

@@ -1,0 +1,37 @@
+import type { Check } from './invariant.ts'
+import { membersOf } from './reply.ts'
+import { DAY_MS, HOUR_MS } from './time-and-money.ts'
+
+/** 47: the nightly reconciliation of a correct world reports nothing but what operators must do. */
+
+type Finding = {
+  number: number
+  title: string
+  examples: readonly { subject: string; difference: string }[]
+}
+
+/** An operator has to act, or has not yet. */
+const EXPECTED = /^its payout failed and was not retried$/
+
+/** The sweep needs this long to repair what faults left. */
+const REPAIR_MS = 6 * HOUR_MS
+
+export const reconciliationsFindNothing: Check = ({ observations }, report) => {
+  const { isHealthy, startedAt, healedAt } = observations.setup
+  const since = isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
+  for (const { name, at, reply, sent } of observations.calls) {
+    if (name !== 'manage-reconciliation' || !reply || at < since) continue
+    const result = membersOf(membersOf(reply.body).result)
+    if (!Array.isArray(result.invariants)) {
+      report('reconciliation', `ended with ${JSON.stringify(reply.body)}`)
+      continue
+    }
+    for (const { number, examples } of result.invariants as Finding[]) {
+      for (const { subject, difference } of examples) {
+        if (EXPECTED.test(difference)) continue
+        const { date } = membersOf(membersOf(sent).options)
+        report(subject, `${difference} (reconciliation of ${date}, invariant ${number})`)
+      }
+    }
+  }
+}
