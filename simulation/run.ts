@@ -1,8 +1,8 @@
+import { newSteppedClock, type SteppedClock } from '../aws/clock.ts'
+import { answerCalls } from '../aws/sdk.ts'
 import { closeConnections } from '../shared/webhooks/http/connection.ts'
 import { newAws } from './aws/aws.ts'
 import { REFERENCE_PREFIX } from './aws/environment.ts'
-import { answerCalls } from './aws/sdk.ts'
-import { type Clock, newClock } from './engine/clock.ts'
 import { enter } from './engine/current.ts'
 import { newEffects } from './engine/effects.ts'
 import { type FaultName, newFaults } from './engine/faults.ts'
@@ -62,7 +62,7 @@ export const runWorld = async (
   print?: (line: string) => void,
 ): Promise<WorldResult> => {
   const random = randomOf(seedOf(scenario.seed, 3))
-  const clock = newClock(scenario.startAt)
+  const clock = newSteppedClock(scenario.startAt)
   const trace = newTrace(clock, print)
   const faults = newFaults(random, scenario)
   const effects = newEffects({ clock, random, faults, trace, crashes: scenario.crashes })
@@ -128,7 +128,7 @@ export const runWorld = async (
   }
 }
 
-type Recording = { clock: Clock; trace: Trace; invocations: Map<number, InvocationRecord> }
+type Recording = { clock: SteppedClock; trace: Trace; invocations: Map<number, InvocationRecord> }
 
 /** Runs functions and records their invocations. */
 const recordedRun =
@@ -170,7 +170,7 @@ const idle = (): Promise<void> =>
   })
 
 /** @returns the number of steps */
-const runUntil = async (endAt: number, clock: Clock): Promise<number> => {
+const runUntil = async (endAt: number, clock: SteppedClock): Promise<number> => {
   let steps = 0
   await idle()
   while (clock.step(endAt)) {

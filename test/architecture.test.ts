@@ -25,7 +25,7 @@ const importsOf = (file: string): string[] =>
 const product = [...filesUnder('functions'), ...filesUnder('shared')]
 const code = [
   ...product,
-  ...['infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) =>
+  ...['aws', 'infra', 'sandbox', 'cli', 'openapi', 'simulation', 'bench'].flatMap((folder) =>
     filesUnder(folder),
   ),
 ]
@@ -184,8 +184,19 @@ const allowedImports: Record<string, string[]> = {
     'esbuild',
     'node:',
   ],
+  'aws/': [
+    'aws/',
+    'infra/definitions/',
+    'shared/queues/messages.ts',
+    '@aws-sdk/',
+    'aws-lambda',
+    'croner',
+    'node:',
+    'tinyqueue',
+  ],
   'sandbox/': [
     'sandbox/',
+    'aws/',
     'infra/definitions/',
     'cli/functions-client.ts',
     'openapi/',
@@ -226,20 +237,19 @@ const allowedImports: Record<string, string[]> = {
   ],
   'simulation/': [
     'simulation/',
+    'aws/',
     'functions/',
     'shared/',
     'infra/definitions/',
     '@aws-sdk/client-dynamodb',
-    '@aws-sdk/client-scheduler',
-    '@aws-sdk/client-sqs',
     'aws-lambda',
     'node:',
-    'tinyqueue',
   ],
   // The invariants share no code with the product that they check.
   'simulation/invariants/': [
     'simulation/invariants/',
     'simulation/engine/observations.ts',
+    'aws/table/change.ts',
     'node:',
   ],
   'simulation/platform/': ['simulation/platform/', 'simulation/engine/current.ts', 'node:'],
@@ -262,7 +272,7 @@ describe('imports', () => {
 })
 
 test('no two types of the product have the same name', () => {
-  const files = code.filter((file) => !/^(?:simulation|bench)\//.test(file))
+  const files = code.filter((file) => !/^(?:aws|simulation|bench)\//.test(file))
   const names = files.flatMap((file) =>
     [...read(file).matchAll(/^(?:export )?type (\w+)/gm)].map(([, name = '']) => name),
   )

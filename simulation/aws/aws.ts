@@ -1,22 +1,18 @@
-import { jobs } from '../../infra/definitions/jobs.ts'
-import { tableDefinition } from '../../infra/definitions/table.ts'
-import type { Clock } from '../engine/clock.ts'
+import { type Conditions, newAws as newServices, type Aws as Services } from '../../aws/aws.ts'
+import type { SteppedClock } from '../../aws/clock.ts'
+import type { Command } from '../../aws/sdk.ts'
+import type { Change } from '../../aws/table/change.ts'
+import type { QueueName } from '../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { newTable } from '../table/table.ts'
-import { reportCalls } from './bucket-calls.ts'
-import { queueFeed, streamFeed } from './lambda.ts'
-import { queueCalls } from './queue-calls.ts'
-import { newQueues, type Queues } from './queues.ts'
-import { newScheduler } from './scheduler.ts'
-import type { Command } from './sdk.ts'
+import { bucketCalls, queueCalls, schedulerCalls } from './calls.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
 import { tableCalls } from './table-calls.ts'
 
-/** An in-memory AWS: the services that functions call and the triggers that invoke them. */
+/** The in-memory AWS, with the faults of a scenario. */
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -24,18 +20,13 @@ const MINUTE_MS = 60_000
 const TABLE = 'simulated'
 
 type Deps = {
-  clock: Clock
+  clock: SteppedClock
   random: Random
   faults: Faults
   effects: Effects
   scenario: Scenario
   run: Run
 }
-
-const streamed: readonly string[] = jobs.relay.from.stream
-
-const isStreamed = (entity: string | undefined): boolean =>
-  entity !== undefined && streamed.includes(entity)
 
 const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
@@ -49,23 +40,66 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
   },
 })
 
-/** The table; feeds its changes to the stream and to the sweep's schedule. */
-const tableOf = (deps: Deps, queues: { fire: () => void }) => {
-  const { clock, random, faults, effects, run } = deps
-  const table = newTable({
-    definition: tableDefinition,
-    name: TABLE,
-    now: clock.now,
-    indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
+/** A small table has one shard; some runs have two. */
+const SHARDS = [1, 1, 1, 2] as const
+
+const conditionsOf = ({ random, faults }: Deps): Conditions => ({
+  copies: (queue) => {
+    if (faults.strikes('message lost') || faults.loses(queue)) return []
+    const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
+    const delay = late + random.between(5, 60)
+    if (!faults.strikes('message twice')) return [delay]
+    // At once, during the first delivery, or later.
+    return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
+  },
+  pick: random.below,
+  firings: (at) => {
+    if (faults.strikes('timer never') || faults.loses('timer')) return []
+    const late = faults.strikes('timer late') ? random.between(0, MINUTE_MS) : 0
+    const once = [at + late]
+    return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
+  },
+  losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
+  shards: random.pick(SHARDS),
+  readDelay: () => {
+    const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
+    return late + random.between(20, 800)
+  },
+  repeatsFrom: (completed) =>
+    completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
+  indexLag: () => (faults.strikes('index late') ? random.between(0, MINUTE_MS) : 0),
+})
+
+export type Aws = ReturnType<typeof newAws>
+
+export const newAws = (deps: Deps) => {
+  const { clock, random, faults, effects, scenario, run } = deps
+  const changes: Change[] = []
+  const services: Services = newServices({
+    clock,
+    tableName: TABLE,
+    invoke: async (name, event) => {
+      const result = await run(name as Parameters<Run>[0], event)
+      return result.kind === 'done' ? result : { kind: 'failed' }
+    },
+    conditions: conditionsOf(deps),
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
     },
+    onCommit: (committed) => {
+      changes.push(...committed)
+      committed.forEach(sweeps.follow)
+    },
   })
-  const stream = streamFeed({ run, clock, random, faults })
+  const fireCron = (queue: QueueName): void => {
+    if (faults.strikes('run missed')) return
+    services.queues.put(queue, '{}')
+    if (faults.strikes('run twice')) services.queues.put(queue, '{}')
+  }
   const sweeps = newSweepSchedule({
     clock,
-    fire: queues.fire,
+    fire: () => fireCron('sweeps'),
     skipTo: (until) => {
       const Item = {
         pk: 'SWEEP',
@@ -73,53 +107,18 @@ const tableOf = (deps: Deps, queues: { fire: () => void }) => {
         entity: 'sweep',
         until: new Date(until).toISOString(),
       }
-      change('PutCommand', { TableName: TABLE, Item })
+      services.table.run('PutCommand', { TableName: TABLE, Item })
     },
   })
-  let followed = 0
-  const change = (name: string, input: object): Record<string, unknown> => {
-    try {
-      return table.run(name, input)
-    } finally {
-      for (const written of table.changes.slice(followed)) {
-        followed += 1
-        sweeps.follow(written)
-        if (written.after && isStreamed(written.after.entity)) {
-          stream.take(table.streamRecord(written), written.after.pk)
-        }
-      }
-    }
-  }
-  return { change, items: table.items, changes: table.changes }
-}
-
-export type Aws = ReturnType<typeof newAws>
-
-export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, scenario, run } = deps
-  const queues: Queues = newQueues({
-    clock,
-    random,
-    faults,
-    onVisible: (message) => feed.offer(message),
-  })
-  const feed = queueFeed({ run, queues: () => queues, random })
-  const scheduler = newScheduler({ clock, random, faults, effects, queues })
-  const { change, items, changes } = tableOf(deps, { fire: () => scheduler.fireCron('sweeps') })
   const outage = outages(deps)
-  const toTable = tableCalls({
-    run: change,
-    effects,
-    faults,
-    random,
-    clock,
-    isOut: outage.of('table outage'),
-  })
-  const calls = [
-    queueCalls({ queues, effects, faults, random, isOut: outage.of('queue outage') }),
-    scheduler.call,
-    reportCalls({ effects, faults }),
-  ]
+  const { perform } = services
+  const faulty = { perform, effects, faults, random, clock }
+  const toTable = tableCalls({ ...faulty, isOut: outage.of('table outage') })
+  const calls: Record<string, (command: Command) => Promise<unknown>> = {
+    ...queueCalls({ ...faulty, isOut: outage.of('queue outage') }),
+    ...schedulerCalls(faulty),
+    ...bucketCalls(faulty),
+  }
   for (
     let day = Math.floor(scenario.startAt / DAY_MS) + 1;
     day * DAY_MS < scenario.endAt;
@@ -131,19 +130,14 @@ export const newAws = (deps: Deps) => {
     })
     for (const minutes of [0, 20, 60]) {
       clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
-        if (!isMissed) scheduler.fireCron('settlement-runs')
+        if (!isMissed) fireCron('settlement-runs')
       })
     }
   }
   return {
-    answer: (command: Command): Promise<unknown> => {
-      for (const call of calls) {
-        const answer = call(command)
-        if (answer) return answer
-      }
-      return toTable(command)
-    },
-    items,
+    answer: (command: Command): Promise<unknown> =>
+      (calls[command.constructor.name] ?? toTable)(command),
+    items: services.table.items,
     changes,
   }
 }

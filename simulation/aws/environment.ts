@@ -1,5 +1,5 @@
+import { queueArn, queueNames, queueUrl } from '../../aws/queues.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
-import { queueArn, queueNames, queueUrl } from './queues.ts'
 
 /** The environment variables of a deployment; set before any function is loaded. */
 export const REFERENCE_PREFIX = 'DCS'

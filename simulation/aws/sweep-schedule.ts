@@ -1,5 +1,5 @@
-import type { Clock } from '../engine/clock.ts'
-import type { Change, Item } from '../engine/observations.ts'
+import type { Clock } from '../../aws/clock.ts'
+import type { Change, Item } from '../../aws/table/change.ts'
 
 /**
  * Fires the sweep only in minutes in which it can find work; the others would dominate the run

@@ -1,11 +1,9 @@
-import type { Clock } from '../engine/clock.ts'
-import type { Effects, Outgoing } from '../engine/effects.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Clock } from '../../aws/clock.ts'
+import type { Command } from '../../aws/sdk.ts'
+import type { Outgoing } from '../engine/effects.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import type { Random } from '../engine/random.ts'
-import type { Table } from '../table/table.ts'
+import type { FaultyCalls } from './calls.ts'
 import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
-import type { Command } from './sdk.ts'
 
 /** Calls to DynamoDB and their failures. */
 
@@ -16,14 +14,7 @@ const SHORT_PAGE = 3
 /** The time until the SDK detects a lost call; it retries once. */
 const LOST_CALL_MS = 2_000
 
-type Deps = {
-  run: Table['run']
-  effects: Effects
-  faults: Faults
-  random: Random
-  clock: Clock
-  isOut: () => boolean
-}
+type Deps = FaultyCalls & { clock: Clock; isOut: () => boolean }
 
 type Keyed = { Key?: { pk: string; sk: string }; Item?: { pk: string; sk: string } }
 type Written = { Put?: Keyed; Update?: Keyed; Delete?: Keyed; ConditionCheck?: Keyed }
@@ -46,7 +37,10 @@ const subjectOf = (input: Record<string, unknown>): string => {
     .join(', ')
 }
 
-export const tableCalls = ({ run, effects, faults, random, clock, isOut }: Deps) => {
+export const tableCalls = ({ perform, effects, faults, random, clock, isOut }: Deps) => {
+  const run = (name: string, input: Record<string, unknown>) =>
+    perform({ constructor: { name }, input })
+
   /** Returns a part of the result, as DynamoDB does for a long one. */
   const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '../../aws/clock.ts'
 import type { Faults } from './faults.ts'
 import { currentInvocation, type Invocation, never } from './invocations.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Clock, cancel } from './clock.ts'
+import { type Clock, cancel } from '../../aws/clock.ts'
 
 /** Invocations of functions; each may crash at any moment. */
 

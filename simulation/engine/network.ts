@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '../../aws/clock.ts'
 import type { Effects } from './effects.ts'
 import { currentInvocation } from './invocations.ts'
 import type { Random } from './random.ts'

@@ -3,19 +3,7 @@
  * write to the table. Instants are simulated, in milliseconds since 1970.
  */
 
-export type Item = Record<string, unknown> & { pk: string; sk: string; entity?: string }
-
-/** One change of one item; the writes of a transaction share its number. */
-export type Change = {
-  /** Counts the changes from 1 in commit order. */
-  sequence: number
-  transaction: number
-  at: number
-  before: Item | undefined
-  after: Item | undefined
-  /** The invocation that wrote it; undefined for fixtures. */
-  by: { name: string; invocation: number } | undefined
-}
+import type { Change, Item } from '../../aws/table/change.ts'
 
 /** One attempt of an API call, by a provider, a bank or an operator. */
 export type ApiCall = {

@@ -1,5 +1,5 @@
+import { type Clock, cancel } from '../../aws/clock.ts'
 import type { Runtime } from '../../shared/runtime.ts'
-import { type Clock, cancel } from './clock.ts'
 import { currentInvocation } from './invocations.ts'
 import type { Random } from './random.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../../aws/clock.ts'
 
 /** Hashes the events of a run, and prints them if requested. */
 

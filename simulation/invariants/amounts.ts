@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from '../../aws/table/change.ts'
 import { allOf, type Check } from './invariant.ts'
 import { kindOf } from './raw-items.ts'
 import { inGhs } from './time-and-money.ts'

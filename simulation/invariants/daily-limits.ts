@@ -1,4 +1,5 @@
-import type { Change, Observations } from '../engine/observations.ts'
+import type { Change } from '../../aws/table/change.ts'
+import type { Observations } from '../engine/observations.ts'
 import type { ChargeAttempt } from './charge-histories.ts'
 import type { Check, Reporter } from './invariant.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'

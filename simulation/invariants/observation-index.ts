@@ -1,10 +1,5 @@
-import type {
-  ApiCall,
-  Change,
-  Item,
-  Observations,
-  SimulatedProvider,
-} from '../engine/observations.ts'
+import type { Change, Item } from '../../aws/table/change.ts'
+import type { ApiCall, Observations, SimulatedProvider } from '../engine/observations.ts'
 import { type BankReportCall, reportsIn } from './bank-report-calls.ts'
 import { type ChargeHistory, chargesIn } from './charge-histories.ts'
 import {

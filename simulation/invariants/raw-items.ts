@@ -1,4 +1,4 @@
-import type { Change, Item } from '../engine/observations.ts'
+import type { Change, Item } from '../../aws/table/change.ts'
 
 /**
  * Stored items, declared independently of the product, so that the checks do not share its

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { Clock } from '../../aws/clock.ts'
 import { operations } from '../../shared/api/operations.ts'
-import type { Clock } from '../engine/clock.ts'
 import type { Faults } from '../engine/faults.ts'
 import type { FunctionName } from '../engine/functions.ts'
 import type { InvocationResult } from '../engine/invocations.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/clock.ts'
+import type { Clock } from '../../aws/clock.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { type Api, TRIES_MAX } from '../peers/api.ts'

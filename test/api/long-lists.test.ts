@@ -13,8 +13,8 @@ import { putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
-import { answerCalls } from '../../simulation/aws/sdk.ts'
-import { newTable } from '../../simulation/table/table.ts'
+import { answerCalls } from '../../aws/sdk.ts'
+import { newTable } from '../../aws/table/table.ts'
 import {
   bankMove,
   demoProvider,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { deserialize } from 'node:v8'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../simulation/engine/observations.ts'
+import type { Item } from '../../aws/table/change.ts'
 import { invariants, violationsOf } from '../../simulation/invariants/all.ts'
 import {
   type Any,

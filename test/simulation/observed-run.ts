@@ -1,4 +1,5 @@
-import type { Change, Item, Observations } from '../../simulation/engine/observations.ts'
+import type { Change, Item } from '../../aws/table/change.ts'
+import type { Observations } from '../../simulation/engine/observations.ts'
 
 /** Finds and changes the observations of a run. */
 

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBRecord, StreamRecord } from 'aws-lambda'
-import type { Change, Item } from '../engine/observations.ts'
+import type { Change, Item } from './change.ts'
 
 const NULL: AttributeValue = Object.freeze({ NULL: true as const })
 

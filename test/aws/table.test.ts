@@ -5,9 +5,10 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, test } from 'vitest'
+import type { Change } from '../../aws/table/change.ts'
+import type { TableOptions } from '../../aws/table/storage.ts'
+import { newTable } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import type { TableOptions } from '../../simulation/table/storage.ts'
-import { newTable } from '../../simulation/table/table.ts'
 
 /** Covers what DynamoDB Local cannot show; table.proof.ts covers the rest. */
 
@@ -17,10 +18,12 @@ const aPut = (sk: string): object => ({ TableName, Item: { pk: 'p', sk } })
 
 const aTable = (options: Partial<TableOptions> = {}) => {
   const clock = { now: 1_000 }
+  const changes: Change[] = []
   const table = newTable({
     definition: tableDefinition,
     name: TableName,
     now: () => clock.now,
+    onCommit: (committed) => changes.push(...committed),
     ...options,
   })
   const put = (sk: string, members: object = {}): object =>
@@ -37,7 +40,7 @@ const aTable = (options: Partial<TableOptions> = {}) => {
     })
     return (Items as { sk: string; due: string }[]).map(({ sk, due }) => `${sk} ${due}`)
   }
-  return { clock, table, put, get, due }
+  return { clock, table, changes, put, get, due }
 }
 
 describe('an index', () => {
@@ -172,12 +175,12 @@ describe('a stored item', () => {
 describe('a change', () => {
   test('records its time, its writer and its transaction', () => {
     const by = { name: 'charge', invocation: 7 }
-    const { table, put } = aTable({ by: () => by })
+    const { table, changes, put } = aTable({ by: () => by })
     put('a')
     const Put = (sk: string) => ({ Put: { TableName, Item: { pk: 'p', sk, n: 1 } } })
     table.run('TransactWriteCommand', { TransactItems: [Put('a'), Put('b')] })
     const first = { sequence: 1, transaction: 1, at: 1_000, before: undefined, by }
-    expect(table.changes).toEqual([
+    expect(changes).toEqual([
       { ...first, after: { pk: 'p', sk: 'a' } },
       expect.objectContaining({ sequence: 2, transaction: 2, before: { pk: 'p', sk: 'a' } }),
       expect.objectContaining({ sequence: 3, transaction: 2, before: undefined }),
@@ -185,20 +188,20 @@ describe('a change', () => {
   })
 
   test('is absent if nothing changed', () => {
-    const { table, put } = aTable()
+    const { table, changes, put } = aTable()
     put('a', { map: { list: [1, null] } })
     put('a', { map: { list: [1, null] } })
     table.run('DeleteCommand', { TableName, Key: { pk: 'p', sk: 'b' } })
-    expect(table.changes).toHaveLength(1)
+    expect(changes).toHaveLength(1)
   })
 
   test('is streamed as the document client marshalls it', () => {
-    const { table, put } = aTable()
+    const { table, changes, put } = aTable()
     const members = { s: '', n: -1.5, zero: 0, yes: true, nil: null, l: [[], { a: ['b'] }], m: {} }
     put('a', members)
     put('a', { n: 2 })
     table.run('DeleteCommand', { TableName, Key: { pk: 'p', sk: 'a' } })
-    const records = table.changes.map(table.streamRecord)
+    const records = changes.map(table.streamRecord)
     const before = marshall({ pk: 'p', sk: 'a', ...members })
     const after = marshall({ pk: 'p', sk: 'a', n: 2 })
     const images = records.map(({ eventName, dynamodb }) => [

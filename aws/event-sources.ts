@@ -1,26 +1,30 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import { type JobName, jobNames, jobRow } from '../../infra/definitions/jobs.ts'
-import type { QueueName } from '../../shared/queues/messages.ts'
-import type { Clock } from '../engine/clock.ts'
-import type { Faults } from '../engine/faults.ts'
-import type { FunctionName } from '../engine/functions.ts'
-import type { Random } from '../engine/random.ts'
-import type { Run } from '../engine/warm-functions.ts'
+import { type JobName, jobNames, jobRow } from '../infra/definitions/jobs.ts'
+import type { QueueName } from '../shared/queues/messages.ts'
+import type { Clock } from './clock.ts'
 import type { Message, Queues } from './queues.ts'
 
 /** Lambda's event source mappings: batches, concurrency limits and retries. */
 
-type Failures = { batchItemFailures: { itemIdentifier: string }[] }
+/** Invokes a function. `failed`: it crashed or threw, so every record of its batch failed. */
+export type Invoke = (
+  name: JobName,
+  event: unknown,
+) => Promise<{ kind: 'done'; value: unknown } | { kind: 'failed' }>
 
-/** @returns the failed items; all of them after a crash */
-const failedOf = (result: Awaited<ReturnType<Run>>, all: readonly string[]): Set<string> =>
-  new Set(
-    result.kind === 'done'
-      ? (result.value as Failures).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
-      : all,
-  )
+type Failures = { batchItemFailures?: { itemIdentifier: string }[] }
 
-const jobOf = (queue: QueueName): JobName => {
+/** Returns the ids of the failed records. */
+const failedOf = (
+  result: Awaited<ReturnType<Invoke>>,
+  all: readonly string[],
+): ReadonlySet<string> => {
+  if (result.kind === 'failed') return new Set(all)
+  const { batchItemFailures = [] } = (result.value ?? {}) as Failures
+  return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+}
+
+export const jobOf = (queue: QueueName): JobName => {
   const job = jobNames.find((name) => {
     const { from } = jobRow(name)
     return 'queues' in from && from.queues.includes(queue)
@@ -29,10 +33,15 @@ const jobOf = (queue: QueueName): JobName => {
   return job
 }
 
-type Feeding = { run: Run; queues: () => Queues; random: Random }
+type QueueSourceDeps = {
+  invoke: Invoke
+  queues: () => Queues
+  /** Returns the position of the next batch among the visible messages. */
+  pick: (count: number) => number
+}
 
 /** Invokes the jobs of queues, up to their concurrency limits. */
-export const queueFeed = ({ run, queues, random }: Feeding) => {
+export const newQueueSource = ({ invoke, queues, pick }: QueueSourceDeps) => {
   const waiting = new Map<QueueName, Message[]>()
   const busy = new Map<JobName, number>()
 
@@ -42,8 +51,7 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
     received: readonly Message[],
   ): Promise<void> => {
     busy.set(job, (busy.get(job) ?? 0) + 1)
-    const records = queues().receive(received)
-    const result = await run(job as FunctionName, { Records: records })
+    const result = await invoke(job, { Records: queues().receive(received) })
     busy.set(job, (busy.get(job) ?? 1) - 1)
     queues().settle(
       received,
@@ -62,7 +70,7 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
     const limit = 'maxConcurrency' in from ? from.maxConcurrency : 1
     while (ready.length > 0 && (busy.get(job) ?? 0) < limit) {
       const received = ready
-        .splice(random.below(ready.length), from.batchSize)
+        .splice(pick(ready.length), from.batchSize)
         .filter(({ isGone }) => !isGone)
       if (received.length > 0) void work(job, queue, received)
     }
@@ -78,21 +86,37 @@ export const queueFeed = ({ run, queues, random }: Feeding) => {
   }
 }
 
+/** A failed batch is retried so often; then it moves to the on-failure queue. */
 const STREAM_RETRIES_MAX = 10
-/** A small table has one shard; some runs have two. */
-const SHARDS = [1, 1, 1, 2] as const
 
-type Reading = {
-  run: Run
+type StreamSourceDeps = {
+  invoke: Invoke
   clock: Clock
-  random: Random
-  faults: Faults
+  shards: number
+  /** Returns the milliseconds until the next read of a shard. */
+  readDelay: () => number
+  /** Returns the position in the completed records from which the stream repeats them. */
+  repeatsFrom: (completed: number) => number
+  /** Shortens a batch that exceeds the size of an invocation. */
+  fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
+  /** Called when records have been handled for good. */
+  onHandled?: (records: readonly DynamoDBRecord[]) => void
+  onLost?: (records: readonly DynamoDBRecord[]) => void
 }
 
 /** Reads the stream in order within a shard, and retries from the first failed record. */
-export const streamFeed = ({ run, clock, random, faults }: Reading) => {
+export const newStreamSource = ({
+  invoke,
+  clock,
+  shards: count,
+  readDelay,
+  repeatsFrom,
+  fitting = (records) => records,
+  onHandled,
+  onLost,
+}: StreamSourceDeps) => {
   const { batchSize } = jobRow('relay').from
-  const shards = Array.from({ length: random.pick(SHARDS) }, () => ({
+  const shards = Array.from({ length: count }, () => ({
     waiting: [] as DynamoDBRecord[],
     isBusy: false,
     failures: 0,
@@ -101,20 +125,21 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
 
   const read = async (shard: (typeof shards)[number]): Promise<void> => {
     // A retry bisects the batch.
-    const batch = shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves))
+    const batch = fitting(shard.waiting.slice(0, Math.ceil(batchSize / 4 ** shard.halves)))
     const ids = batch.map(({ dynamodb }) => String(dynamodb?.SequenceNumber))
-    const failed = failedOf(await run('relay', { Records: batch }), ids)
+    const failed = failedOf(await invoke('relay', { Records: batch }), ids)
     const first = ids.findIndex((id) => failed.has(id))
     const done = first === -1 ? batch.length : first
     shard.isBusy = false
-    if (done > 0 && faults.strikes('record twice')) {
-      shard.waiting.splice(0, done, ...batch.slice(random.below(done), done))
-    } else shard.waiting.splice(0, done)
+    shard.waiting.splice(0, done, ...batch.slice(repeatsFrom(done), done))
+    onHandled?.(batch.slice(0, done))
     shard.failures = done > 0 ? 0 : shard.failures + 1
     shard.halves = first === -1 ? 0 : shard.halves + 1
     if (shard.failures > STREAM_RETRIES_MAX) {
       // Drops a record that fails alone; the sweep repairs its effects.
-      shard.waiting.splice(0, 1)
+      const lost = shard.waiting.splice(0, 1)
+      onHandled?.(lost)
+      onLost?.(lost)
       shard.failures = 0
     }
     wake(shard, first === -1 ? 0 : Math.min(1_000 * 2 ** shard.failures, 60_000))
@@ -123,13 +148,11 @@ export const streamFeed = ({ run, clock, random, faults }: Reading) => {
   const wake = (shard: (typeof shards)[number], delay: number): void => {
     if (shard.isBusy || shard.waiting.length === 0) return
     shard.isBusy = true
-    const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
-    clock.after(delay + late + random.between(20, 800), () => void read(shard))
+    clock.after(delay + readDelay(), () => void read(shard))
   }
 
   return {
     take: (record: DynamoDBRecord, pk: string): void => {
-      if (faults.strikes('record lost') || faults.loses('record')) return
       const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]
       if (!shard) return
       shard.waiting.push(record)

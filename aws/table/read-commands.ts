@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import { invalid, noSuchTable, unsupported } from './errors.ts'
 import { type Key, parseKey } from './keys.ts'
 import { type QueryInput, query, type Source } from './query.ts'

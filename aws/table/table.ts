@@ -1,6 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
-import type { Change, Item } from '../engine/observations.ts'
+import type { Change, Item } from './change.ts'
 import { unsupported } from './errors.ts'
+import type { Key } from './keys.ts'
 import { readCommands } from './read-commands.ts'
 import { newStorage, type TableOptions } from './storage.ts'
 import { streamRecord } from './stream-record.ts'
@@ -13,8 +14,8 @@ export type Table = {
    * @throws the SDK's errors, and an Error for a feature that the product does not use
    */
   run: (command: string, input: object) => Record<string, unknown>
-  /** Every committed change, in order. */
-  changes: readonly Change[]
+  /** Restores the state of one transaction after a restart. */
+  restore: (items: readonly Item[], deleted: readonly Key[]) => void
   streamRecord: (change: Change) => DynamoDBRecord
   items: () => Item[]
 }
@@ -29,7 +30,13 @@ export const newTable = (options: TableOptions): Table => {
       return (command as (input: object) => Record<string, unknown>)(input)
     },
     streamRecord,
-    changes: storage.changes,
+    restore: (items, deleted) => {
+      const replacements = [
+        ...items.map((after) => ({ before: storage.find(after), after })),
+        ...deleted.map((key) => ({ before: storage.find(key), after: undefined })),
+      ]
+      storage.commit(replacements)
+    },
     items: storage.items,
   }
 }

@@ -1,5 +1,5 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb'
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import { cancelled, invalid, noSuchTable, reasonOf, unsupported } from './errors.ts'
 import { newRequestTokens } from './request-tokens.ts'
 import type { Replacement, Storage, TableOptions } from './storage.ts'

@@ -15,9 +15,10 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
+import type { Change } from '../../aws/table/change.ts'
+import { newTable, type Table } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { createTable, removeTable } from '../../sandbox/table.ts'
-import { newTable, type Table } from '../../simulation/table/table.ts'
 import { type Operation, TABLE } from './random-operation.ts'
 import { type StreamedChange, streamOf } from './streamed.ts'
 
@@ -26,6 +27,7 @@ export type TwoTables = {
   local: Run
   simulated: Run
   table: Table
+  changes: readonly Change[]
   stream: (count: number) => Promise<StreamedChange[]>
   remove: () => Promise<void>
 }
@@ -62,7 +64,13 @@ type AnyCommand = new (input: object) => Parameters<DynamoDBDocumentClient['send
 export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTables> => {
   const name = `pair-${randomUUID()}`
   const streamArn = await createTable(endpoint, name)
-  const table = newTable({ definition: tableDefinition, name, now: () => 0 })
+  const changes: Change[] = []
+  const table = newTable({
+    definition: tableDefinition,
+    name,
+    now: () => 0,
+    onCommit: (committed) => changes.push(...committed),
+  })
 
   const local: Run = ({ command, input }) => {
     const Command = commands[command as keyof typeof commands] as unknown as AnyCommand
@@ -74,6 +82,7 @@ export const newTwoTables = async ({ endpoint, client }: Local): Promise<TwoTabl
     simulated: ({ command, input }) =>
       outcomeOf(async () => table.run(command, inTable(input, name))),
     table,
+    changes,
     stream: (count) => streamOf(endpoint, streamArn, count),
     remove: () => removeTable(endpoint, name),
   }

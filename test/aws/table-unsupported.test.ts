@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { newTable } from '../../aws/table/table.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
-import { newTable } from '../../simulation/table/table.ts'
 
 const TableName = 'T'
 const table = newTable({ definition: tableDefinition, name: TableName, now: () => 0 })

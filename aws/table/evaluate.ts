@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import type { Comparator, Condition, Operand } from './parse-condition.ts'
 import { attributeOf, type Bindings } from './placeholders.ts'
 import { compare, isList, isMap, isSame, type Value } from './values.ts'

@@ -1,5 +1,5 @@
-import type { Item } from '../engine/observations.ts'
 import { applyUpdate } from './apply-update.ts'
+import type { Item } from './change.ts'
 import { conditionFailed, invalid, unsupported } from './errors.ts'
 import { evaluate } from './evaluate.ts'
 import { checkIndexKeys, type Key, keyOf, parseKey, type TableDefinition } from './keys.ts'

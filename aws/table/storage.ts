@@ -1,4 +1,4 @@
-import type { Change, Item } from '../engine/observations.ts'
+import type { Change, Item } from './change.ts'
 import { invalid } from './errors.ts'
 import { type IndexView, newIndexView } from './index-view.ts'
 import type { Key, TableDefinition } from './keys.ts'
@@ -14,14 +14,15 @@ export type TableOptions = {
   indexLag?: (index: string) => number
   /** Returns the invocation that writes. */
   by?: () => Change['by']
+  /** Called with the changes of one transaction, after all of them. */
+  onCommit?: (changes: readonly Change[]) => void
 }
 
 /** One item before and after a write. */
 export type Replacement = { before: Item | undefined; after: Item | undefined }
 
-/** The items of a table, its indexes, and every change. */
+/** The items of a table and its indexes. */
 export type Storage = {
-  changes: readonly Change[]
   items: () => Item[]
   find: (key: Key) => Item | undefined
   partition: (pk: string) => readonly Item[]
@@ -30,23 +31,25 @@ export type Storage = {
   commit: (replacements: readonly Replacement[]) => void
 }
 
-export const newStorage = ({ definition, now, indexLag, by }: TableOptions): Storage => {
+export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOptions): Storage => {
   const rows = newRows()
-  const changes: Change[] = []
   const views = definition.indexes.map((index) =>
     newIndexView(index, () => indexLag?.(index.name) ?? 0),
   )
   let transactions = 0
+  let sequence = 0
 
   const commit = (replacements: readonly Replacement[]): void => {
     const at = now()
     transactions += 1
+    const changes: Change[] = []
     for (const { before, after } of replacements) {
       // The stream has no record of a write that changes nothing.
       if (isSame(before as Value | undefined, after as Value | undefined)) continue
       rows.set((after ?? before) as Key, after)
+      sequence += 1
       changes.push({
-        sequence: changes.length + 1,
+        sequence,
         transaction: transactions,
         at,
         before,
@@ -55,10 +58,10 @@ export const newStorage = ({ definition, now, indexLag, by }: TableOptions): Sto
       })
       for (const view of views) view.apply(before, after, at)
     }
+    onCommit?.(changes)
   }
 
   return {
-    changes,
     commit,
     items: rows.all,
     find: rows.find,

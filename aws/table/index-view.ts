@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import type { IndexDefinition, Key } from './keys.ts'
 import { firstNot, type Row } from './sorted-rows.ts'
 import { compareText, isSame, type Value } from './values.ts'

@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import { invalid } from './errors.ts'
 import type { KeyNames } from './key-conditions.ts'
 

@@ -86,7 +86,7 @@ const anyTies = (pages: readonly Outcome[]): unknown => {
 /** Compares every partition that an index ever had. */
 const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undefined> => {
   for (const { name, partitionKey } of tableDefinition.indexes) {
-    const written = tables.table.changes.map(({ after }) => after?.[partitionKey])
+    const written = tables.changes.map(({ after }) => after?.[partitionKey])
     for (const partition of new Set(written.filter((value) => value !== undefined))) {
       const input = {
         TableName: TABLE,
@@ -106,11 +106,12 @@ const differenceInIndexes = async (tables: TwoTables): Promise<Differing | undef
 const differenceAtEnd = async ({
   local,
   table,
+  changes,
   stream,
 }: TwoTables): Promise<Differing | undefined> => {
   const scanned = await local({ command: 'ScanCommand', input: { TableName: TABLE } })
   const { Items } = ('output' in scanned ? scanned.output : {}) as { Items?: object[] }
-  const records = table.changes.map(table.streamRecord).map(streamed)
+  const records = changes.map(table.streamRecord).map(streamed)
   return (
     unlessSame(inOrder(Items ?? []), inOrder(table.items())) ??
     firstDiffering(await stream(records.length), records)

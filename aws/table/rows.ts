@@ -1,4 +1,4 @@
-import type { Item } from '../engine/observations.ts'
+import type { Item } from './change.ts'
 import { firstNot } from './sorted-rows.ts'
 import { compareText } from './values.ts'
 

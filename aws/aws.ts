@@ -1,0 +1,133 @@
+import type { DynamoDBRecord } from 'aws-lambda'
+import { jobs } from '../infra/definitions/jobs.ts'
+import { tableDefinition } from '../infra/definitions/table.ts'
+import type { QueueName } from '../shared/queues/messages.ts'
+import { newBucket } from './bucket.ts'
+import type { Clock } from './clock.ts'
+import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts'
+import { type Journal, noJournal } from './journal.ts'
+import { type Message, newQueues, type Queues } from './queues.ts'
+import { newScheduler } from './scheduler.ts'
+import type { Command } from './sdk.ts'
+import type { Change } from './table/change.ts'
+import { newTable } from './table/table.ts'
+
+/** An in-memory AWS: the services that functions call and the triggers that invoke them. */
+
+/** What differs from run to run. */
+export type Conditions = {
+  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
+  copies: (queue: QueueName) => readonly number[]
+  /** Returns the position of the next batch among the visible messages. */
+  pick: (count: number) => number
+  /** Returns the instants at which a one-time schedule fires. */
+  firings: (at: number) => readonly number[]
+  /** Whether the stream loses a record. */
+  losesRecord: () => boolean
+  shards: number
+  /** Returns the milliseconds until the next read of a shard. */
+  readDelay: () => number
+  /** Returns the position in the completed records from which the stream repeats them. */
+  repeatsFrom: (completed: number) => number
+  /** Returns the milliseconds until an index shows a change. */
+  indexLag: () => number
+}
+
+/** Nothing is late, lost or repeated. */
+export const faultless: Conditions = {
+  copies: () => [0],
+  pick: () => 0,
+  firings: (at) => [at],
+  losesRecord: () => false,
+  shards: 1,
+  readDelay: () => 0,
+  repeatsFrom: (completed) => completed,
+  indexLag: () => 0,
+}
+
+export type AwsOptions = {
+  clock: Clock
+  tableName: string
+  invoke: Invoke
+  conditions?: Conditions
+  journal?: Journal
+  /** Returns the invocation that writes. */
+  by?: () => Change['by']
+  onCommit?: (changes: readonly Change[]) => void
+  onDeadLetter?: (message: Message) => void
+  onLostRecords?: (records: readonly DynamoDBRecord[]) => void
+  /** Shortens a batch of records that exceeds the size of an invocation. */
+  fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
+}
+
+const streamed: readonly string[] = jobs.relay.from.stream
+
+export type Aws = ReturnType<typeof newAws>
+
+export const newAws = ({
+  clock,
+  tableName,
+  invoke,
+  conditions = faultless,
+  journal = noJournal,
+  by,
+  onCommit,
+  onDeadLetter = () => undefined,
+  onLostRecords,
+  fitting,
+}: AwsOptions) => {
+  const queueSource = newQueueSource({ invoke, queues: () => queues, pick: conditions.pick })
+  const queues: Queues = newQueues({
+    clock,
+    journal,
+    copies: conditions.copies,
+    onVisible: queueSource.offer,
+    onDeadLetter,
+  })
+  const scheduler = newScheduler({
+    clock,
+    journal,
+    firings: conditions.firings,
+    deliver: queues.put,
+  })
+  const bucket = newBucket(journal)
+  const stream = newStreamSource({
+    ...conditions,
+    invoke,
+    clock,
+    ...(fitting && { fitting }),
+    ...(onLostRecords && { onLost: onLostRecords }),
+    onHandled: (records) =>
+      journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
+  })
+  const streamChange = (change: Change): void => {
+    const { after } = change
+    if (!after || !streamed.includes(after.entity ?? '') || conditions.losesRecord()) return
+    stream.take(table.streamRecord(change), after.pk)
+  }
+  const table = newTable({
+    definition: tableDefinition,
+    name: tableName,
+    now: clock.now,
+    indexLag: conditions.indexLag,
+    ...(by && { by }),
+    onCommit: (changes) => {
+      journal.write({ changes })
+      onCommit?.(changes)
+      for (const change of changes) streamChange(change)
+    },
+  })
+  const calls = { ...queues.calls, ...scheduler.calls, ...bucket.calls }
+  return {
+    table,
+    queues,
+    scheduler,
+    bucket,
+    streamChange,
+    /** Performs a call. @throws the SDK's errors */
+    perform: ({ constructor: { name }, input }: Command): Record<string, unknown> => {
+      const call = calls[name as keyof typeof calls] as ((input: object) => object) | undefined
+      return (call ? call(input) : table.run(name, input)) as Record<string, unknown>
+    },
+  }
+}

@@ -1,0 +1,166 @@
+import { SQSServiceException } from '@aws-sdk/client-sqs'
+import type { SQSRecord } from 'aws-lambda'
+import { type QueueRow, queueRows } from '../infra/definitions/queues.ts'
+import { messages, type QueueName } from '../shared/queues/messages.ts'
+import { type Clock, cancel, type Timer } from './clock.ts'
+import type { Journal, SentMessage } from './journal.ts'
+
+/** SQS standard queues, with delays, visibility timeouts and dead letters. */
+
+export type Message = SentMessage & {
+  readonly receipt: string
+  receives: number
+  /** The timer of its next delivery. */
+  offer: Timer | undefined
+  isGone: boolean
+}
+
+export const queueNames = Object.keys(messages) as QueueName[]
+
+export const queueUrl = (queue: QueueName): string => `https://sqs.local/000000000000/${queue}`
+export const queueArn = (queue: QueueName): string => `arn:aws:sqs:eu-west-1:000000000000:${queue}`
+
+/** Returns the queue of a URL or an ARN. */
+export const queueIn = (place: string): QueueName => {
+  const name = place.split(/[/:]/).at(-1)
+  const queue = queueNames.find((one) => one === name)
+  if (!queue) throw new Error(`There is no queue ${place}`)
+  return queue
+}
+
+const rows = new Map<QueueName, QueueRow>(queueRows.map((row) => [row.name, row]))
+const rowOf = (queue: QueueName): QueueRow => {
+  const row = rows.get(queue)
+  if (!row) throw new Error(`There is no queue ${queue}`)
+  return row
+}
+
+type Deps = {
+  clock: Clock
+  /** Returns the delays after which the copies of a sent message arrive, in milliseconds. */
+  copies: (queue: QueueName) => readonly number[]
+  /** Offers a visible message to a function. */
+  onVisible: (message: Message) => void
+  onDeadLetter: (message: Message) => void
+  journal: Journal
+}
+
+export type SendInput = { QueueUrl: string; MessageBody: string; DelaySeconds?: number }
+type Entry = Omit<SendInput, 'QueueUrl'> & { Id: string }
+export type SendBatchInput = { QueueUrl: string; Entries: readonly Entry[] }
+type VisibilityInput = { ReceiptHandle: string; VisibilityTimeout: number }
+
+const DELAY_MAX_SECONDS = 900
+const BATCH_MAX = 10
+const MESSAGE_MAX_BYTES = 1_048_576
+
+export type Queues = ReturnType<typeof newQueues>
+
+export const newQueues = ({ clock, copies, onVisible, onDeadLetter, journal }: Deps) => {
+  const byReceipt = new Map<string, Message>()
+  let count = 0
+
+  const offerAt = (message: Message, at: number): void => {
+    if (message.offer) cancel(message.offer)
+    message.visibleAt = at
+    message.offer = clock.at(at, () => {
+      if (!message.isGone) onVisible(message)
+    })
+  }
+
+  const add = (sent: SentMessage): void => {
+    count += 1
+    const receipt = `receipt-${count}`
+    const message = { ...sent, receipt, receives: 0, offer: undefined, isGone: false }
+    byReceipt.set(receipt, message)
+    offerAt(message, sent.visibleAt)
+  }
+
+  const remove = (message: Message): void => {
+    message.isGone = true
+    if (message.offer) cancel(message.offer)
+    byReceipt.delete(message.receipt)
+    journal.write({ removed: message.id })
+  }
+
+  const put = (queue: QueueName, body: string, delaySeconds = 0): string => {
+    const delays = copies(queue)
+    count += 1
+    const id = `message-${journal.generation}-${count}`
+    const sentAt = clock.now()
+    for (const delay of delays) {
+      const sent = { id, queue, body, sentAt, visibleAt: sentAt + delaySeconds * 1000 + delay }
+      journal.write({ sent })
+      add(sent)
+    }
+    return id
+  }
+
+  const send = (url: string, { MessageBody: body, DelaySeconds = 0 }: Omit<Entry, 'Id'>) => {
+    if (DelaySeconds < 0 || DelaySeconds > DELAY_MAX_SECONDS) {
+      throw refused('InvalidParameterValue', `A delay of ${DelaySeconds} s`)
+    }
+    if (body.length > MESSAGE_MAX_BYTES) {
+      throw refused('InvalidParameterValue', `A message of ${body.length} characters`)
+    }
+    return { MessageId: put(queueIn(url), body, DelaySeconds) }
+  }
+
+  return {
+    /** Sends a message of a schedule. */
+    put,
+    /** Restores a message after a restart. */
+    add,
+    /** Starts the visibility timeouts. */
+    receive: (received: readonly Message[]): SQSRecord[] =>
+      received.map((message) => {
+        message.receives += 1
+        offerAt(message, clock.now() + rowOf(message.queue).visibilitySeconds * 1000)
+        return recordOf(message)
+      }),
+    /** Deletes completed messages and dead letters; the others become visible again. */
+    settle: (received: readonly Message[], failed: ReadonlySet<string>): void => {
+      for (const message of received) {
+        const isDone = !failed.has(message.id)
+        const isDeadLetter = message.receives >= rowOf(message.queue).maxReceiveCount
+        if (!isDone && isDeadLetter) onDeadLetter(message)
+        if (isDone || isDeadLetter) remove(message)
+      }
+    },
+    messages: (): Iterable<Message> => byReceipt.values(),
+    calls: {
+      SendMessageCommand: ({ QueueUrl, ...entry }: SendInput) => send(QueueUrl, entry),
+      SendMessageBatchCommand: ({ QueueUrl, Entries }: SendBatchInput) => {
+        if (Entries.length < 1 || Entries.length > BATCH_MAX) {
+          throw refused('TooManyEntriesInBatchRequest', `A batch of ${Entries.length} entries`)
+        }
+        const Successful = Entries.map(({ Id, ...entry }) => ({ Id, ...send(QueueUrl, entry) }))
+        return { Successful, Failed: [] }
+      },
+      ChangeMessageVisibilityCommand: ({ ReceiptHandle, VisibilityTimeout }: VisibilityInput) => {
+        const message = byReceipt.get(ReceiptHandle)
+        if (message) offerAt(message, clock.now() + VisibilityTimeout * 1000)
+        return {}
+      },
+    },
+  }
+}
+
+const refused = (name: string, message: string): SQSServiceException =>
+  new SQSServiceException({
+    name,
+    message,
+    $fault: 'client',
+    $metadata: { httpStatusCode: 400 },
+  })
+
+const recordOf = ({ id, receipt, queue, body, receives, sentAt }: Message): SQSRecord =>
+  ({
+    messageId: id,
+    receiptHandle: receipt,
+    body,
+    attributes: { ApproximateReceiveCount: String(receives), SentTimestamp: String(sentAt) },
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn(queue),
+  }) as SQSRecord
