@@ -1,4 +1,5 @@
-import type { ApiCall, Change, Observations } from '../engine/observations.ts'
+import type { Change } from '../../aws/table/change.ts'
+import type { ApiCall, Observations } from '../engine/observations.ts'
 import type { Check } from './invariant.ts'
 import { kindOf, type RawBatch, type RawDebit, type RawRefund } from './raw-items.ts'
 import { membersOf } from './reply.ts'

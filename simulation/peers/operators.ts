@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/clock.ts'
+import type { SteppedClock as Clock } from '../../aws/clock.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { FunctionName } from '../engine/functions.ts'
 import type { ApiCall } from '../engine/observations.ts'

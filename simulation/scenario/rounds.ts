@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/clock.ts'
+import type { SteppedClock as Clock } from '../../aws/clock.ts'
 import type { Random } from '../engine/random.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
