@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { CheckedRun } from './check.ts'
-import { faultNames, faults } from './engine/faults.ts'
+import { type FaultName, faultNames, faults } from './engine/faults.ts'
+import { rareEventNames } from './rare-events.ts'
+import { type KindName, kindNames, kinds } from './scenario/kinds.ts'
 import { type Replayed, shrink, traceOf } from './shrink.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import type { Task, TaskResult } from './worker.ts'
@@ -27,6 +29,9 @@ type Summary = {
   /** Repeated runs with the same trace. */
   identical: number
   hits: Map<string, number>
+  /** Runs by kind of scenario, and rare events. */
+  kinds: Map<string, number>
+  events: Map<string, number>
   digests: Map<number, string>
   failed: Failed[]
 }
@@ -50,7 +55,7 @@ const add = (summary: Summary, result: TaskResult, { seed }: RunTask): boolean =
 }
 
 const addRun = (summary: Summary, run: Omit<CheckedRun, 'effects'>): void => {
-  const { seed, digest, violations, scripts, debits, steps, hits } = run
+  const { seed, digest, violations, scripts, debits, steps, hits, kind, events } = run
   const previous = summary.digests.get(seed)
   if (previous !== undefined) {
     const failure = 'invariant 37: a repeated run has another trace'
@@ -62,17 +67,35 @@ const addRun = (summary: Summary, run: Omit<CheckedRun, 'effects'>): void => {
   summary.lifecycles += scripts
   summary.debits += debits
   summary.steps += steps
-  for (const [name, times] of hits) summary.hits.set(name, (summary.hits.get(name) ?? 0) + times)
+  count(summary.kinds, [[kind, 1]])
+  count(summary.hits, hits)
+  count(summary.events, events)
   if (violations.length > 0) summary.failed.push({ seed, violations })
 }
 
-const printHits = ({ hits }: Summary): void => {
-  const width = Math.max(...faultNames.map(({ length }) => length))
-  print(`${'fault'.padEnd(width)} ${'times'.padStart(10)}`)
-  for (const name of faultNames) {
-    const times = String(hits.get(name) ?? 0).padStart(10)
-    print(`${name.padEnd(width)} ${times}  ${faults[name].description}`)
+const count = (counts: Map<string, number>, more: Iterable<readonly [string, number]>): void => {
+  for (const [name, times] of more) counts.set(name, (counts.get(name) ?? 0) + times)
+}
+
+const printCounts = (
+  title: string,
+  names: readonly string[],
+  counts: ReadonlyMap<string, number>,
+  describe: (name: string) => string = () => '',
+): void => {
+  const width = Math.max(title.length, ...names.map(({ length }) => length))
+  print(`${title.padEnd(width)} ${'times'.padStart(10)}`)
+  for (const name of names) {
+    const times = String(counts.get(name) ?? 0).padStart(10)
+    print(`${name.padEnd(width)} ${times}  ${describe(name)}`.trimEnd())
   }
+  print()
+}
+
+const printSummary = ({ hits, kinds: runs, events }: Summary): void => {
+  printCounts('fault', faultNames, hits, (name) => faults[name as FaultName].description)
+  printCounts('scenario', kindNames, runs, (name) => kinds[name as KindName].description)
+  printCounts('rare event', rareEventNames, events)
 }
 
 const printFailed = async (
@@ -104,14 +127,15 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
     steps: 0,
     identical: 0,
     hits: new Map(),
+    kinds: new Map(),
+    events: new Map(),
     digests: new Map(),
     failed: [],
   }
   const startedAt = performance.now()
   await performTasks(tasks(size), (result, task) => add(summary, result, task), workers)
   const seconds = (performance.now() - startedAt) / 1000
-  printHits(summary)
-  print()
+  printSummary(summary)
   const digest = createHash('sha256')
   for (const [seed, own] of [...summary.digests].sort(([a], [b]) => a - b)) {
     digest.update(`${seed} ${own}\n`)

@@ -87,6 +87,21 @@ export const kinds = {
       faults: ['operator settles'],
     },
   },
+  'slow settlement': {
+    weight: 12,
+    description: 'settlement runs reach their time limit, and others continue them',
+    settings: { faults: ['slow settlement', 'page cut short'], reversedShare: 0.05 },
+  },
+  'outage at midnight': {
+    weight: 20,
+    description: 'DynamoDB and SQS fail around a midnight',
+    settings: { faults: ['table outage', 'queue outage'] },
+  },
+  burst: {
+    weight: 1,
+    description: '2,000 debits of one provider at once, with a stream of eight shards',
+    settings: { burst: 2_000 },
+  },
 } as const satisfies Record<string, Kind>
 
 export type KindName = keyof typeof kinds

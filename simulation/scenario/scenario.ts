@@ -1,7 +1,7 @@
 import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
-import { drawScript } from './draw-script.ts'
+import { drawBurstScript, drawScript } from './draw-script.ts'
 import { drawKind, type KindName, settingsOf } from './kinds.ts'
 import { type DebitScript, PROVIDERS, type SettingChange } from './script.ts'
 import { drawSettingChange } from './setting-changes.ts'
@@ -100,8 +100,10 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const random = randomOf(seedOf(seed, 1))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt)
-  const scripts = Array.from({ length: lifecycles }, (_, index) => {
+  const { burst } = settings
+  const scripts = Array.from({ length: burst || lifecycles }, (_, index) => {
     const own = randomOf(seedOf(seed, 2, index))
+    if (burst > 0) return drawBurstScript(index, bursts[0] ?? startAt, settings, own)
     const at = own.pick(bursts) + own.between(0, 6 * SECOND_MS)
     return drawScript(index, at, settings, own)
   })
