@@ -1,6 +1,6 @@
 import type { ApiCall } from '../engine/observations.ts'
-import { pesewasOfFee } from './bank-fees.ts'
 import { codeIn, type Members, membersOf } from './reply.ts'
+import { pesewasOfFee } from './time-and-money.ts'
 
 /** A bank's call of one of the two report endpoints. */
 export type BankReportCall = {

@@ -16,14 +16,11 @@ type Values = {
 
 type Possible<T> = { value: T; from: number; until: number }
 
+/** `until` is infinite without a reply. */
+type Period = { from: number; until: number }
+
 /** A change of settings, and the period in which it took effect. */
-export type SettingCall = {
-  provider: string
-  options: Record<string, string>
-  from: number
-  /** Infinite without a reply. */
-  until: number
-}
+export type SettingCall = Period & { provider: string; options: Record<string, string> }
 
 /** The published limit of a production stage. */
 const CHARGES_PER_MINUTE = 1_000
@@ -40,9 +37,7 @@ export const operatorCalls = (observations: Observations, name: string): ApiCall
 }
 
 /** Returns the period of a call's effect; undefined if it was refused. */
-const periodOf = (
-  attempts: readonly ApiCall[],
-): Pick<SettingCall, 'from' | 'until'> | undefined => {
+const periodOf = (attempts: readonly ApiCall[]): Period | undefined => {
   const [first, last] = [attempts[0], attempts.at(-1)]
   if (!first || (attempts.length === 1 && last?.reply?.status === 400)) return undefined
   return { from: first.at, until: last?.reply?.at ?? Number.POSITIVE_INFINITY }

@@ -75,6 +75,8 @@ export const newOperators = ({ api, clock, random }: Deps) => {
 
 type Command = { constructor: { name: string }; input: Record<string, unknown> }
 
+const FAULT = Buffer.from(JSON.stringify({ errorMessage: 'fault' }))
+
 /** Returns the answer to Lambda's `Invoke`, by which an approval runs the approved call. */
 export const invokeCalls =
   ({ api, clock, effects }: Pick<Deps, 'api' | 'clock'> & { effects: Effects }) =>
@@ -89,7 +91,7 @@ export const invokeCalls =
         sent,
       )
       if (result.kind !== 'done') {
-        return { FunctionError: 'Unhandled', Payload: Buffer.from('{"errorMessage":"fault"}') }
+        return { FunctionError: 'Unhandled', Payload: FAULT }
       }
       call.reply = { at: clock.now(), status: 200, headers: {}, body: result.value }
       return { Payload: Buffer.from(JSON.stringify(result.value)) }
