@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda'
 import { debitCallback } from '../../functions/bank/debit-callback.ts'
+import { listDebitTransactions } from '../../functions/bank/list-debit-transactions.ts'
 import { updateDebitTransaction } from '../../functions/bank/update-debit-transaction.ts'
 import { buildBatches } from '../../functions/jobs/build-batch.ts'
 import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-webhook.ts'
@@ -23,6 +24,10 @@ import { manageReconciliation } from '../../functions/operator/manage-reconcilia
 import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import { charge } from '../../functions/provider/charge.ts'
 import { getDebitRequest } from '../../functions/provider/get-debit-request.ts'
+import { getSettlement } from '../../functions/provider/get-settlement.ts'
+import { listDebitRequests } from '../../functions/provider/list-debit-requests.ts'
+import { listEvents } from '../../functions/provider/list-events.ts'
+import { listSettlements } from '../../functions/provider/list-settlements.ts'
 import { redeliverEvent } from '../../functions/provider/redeliver-event.ts'
 import type { Runtime } from '../../shared/runtime.ts'
 
@@ -34,6 +39,11 @@ export const functionsOf = (runtime: Runtime) =>
   ({
     charge: charge(runtime),
     'get-debit-request': getDebitRequest(runtime),
+    'get-settlement': getSettlement(runtime),
+    'list-debit-requests': listDebitRequests(runtime),
+    'list-settlements': listSettlements(runtime),
+    'list-events': listEvents(runtime),
+    'list-debit-transactions': listDebitTransactions(runtime),
     'redeliver-event': redeliverEvent(runtime),
     'update-debit-transaction': updateDebitTransaction(runtime),
     'debit-callback': debitCallback(runtime),

@@ -21,6 +21,7 @@ import {
   oneOutcomeWins,
 } from './histories.ts'
 import { allOf, type Invariant } from './invariant.ts'
+import { listsAreComplete } from './lists.ts'
 import { indexObservations } from './observation-index.ts'
 import { bankIsQueriedFirst, debitsEndInTime, timesMatchHistory } from './outcomes.ts'
 import { batchesEnd, payoutsAreRight } from './payouts.ts'
@@ -181,6 +182,7 @@ export const invariants: readonly Invariant[] = [
     check: reconciliationsFindNothing,
   },
   { number: 48, rule: 'request limits hold', check: requestLimitsHold },
+  { number: 49, rule: 'a list has every object of its caller', check: listsAreComplete },
 ]
 
 export const violationsOf = (observations: Observations): Violation[] => {

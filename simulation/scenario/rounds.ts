@@ -4,11 +4,14 @@ import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import type { Scenario } from './scenario.ts'
-import type { SettingChange } from './script.ts'
+import { bankNames, type SettingChange } from './script.ts'
 
 /** The work of operators beside the debits: changes of settings, retries and resolutions. */
 
 type Deps = { api: Api; operators: Operators; clock: Clock; random: Random }
+
+/** The last half hour, without faults and other work. */
+const AUDIT_MS = 1_800_000
 
 type Batch = { id: string; status: string }
 type Exception = { reference: string; kind: string }
@@ -50,9 +53,34 @@ export const newRounds = ({ api, operators, clock, random }: Deps) => {
     }
   }
 
+  /** Each provider reads its lists, then another one tries to read its batches. */
+  const audit = async (): Promise<void> => {
+    const query = { per_page: '100' }
+    for (const [index, { id }] of simulatedProviders.entries()) {
+      const caller = { kind: 'provider' as const, id }
+      const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
+      await api.ask({ name: 'list-debit-requests', caller, query })
+      await api.ask({ name: 'list-events', caller, query: { per_page: '20' } })
+      const batches = await api.ask({ name: 'list-settlements', caller, query })
+      const { data = [] } = (batches?.reply?.body ?? {}) as { data?: Batch[] }
+      for (const { id: batch } of data.slice(0, 2)) {
+        for (const reader of [id, other.id]) {
+          const path = { id: batch }
+          await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
+        }
+      }
+    }
+    const listed = { phone_number: '+233241234567', status_filter: 'completed' }
+    for (const id of bankNames) {
+      const caller = { kind: 'bank' as const, id }
+      await api.ask({ name: 'list-debit-transactions', caller, query: listed })
+    }
+  }
+
   return {
-    start: ({ changes, rounds }: Scenario): void => {
+    start: ({ changes, rounds, endAt }: Scenario): void => {
       void changeSettings(changes)
+      void until(endAt - AUDIT_MS).then(audit)
       for (const at of rounds) void until(at).then(round)
     },
   }

@@ -178,6 +178,9 @@ const falsifications = [
   when(48, 'a charge within the request limit is rejected', (run) => {
     charges(run)[0].reply.status = 429
   }),
+  when(49, 'a list lacks a debit', (run) => {
+    call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
+  }),
 ]
 
 describe('the invariants', () => {
