@@ -10,6 +10,8 @@ export type KindSettings = {
   isReversedLate: boolean
   /** The share of payouts and refunds that a bank rejects. */
   rejectedShare: number
+  /** The share of the others that a bank pays only later. */
+  underwayShare: number
   /** Changes of accounts, fees and limits by operators. */
   settingChanges: number
   /** Whether operators retry failed payouts and refunds and resolve exceptions each day. */
@@ -36,6 +38,7 @@ const usual: KindSettings = {
   reversedShare: 0.2,
   isReversedLate: false,
   rejectedShare: 0.12,
+  underwayShare: 0.25,
   settingChanges: 0,
   hasRounds: false,
   manualShare: 0,
@@ -63,7 +66,7 @@ export const kinds = {
   'changing settings': {
     weight: 50,
     description: 'operators change accounts, fees and limits during the run',
-    settings: { settingChanges: 16, hasRounds: true, approvalShare: 0.3 },
+    settings: { settingChanges: 24, underwayShare: 0.6, hasRounds: true, approvalShare: 0.3 },
   },
   'careless banks': {
     weight: 50,

@@ -2,7 +2,7 @@ import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import { drawBurstScript, drawScript } from './draw-script.ts'
-import { drawKind, type KindName, settingsOf } from './kinds.ts'
+import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
 import { type DebitScript, PROVIDERS, type SettingChange } from './script.ts'
 import { drawSettingChange } from './setting-changes.ts'
 
@@ -93,6 +93,11 @@ export const plain = {
   answers: [],
 } as const satisfies Partial<Scenario>
 
+const drawPayment = (random: Random, { rejectedShare, underwayShare }: KindSettings): Payment => {
+  if (random.happens(rejectedShare)) return 'rejected'
+  return random.happens(underwayShare) ? 'underway' : 'paid'
+}
+
 /** Returns the scenario of a seed. */
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
@@ -125,11 +130,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     healAt,
     endAt,
     providers: Array.from({ length: PROVIDERS }, (_, index) => index),
-    payments: Array.from({ length: 8 }, () =>
-      random.happens(settings.rejectedShare)
-        ? 'rejected'
-        : random.pick(['paid', 'paid', 'paid', 'underway'] as const),
-    ),
+    payments: Array.from({ length: 8 }, () => drawPayment(random, settings)),
     approvals: random.happens(settings.approvalShare),
     changes: Array.from({ length: settings.settingChanges }, () =>
       drawSettingChange(random, period),

@@ -4,6 +4,8 @@ import { HTTP_BANKS, type SettingChange } from './script.ts'
 
 /** Changes of a provider's account, fees, daily limit and request limit. */
 
+const DAY_MS = 86_400_000
+
 const amount = (pesewas: number): string =>
   `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
 
@@ -51,7 +53,9 @@ export const drawSettingChange = (
   { from, until }: { from: number; until: number },
 ): SettingChange => {
   const { id, dailyLimit } = random.pick(simulatedProviders)
-  const at = random.between(from, until)
+  const time = random.between(from, until)
+  // Payouts start at midnight; a repeat must keep the account.
+  const at = random.happens(0.5) ? time : time - (time % DAY_MS) + random.between(0, 900_000)
   switch (random.below(5)) {
     case 0:
     case 1:
