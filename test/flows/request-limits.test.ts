@@ -16,6 +16,7 @@ import { real } from '../../shared/runtime.ts'
 import { sealRequestSecret } from '../../shared/store/providers/request-secrets.ts'
 import { table } from '../../shared/store/table.ts'
 import { demoProvider, gcb, NOON, still } from '../support/examples.ts'
+import { rowsOf } from '../support/rows.ts'
 import { sampleEvent } from '../support/running-service.ts'
 
 /** Rate limits: overrides, scopes, rejected requests, and the cost above a limit. */
@@ -129,74 +130,101 @@ describe('a request above its limit', () => {
   })
 })
 
-const account = {
-  customerName: 'Ama Mensah',
-  accountNumber: '1041001001',
-  accountType: 'savings',
-  status: 'active',
-}
+/** Published requests per minute (docs/api.md#rate-limits). */
+const limits = `
+  operation                 production  sandbox
+  charge                    1000        100
+  get-debit-request         200         60
+  list-debit-requests       200         60
+  list-banks                200         60
+  get-bank                  200         60
+  lookup-customer-banks     200         60
+  list-debit-transactions   200         60
+  update-debit-transaction  30          10
+  debit-callback            200         60
+  list-settlements          200         60
+  get-settlement            200         60
+  get-settlement-report     200         60
+  list-deliveries           200         60
+  redeliver-event           200         60
+  list-events               200         60
+  test-webhook              10          10
+`
+
+test('has a row here for every operation', () => {
+  expect(
+    rowsOf(limits)
+      .slice(1)
+      .map(([name]) => name)
+      .sort(),
+  ).toEqual([...operationNames].sort())
+})
+
+test.each(rowsOf(limits).slice(1))(
+  '%s allows %s a minute in production, %s in the sandbox',
+  async (...row) => {
+    const [name = '', ...allowed] = row
+    for (const [index, stage] of ['production', 'sandbox'].entries()) {
+      process.env.STAGE = stage
+      windows.clear()
+      const limit = Number(allowed[index])
+      const reply = await callerOf(name as OperationName)()
+      expect(standing(reply)).toEqual([limit, limit - 1])
+      expect(reply.headers['X-RateLimit-Reset']).toMatch(/^[0-9]{10}$/)
+    }
+  },
+)
 
 /** Returns the limit and the remaining requests from the headers. */
 const standing = ({ headers }: Reply) =>
   [headers['X-RateLimit-Limit'], headers['X-RateLimit-Remaining']].map(Number)
 
 describe('an override', () => {
-  const rows = [
+  test.each([
     ['charge', 5_000],
     ['list-debit-requests', 7],
     ['update-debit-transaction', 600],
-    ['debit-callback', 3_000],
     ['list-debit-transactions', 1],
-  ] as const
-
-  test.each(rows)('of %s replaces the published limit with %i', async (name, perMinute) => {
+  ] as const)('of %s replaces the published limit with %i', async (name, perMinute) => {
     const send = callerOf(name, { requestLimits: { [name]: perMinute } })
     expect(standing(await send())).toEqual([perMinute, perMinute - 1])
     usedBefore = perMinute
     const refused = await send()
     expect(answer(refused)).toBe(`429/${operations[name].limit.code}`)
-    expect(JSON.parse(refused.body).details).toMatchObject({ limit: perMinute, period: 'minute' })
+    expect(details(refused)).toMatchObject({ limit: perMinute, period: 'minute' })
     expect(standing(refused)).toEqual([perMinute, 0])
   })
 
-  test('of another operation has no effect', async () => {
+  test('of another operation has no effect, and none needs an additional read', async () => {
     const send = callerOf('charge', { requestLimits: { 'list-banks': 7 } })
     expect(standing(await send())).toEqual([100, 99])
-  })
-
-  test('needs no additional read', async () => {
-    const send = callerOf('charge', { requestLimits: { charge: 5_000 } })
-    await send()
     expect(commandNames().slice(0, 3)).toEqual(['GetCommand', 'GetCommand', 'UpdateCommand'])
   })
 
   test.each([
-    [60, 60, 1_000],
-    [120, 120, 2_000],
-    [30, 30, 500],
-    [1, 1, 17],
-  ])('of %i status reads allows %i per reference and %i for all references', async (...row) => {
-    const [perMinute, perReference, ofAll] = row
-    const send = callerOf('get-debit-request', {
-      requestLimits: { 'get-debit-request': perMinute },
-    })
-    expect(standing(await send())).toEqual([perReference, perReference - 1])
+    [60, 1_000],
+    [120, 2_000],
+    [30, 500],
+    [1, 17],
+  ])('of %i status reads per reference allows %i for all references', async (limit, ofAll) => {
+    const send = callerOf('get-debit-request', { requestLimits: { 'get-debit-request': limit } })
+    expect(standing(await send())).toEqual([limit, limit - 1])
     const all = [...windows.keys()].find((pk) => pk.split('#').length === 4) ?? ''
     windows.clear()
     windows.set(all, ofAll - 1)
     expect((await send()).statusCode).toBe(404)
-    expect(standing(await send())).toEqual([ofAll, 0])
+    const refused = await send()
+    expect([answer(refused), ...standing(refused)]).toEqual(['429/1454', ofAll, 0])
   })
 })
 
-describe('the scope of a limit', () => {
-  const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
+const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
 
+describe('the scope of a limit', () => {
   test.each(bankOperations)('of %s is one token of the bank with the full limit', async (name) => {
     const first = callerOf(name)
     const [limit, remaining] = standing(await first())
-    const second = callerOf(name)
-    expect(standing(await second())).toEqual([limit, remaining])
+    expect(standing(await callerOf(name)())).toEqual([limit, remaining])
     expect(standing(await first())).toEqual([limit, Number(remaining) - 1])
   })
 
@@ -209,77 +237,56 @@ describe('the scope of a limit', () => {
 const details = ({ body }: Reply) => JSON.parse(body).details
 
 describe('the Authorization header', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'Token', 'token', 'tOKEN'])(
-    'accepts its scheme in any case: %s',
-    async (scheme) => {
-      const send = callerOf('list-banks')
-      const { statusCode } = await send({ headers: { authorization: `${scheme} token-any` } })
-      expect(statusCode).toBe(200)
-    },
-  )
+  test.each(['Bearer', 'bearer', 'Token', 'tOKEN'])('accepts the scheme %s', async (scheme) => {
+    const reply = await callerOf('list-banks')({
+      headers: { authorization: `${scheme} token-any` },
+    })
+    expect(reply.statusCode).toBe(200)
+  })
 
   const missing = 'the Authorization header is missing'
+  const twice = 'the request has more than one Authorization header'
   const scheme = 'the scheme of the Authorization header must be Bearer or Token'
   const malformed = 'the token is malformed'
   const unknown = 'the credential is unknown, expired or of another kind of caller'
 
-  const rows: [string, Record<string, string | string[]>, string][] = [
-    ['absent', {}, missing],
-    ['empty', { Authorization: '' }, missing],
-    [
-      'given twice',
-      { Authorization: ['Bearer a', 'Bearer a'] },
-      'the request has more than one Authorization header',
-    ],
-    ['of another scheme', { Authorization: 'Basic c2s6c2s=' }, scheme],
-    ['a bare token', { Authorization: 'sk_sandbox_demo' }, scheme],
-    ['a scheme that only begins so', { Authorization: 'Bearers x' }, scheme],
-    ['without a token', { Authorization: 'Bearer' }, malformed],
-    ['without a token after a blank', { Authorization: 'Bearer ' }, malformed],
-    ['with two blanks', { Authorization: 'Bearer  x' }, malformed],
-    ['with two tokens', { Authorization: 'Bearer x, Bearer x' }, malformed],
-    ['with a line end', { Authorization: 'Bearer x\n' }, malformed],
-    ['of 10 kB', { Authorization: `Bearer ${'x'.repeat(10_000)}` }, malformed],
-    ['with an unknown token', { Authorization: 'Bearer unknown' }, unknown],
-    [
-      'with a token that fails its checksum',
-      { Authorization: `Bearer sk_test_${'0'.repeat(39)}` },
-      unknown,
-    ],
+  const rows: [string | string[] | undefined, string][] = [
+    [undefined, missing],
+    ['', missing],
+    [['Bearer a', 'Bearer a'], twice],
+    ...['Basic c2s6c2s=', 'sk_sandbox_demo', 'Bearers x'].map((text): [string, string] => [
+      text,
+      scheme,
+    ]),
+    ...['Bearer', 'Bearer ', 'Bearer  x', 'Bearer x, Bearer x', 'Bearer x\n'].map(
+      (text): [string, string] => [text, malformed],
+    ),
+    [`Bearer ${'x'.repeat(10_000)}`, malformed],
+    ['Bearer unknown', unknown],
+    [`Bearer sk_test_${'0'.repeat(39)}`, unknown],
   ]
 
-  test.each(rows)(
-    'with %s gets 401/1401 with the problem in details',
-    async (_name, headers, problem) => {
-      const send = callerOf('list-banks')
-      calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
-      const reply = await send({ headers })
-      expect(answer(reply)).toBe('401/1401')
-      expect(details(reply)).toBe(problem)
-      expect(JSON.parse(reply.body).error).toMatchObject({
-        message: 'Unauthorized',
-        details: problem,
-      })
-    },
-  )
+  test.each(rows)('%j gets 401/1401 with the problem in details', async (value, problem) => {
+    const send = callerOf('list-banks')
+    calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
+    const reply = await send({ headers: value === undefined ? {} : { Authorization: value } })
+    expect([answer(reply), details(reply)]).toEqual(['401/1401', problem])
+    const error = { message: 'Unauthorized', details: problem }
+    expect(JSON.parse(reply.body).error).toMatchObject(error)
+  })
 
   test.each([
-    ['revoked', { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' }],
-    ['expired', { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' }],
-    ['of a bank', { kind: 'bank', owner: 'GCB', createdAt: '' }],
-  ])('with a %s credential gets the bytes of an unknown one', async (_name, Item) => {
+    { kind: 'provider', owner: 'demo', createdAt: '', revokedAt: '2026-01-01' },
+    { kind: 'provider', owner: 'demo', createdAt: '', expiresOn: '2026-01-01' },
+    { kind: 'bank', owner: 'GCB', createdAt: '' },
+  ])('with the credential %o gets the bytes of an unknown one', async (Item) => {
     const send = callerOf('list-banks')
-    const headers = { Authorization: `Bearer known-${tokens}` }
     calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({ Item })
-    const { body, headers: replied } = await send({ headers })
-    const { error, details: shown } = JSON.parse(body)
-    expect({ shown, limit: replied['X-RateLimit-Limit'] }).toEqual({ shown: unknown, limit: '30' })
-    expect(error).toEqual({
-      code: 1401,
-      message: 'Unauthorized',
-      category: 'authentication',
-      severity: 'high',
-      details: unknown,
+    const reply = await send({ headers: { Authorization: `Bearer known-${tokens}` } })
+    expect([details(reply), reply.headers['X-RateLimit-Limit']]).toEqual([unknown, '30'])
+    expect(JSON.parse(reply.body).error).toEqual({
+      ...{ code: 1401, message: 'Unauthorized', category: 'authentication' },
+      ...{ severity: 'high', details: unknown },
     })
   })
 })
@@ -292,35 +299,20 @@ const times = async (count: number, send: () => Promise<Reply>): Promise<Reply[]
 }
 
 describe('a failed credential', () => {
-  const wrong = { Authorization: 'Bearer unknown' }
-  const failing = () => {
+  const headers = { Authorization: 'Bearer unknown' }
+
+  // Which addresses share a scope: test/api/address.test.ts.
+  test.each([
+    ['one address', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', '429/1453'],
+    ['another address', '198.51.100.7', '198.51.100.8', '401/1401'],
+    ['no address and an unparsable one', undefined, 'unix:', '429/1453'],
+  ])('counts per address: %s', async (_name, address, other, expected) => {
     const send = callerOf('list-banks')
     calls.on(GetCommand, { Key: { sk: 'CREDENTIAL' } }, false).resolves({})
-    return send
-  }
-
-  const blocks: [string, string, string, boolean][] = [
-    ['one IPv4 address', '198.51.100.7', '198.51.100.7', true],
-    ['two IPv4 addresses', '198.51.100.7', '198.51.100.8', false],
-    ['one IPv6 /64', '2001:db8:0:1::1', '2001:DB8::1:ffff:0:0:9', true],
-    ['two IPv6 /64', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
-    ['an IPv4 address and its mapped form', '198.51.100.7', '::ffff:198.51.100.7', true],
-    ['two mapped addresses', '::ffff:198.51.100.7', '::ffff:198.51.100.8', false],
-    ['what cannot be parsed', 'unix:', '198.51.100', true],
-  ]
-
-  test.each(blocks)('counts per address: %s', async (_name, address, other, isShared) => {
-    const send = failing()
-    const outcomes = await times(30, () => send({ headers: wrong, address }))
-    expect(new Set(outcomes.map(answer))).toEqual(new Set(['401/1401']))
-    const expected = isShared ? '429/1453' : '401/1401'
-    expect(answer(await send({ headers: wrong, address: other }))).toBe(expected)
-  })
-
-  test('without an address counts with the unparsable addresses', async () => {
-    const send = failing()
-    await times(30, () => send({ headers: wrong, address: undefined }))
-    expect(answer(await send({ headers: wrong, address: 'x' }))).toBe('429/1453')
+    const replies = await times(30, () => send({ headers, address }))
+    expect(new Set(replies.map(answer))).toEqual(new Set(['401/1401']))
+    expect(answer(await send({ headers, address: other }))).toBe(expected)
+    expect(answer(await callerOf('list-banks')({ address }))).toBe('200/undefined')
   })
 })
 
@@ -365,12 +357,6 @@ describe('a rejection of a known key', () => {
     const reply = await send({ headers: { ...good, 'X-Signature': signature } })
     expect(answer(reply)).toBe('200/undefined')
     expect(standing(reply)).toEqual([60, 59])
-  })
-
-  test('of a suspended bank counts as well', async () => {
-    const send = callerOf('list-debit-transactions', { status: 'suspended' })
-    const outcomes = await times(31, () => send())
-    expect(outcomes.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
   })
 })
 
@@ -422,50 +408,40 @@ const metrics = () =>
   })
 
 describe('the metrics of operations', () => {
-  const bankOperations = operationNames.filter((name) => operations[name].caller === 'bank')
+  test.each(bankOperations)('of %s have one line with one metric for each 4xx', async (name) => {
+    const send = callerOf(name)
+    expect((await send()).statusCode).toBeLessThan(500)
+    usedBefore = 5_000
+    await send()
+    expect(metrics()).toEqual([{ BankRequestsRefused: 1 }, { BankRequestsLimited: 1 }])
+  })
 
-  test.each(bankOperations)(
-    'of %s have one line with one metric for each 4xx reply',
-    async (name) => {
-      const send = callerOf(name)
-      expect((await send()).statusCode).toBeLessThan(500)
-      expect(metrics()).toEqual([{ BankRequestsRefused: 1 }])
-      usedBefore = 5_000
-      await send()
-      await send()
-      expect(metrics().slice(1)).toEqual([{ BankRequestsLimited: 1 }, { BankRequestsLimited: 1 }])
-    },
-  )
+  test.each(bankOperations)('of %s have one line for a failed credential', async (name) => {
+    const send = callerOf(name)
+    await send({ headers: {} })
+    usedBefore = 5_000
+    expect(answer(await send({ headers: {} }))).toBe('429/1453')
+    const suspended = callerOf(name, { status: 'suspended' })
+    usedBefore = 0
+    windows.clear()
+    const replies = await times(31, () => suspended())
+    expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
+    expect(metrics()).toEqual(Array(33).fill({ BankCredentialsRefused: 1 }))
+  })
 
-  test.each(bankOperations)(
-    'of %s have one line for a failed credential, also above its limit',
-    async (name) => {
-      const send = callerOf(name)
-      await send({ headers: {} })
-      usedBefore = 5_000
-      expect(answer(await send({ headers: {} }))).toBe('429/1453')
-      const suspended = callerOf(name, { status: 'suspended' })
-      usedBefore = 0
-      windows.clear()
-      expect(answer(await suspended())).toBe('403/1403')
-      expect(metrics()).toEqual(Array(3).fill({ BankCredentialsRefused: 1 }))
-    },
-  )
-
-  test('have no line for a success or a fault', async () => {
+  test('have no line for a success, a fault or a provider', async () => {
+    const provider = callerOf('list-banks')
+    await provider({ headers: {} })
+    usedBefore = 5_000
+    await provider()
+    usedBefore = 0
     const send = callerOf('list-debit-transactions')
-    calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item: account })
+    const account = { customerName: 'Ama', accountNumber: '1041001001', accountType: 'savings' }
+    const Item = { ...account, status: 'active' }
+    calls.on(GetCommand, { Key: { sk: 'ACCOUNT#GCB' } }, false).resolves({ Item })
     expect((await send()).statusCode).toBe(200)
     calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
     expect((await send()).statusCode).toBe(503)
-    expect(metrics()).toEqual([])
-  })
-
-  test('have no line for the request of a provider', async () => {
-    const send = callerOf('list-banks')
-    await send({ headers: {} })
-    usedBefore = 5_000
-    await send()
     expect(metrics()).toEqual([])
   })
 })
