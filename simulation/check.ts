@@ -1,7 +1,9 @@
 import type { FaultName } from './engine/faults.ts'
 import type { Violation } from './engine/observations.ts'
 import { violationsOf } from './invariants/all.ts'
+import { countRareEvents, type RareEvent } from './rare-events.ts'
 import { runWorld } from './run.ts'
+import type { KindName } from './scenario/kinds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 
 /** One run, checked against the invariants. */
@@ -15,6 +17,8 @@ export type CheckedRun = {
   violations: Violation[]
   hits: [FaultName, number][]
   effects: readonly string[]
+  kind: KindName
+  events: [RareEvent, number][]
 }
 
 /** @param print receives the trace, line by line */
@@ -32,5 +36,7 @@ export const checkScenario = async (
     violations: violationsOf(observations),
     hits: [...hits],
     effects,
+    kind: scenario.kind,
+    events: countRareEvents(observations),
   }
 }

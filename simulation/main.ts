@@ -1,7 +1,7 @@
 import './platform/register.ts'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { print, wholeNumber } from './terminal.ts'
+import { exitWith, print, wholeNumber } from './terminal.ts'
 
 /** `npm run simulate`: runs random scenarios, or one again. Exits with 1 after a violation. */
 
@@ -17,6 +17,8 @@ const { values } = parseArgs({
     lives: { type: 'string' },
     /** Replays the run of `seed` without these faults. */
     without: { type: 'string' },
+    /** Gives every run this kind of scenario. */
+    scenario: { type: 'string' },
     /** Replays the run of `seed` and prints its trace. */
     trace: { type: 'boolean', default: false },
   },
@@ -27,11 +29,15 @@ const seed = wholeNumber('seed', values.seed)
 const each = wholeNumber('each', values.each)
 const lifecycles = wholeNumber('lifecycles', values.lifecycles)
 
+const { kindNames } = await import('./scenario/kinds.ts')
+const kind = kindNames.find((name) => name === values.scenario)
+if (values.scenario && !kind) exitWith(`--scenario must be one of: ${kindNames.join(', ')}`)
+
 if (values.trace || values.lives || values.without) {
   const { drawScenario } = await import('./scenario/scenario.ts')
   const { reduceScenario } = await import('./shrink.ts')
   const { replay } = await import('./replay.ts')
-  const scenario = reduceScenario(drawScenario(seed, each), {
+  const scenario = reduceScenario(drawScenario(seed, each, kind), {
     ...(values.lives ? { scripts: values.lives.split(',').map(Number) } : {}),
     ...(values.without ? { without: values.without.split(',') } : {}),
   })
@@ -41,5 +47,5 @@ if (values.trace || values.lives || values.without) {
 } else {
   const { simulate } = await import('./simulate.ts')
   const workers = wholeNumber('workers', values.workers)
-  process.exitCode = await simulate({ seed, lifecycles, each }, workers)
+  process.exitCode = await simulate({ seed, lifecycles, each, kind }, workers)
 }

@@ -26,10 +26,13 @@ import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { functions, type Run, timeoutOf } from './engine/warm-functions.ts'
 import { newApi } from './peers/api.ts'
+import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
-import { simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
-import { bankNames, type Scenario } from './scenario/scenario.ts'
+import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { newRounds } from './scenario/rounds.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { bankNames } from './scenario/script.ts'
 
 export type WorldResult = {
   observations: Observations
@@ -45,6 +48,8 @@ const SKEW_MAX_MS = 5_000
 const STEPS_MAX = 5_000_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** The time of the nightly reconciliation. */
+const RECONCILED_MS = 2 * HOUR_MS
 
 const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
@@ -65,7 +70,6 @@ export const runWorld = async (
   const invocations = new Map<number, InvocationRecord>()
   const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations })
   const aws = newAws({ clock, random, faults, effects, scenario, run })
-  answerCalls(aws.answer)
 
   const recorded = {
     calls: [] as ApiCall[],
@@ -74,7 +78,12 @@ export const runWorld = async (
     queries: [] as BankQuery[],
   }
   const api = newApi({ clock, random, faults, run, calls: recorded.calls })
-  const clients = newClients({ api, clock, random })
+  const operators = newOperators({ api, clock, random })
+  const { reportsOnce } = scenario
+  const clients = newClients({ api, operators, clock, random, reportsOnce })
+  const invoke = invokeCalls({ api, clock, effects })
+  answerCalls((command) => invoke(command) ?? aws.answer(command))
+  process.env.APPROVALS = String(scenario.approvals)
   // The peers need the clients, which exist before the first call.
   let peerAt: (host: string) => Peer
   const network = newNetwork({ clock, random, effects, peerAt: (host) => peerAt(host) })
@@ -91,9 +100,16 @@ export const runWorld = async (
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
       const date = new Date(night).toISOString().slice(0, 10)
-      void api.operate('manage-settlement', 'run', { date })
+      void operators.operate('settlement', 'run', { date })
     })
   }
+  for (let night = firstNight(scenario); night < scenario.endAt; night += DAY_MS) {
+    clock.at(night + RECONCILED_MS, () => {
+      const date = new Date(night - DAY_MS).toISOString().slice(0, 10)
+      void operators.operate('reconciliation', 'run', { date })
+    })
+  }
+  newRounds({ api, operators, clock, random }).start(scenario)
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()
@@ -118,7 +134,7 @@ type Recording = { clock: SteppedClock; trace: Trace; invocations: Map<number, I
 const recordedRun =
   (workers: Invocations, { clock, trace, invocations }: Recording): Run =>
   async (name, event, onStart) => {
-    const record = { startedAt: clock.now(), isFinished: false }
+    const record = { startedAt: clock.now(), isFinished: false, isRepeated: isRepeated(event) }
     const result = await workers.run(name, timeoutOf(name), () => {
       const { number = 0 } = currentInvocation() ?? {}
       invocations.set(number, record)
@@ -130,6 +146,16 @@ const recordedRun =
     record.isFinished = isFinished(result)
     return result
   }
+
+type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
+
+const isRepeated = (event: unknown): boolean => {
+  const { Records = [] } = event as { Records?: readonly Message[] }
+  return Records.some(
+    ({ body, attributes }) =>
+      Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true'),
+  )
+}
 
 const isFinished = (result: InvocationResult<unknown>): boolean => {
   if (result.kind !== 'done') return false
@@ -163,7 +189,10 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   endedAt: scenario.endAt,
   isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
   skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
+  approvals: scenario.approvals,
+  isIdempotent: scenario.isIdempotent,
   providers: simulatedProviders,
   banks: bankNames,
+  customerAccounts,
   endpoints: bankNames.filter((name) => name !== 'SBX'),
 })

@@ -1,4 +1,5 @@
 import { checkScenario } from './check.ts'
+import type { KindName } from './scenario/kinds.ts'
 import { drawScenario, type Scenario } from './scenario/scenario.ts'
 import { violationLine } from './terminal.ts'
 
@@ -16,14 +17,18 @@ export const reduceScenario = (
   faults: new Set([...scenario.faults].filter((name) => !without.includes(name))),
 })
 
+/** The run of a seed, with `each` debits. */
+export type Replayed = { seed: number; each: number; kind: KindName | undefined }
+
 const TRIES_MAX = 150
 
 /** Returns the smallest failing reduction found; undefined if the whole scenario passes. */
-export const shrink = async (
-  seed: number,
-  lifecycles: number,
-): Promise<Required<Reduction> | undefined> => {
-  const scenario = drawScenario(seed, lifecycles)
+export const shrink = async ({
+  seed,
+  each,
+  kind,
+}: Replayed): Promise<Required<Reduction> | undefined> => {
+  const scenario = drawScenario(seed, each, kind)
   let tries = 0
   const fails = async (reduction: Reduction): Promise<boolean> => {
     tries += 1
@@ -59,12 +64,11 @@ const LINES_MAX = 400
 
 /** Returns the trace of a reduced run, limited to the references in its violations. */
 export const traceOf = async (
-  seed: number,
-  lifecycles: number,
+  { seed, each, kind }: Replayed,
   reduction: Reduction,
 ): Promise<string[]> => {
   const trace: string[] = []
-  const scenario = reduceScenario(drawScenario(seed, lifecycles), reduction)
+  const scenario = reduceScenario(drawScenario(seed, each, kind), reduction)
   const { violations } = await checkScenario(scenario, (line) => trace.push(line))
   const references = violations.flatMap(
     (violation) => violationLine(violation).match(REFERENCE) ?? [],

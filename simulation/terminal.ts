@@ -17,6 +17,10 @@ export const printVerdict = (isClean: boolean): void => {
 export const wholeNumber = (option: string, text: string): number => {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value > 0) return value
-  process.stderr.write(`--${option} must be a whole number above 0\n`)
+  return exitWith(`--${option} must be a whole number above 0`)
+}
+
+export const exitWith = (message: string): never => {
+  process.stderr.write(`${message}\n`)
   process.exit(2)
 }

@@ -1,12 +1,13 @@
 import './platform/register.ts'
 import type { CheckedRun } from './check.ts'
 import type { ShapeResult } from './crash-points/run-shape.ts'
+import type { KindName } from './scenario/kinds.ts'
 
 /** A process that runs scenarios, one after the other. */
 
 export type Task =
   /** The scenario of a seed. */
-  | { kind: 'run'; seed: number; debits: number }
+  | { kind: 'run'; seed: number; debits: number; scenario: KindName | undefined }
   /** A shape with a crash at one effect, or at that and each later one. */
   | { kind: 'shape'; name: string; effect: number; pairs: boolean }
 
@@ -28,7 +29,9 @@ const { runShape } = await import('./crash-points/run-shape.ts')
 
 const perform = async (task: Task): Promise<TaskResult> => {
   if (task.kind === 'shape') return { kind: 'shape', result: await runShape(task) }
-  const { effects: _, ...run } = await checkScenario(drawScenario(task.seed, task.debits))
+  const { effects: _, ...run } = await checkScenario(
+    drawScenario(task.seed, task.debits, task.scenario),
+  )
   return { kind: 'run', run }
 }
 

@@ -30,8 +30,11 @@ type Deps = {
 
 const outages = ({ clock, random, faults, scenario }: Deps) => ({
   of: (name: 'table outage' | 'queue outage') => {
-    const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 5 * MINUTE_MS)
-    const to = from + random.between(MINUTE_MS, 10 * MINUTE_MS)
+    const { at } = random.pick(scenario.scripts)
+    const isAtMidnight = scenario.kind === 'outage at midnight'
+    const midnight = (Math.floor(at / DAY_MS) + 1) * DAY_MS
+    const from = (isAtMidnight ? midnight : at) + random.between(-5 * MINUTE_MS, 5 * MINUTE_MS)
+    const to = from + random.between(MINUTE_MS, (isAtMidnight ? 40 : 10) * MINUTE_MS)
     return (): boolean => {
       if (clock.now() < from || clock.now() >= to || !faults.has(name)) return false
       faults.hit(name)
@@ -40,10 +43,10 @@ const outages = ({ clock, random, faults, scenario }: Deps) => ({
   },
 })
 
-/** A small table has one shard; some runs have two. */
-const SHARDS = [1, 1, 1, 2] as const
+/** A small table has one shard, a large one has eight. */
+const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
 
-const conditionsOf = ({ random, faults }: Deps): Conditions => ({
+const conditionsOf = ({ random, faults, scenario }: Deps): Conditions => ({
   copies: (queue) => {
     if (faults.strikes('message lost') || faults.loses(queue)) return []
     const late = faults.strikes('message late') ? random.between(0, 120_000) : 0
@@ -60,7 +63,7 @@ const conditionsOf = ({ random, faults }: Deps): Conditions => ({
     return faults.strikes('timer twice') ? [...once, at + random.between(0, 2 * MINUTE_MS)] : once
   },
   losesRecord: () => faults.strikes('record lost') || faults.loses('record'),
-  shards: random.pick(SHARDS),
+  shards: scenario.kind === 'burst' ? 8 : random.pick(SHARDS),
   readDelay: () => {
     const late = faults.strikes('record late') ? random.between(0, 120_000) : 0
     return late + random.between(20, 800)

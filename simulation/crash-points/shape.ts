@@ -1,5 +1,6 @@
 import type { Losses } from '../engine/faults.ts'
-import type { DebitScript, Scenario, ScriptedReport } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 
 export type Shape = {
   name: string

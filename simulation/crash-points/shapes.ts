@@ -1,4 +1,5 @@
-import type { DebitScript, Scenario } from '../scenario/scenario.ts'
+import { plain, type Scenario } from '../scenario/scenario.ts'
+import type { DebitScript } from '../scenario/script.ts'
 import { lossy } from './lossy-shapes.ts'
 import { approved, completed, failed, type Shape } from './shape.ts'
 
@@ -43,7 +44,7 @@ const paths: readonly Shape[] = [
   { name: 'charge repeated', script: { charge: 'twice', reports: [completed()] } },
   {
     name: 'reference reused for another charge',
-    script: { charge: 'reused', reports: [completed()] },
+    script: { charge: 'amount', reports: [completed()] },
   },
   { name: 'charge rejected', script: { charge: 'invalid' } },
 ]
@@ -226,6 +227,7 @@ export const scenarioOf = ({
     ...script,
   }
   return {
+    ...plain,
     seed: 1,
     startAt: NOON - 60_000,
     scripts: [debit],
@@ -233,7 +235,6 @@ export const scenarioOf = ({
     intensity: 1,
     healAt: midnight + NIGHTS * DAY_MS - DAY_MS + 3 * HOUR_SECONDS * 1000,
     endAt: midnight + NIGHTS * DAY_MS + 3 * HOUR_SECONDS * 1000,
-    crashes: [],
     ...(losses ? { losses } : {}),
     payments,
     answers,

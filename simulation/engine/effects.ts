@@ -81,7 +81,9 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
           }
         }
         const stall = faults.strikes('stalled worker') ? random.between(1_000, 900_000) : 0
-        clock.after(random.between(...outgoing.takes) + stall, happen)
+        const isSlow = worker.name === 'build-batch' && faults.strikes('slow settlement')
+        const delay = stall + (isSlow ? random.between(1_000, 60_000) : 0)
+        clock.after(random.between(...outgoing.takes) + delay, happen)
       })
     },
   }

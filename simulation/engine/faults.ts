@@ -147,6 +147,11 @@ export const faults = {
     probability: 1,
     share: 0.05,
   },
+  'slow settlement': {
+    description: 'each call of a builder takes up to a minute, so that runs are cut off',
+    probability: 0.5,
+    share: 0.01,
+  },
   'queue outage': {
     description: 'SQS rejects every call for up to ten minutes',
     probability: 1,

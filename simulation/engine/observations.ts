@@ -61,6 +61,8 @@ export type BankPost = {
   effective: boolean
   /** The bank's result for this key. */
   verdict: 'accepted' | 'rejected' | 'paid' | 'underway' | 'nothing'
+  /** The invocation that sent it, as in `Change.by`. */
+  by?: number | undefined
 }
 
 /** One status query to a bank, and the status in its response. */
@@ -69,10 +71,19 @@ export type BankQuery = {
   bank: string
   uuid: string
   answer: BankPost['verdict'] | 'completed' | 'failed'
+  /** The fee of a completion, as the bank wrote it. */
+  fee?: string | number
+  /** The invocation that sent it, as in `Change.by`. */
+  by?: number | undefined
 }
 
 /** `isFinished`: the invocation completed its writes and reported no failure. */
-export type InvocationRecord = { startedAt: number; isFinished: boolean }
+export type InvocationRecord = {
+  startedAt: number
+  isFinished: boolean
+  /** Whether SQS delivered one of its messages before, or a message asks for a repeat. */
+  isRepeated: boolean
+}
 
 export type SimulatedProvider = {
   id: string
@@ -84,10 +95,15 @@ export type SimulatedProvider = {
   dailyLimit: number | undefined
   /** The response to a repeated charge; `return` by default. */
   duplicates?: 'return' | 'reject'
-  feeSchedule:
-    | { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
-    | undefined
+  feeSchedule: FeeSchedule | undefined
+  account: Account
 }
+
+/** In pesewas. */
+export type FeeSchedule = { basisPoints: number; fixed: number; minimum?: number; maximum?: number }
+
+/** The account that receives payouts. */
+export type Account = { bank: string; number: string; name: string }
 
 export type RunSetup = {
   seed: number
@@ -100,8 +116,14 @@ export type RunSetup = {
   isHealthy: boolean
   /** The largest clock offset of an invocation, in milliseconds. */
   skew: number
+  /** Whether a second operator must approve guarded calls. */
+  approvals: boolean
+  /** Whether banks act once on a key; otherwise on each POST. */
+  isIdempotent: boolean
   providers: readonly SimulatedProvider[]
   banks: readonly string[]
+  /** The account number by phone number, at each bank. */
+  customerAccounts: Readonly<Record<string, string>>
   /** The banks that can be queried. */
   endpoints: readonly string[]
 }

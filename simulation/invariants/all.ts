@@ -1,6 +1,8 @@
 import type { Observations, Violation } from '../engine/observations.ts'
 import { amountsAreExact } from './amounts.ts'
+import { guardedCallsAreApproved } from './approvals.ts'
 import { attemptsAreSpaced, responseDecidesRetry } from './attempts.ts'
+import { outcomesComeFromBank } from './bank-outcomes.ts'
 import {
   bankLearnsOutcome,
   rejectedReportsAreRecorded,
@@ -19,11 +21,16 @@ import {
   oneOutcomeWins,
 } from './histories.ts'
 import { allOf, type Invariant } from './invariant.ts'
+import { listsAreComplete } from './lists.ts'
 import { indexObservations } from './observation-index.ts'
 import { bankIsQueriedFirst, debitsEndInTime, timesMatchHistory } from './outcomes.ts'
+import { batchesEnd, payoutsAreRight } from './payouts.ts'
 import { postsAreSigned, postsReachOwner } from './posts.ts'
+import { postsAreDue } from './queries.ts'
+import { reconciliationsFindNothing } from './reconciliations.ts'
 import { abandonedEventsAreRecovered } from './recoveries.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
+import { requestLimitsHold } from './request-limits.ts'
 import { sealedBatchesStay } from './sealed-batches.ts'
 import {
   debitsAreSettledInTime,
@@ -148,6 +155,34 @@ export const invariants: readonly Invariant[] = [
     rule: 'a reversed debit is refunded once, by its own bank',
     check: reversalsAreRefundedOnce,
   },
+  {
+    number: 41,
+    rule: "a payout has its exact amount and reaches the provider's account, from its due day",
+    check: payoutsAreRight,
+  },
+  {
+    number: 42,
+    rule: 'a due batch is paid, after it has offset the batches below zero',
+    check: batchesEnd,
+  },
+  {
+    number: 43,
+    rule: 'a repeated POST to a bank follows a query; none is sent too late',
+    check: postsAreDue,
+  },
+  { number: 45, rule: 'a debit has the outcome that its bank gave', check: outcomesComeFromBank },
+  {
+    number: 46,
+    rule: 'a guarded call takes effect after a second operator approved it',
+    check: guardedCallsAreApproved,
+  },
+  {
+    number: 47,
+    rule: 'the nightly reconciliation of a correct world finds nothing',
+    check: reconciliationsFindNothing,
+  },
+  { number: 48, rule: 'request limits hold', check: requestLimitsHold },
+  { number: 49, rule: 'a list has every object of its caller', check: listsAreComplete },
 ]
 
 export const violationsOf = (observations: Observations): Violation[] => {

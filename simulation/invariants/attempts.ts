@@ -137,7 +137,8 @@ export const responseDecidesRetry: Check = (index, report) => {
     for (const change of record.changes) {
       const { before, after, at } = change
       if (!after) continue
-      if (isRevived(change)) [endedAt, revivedAt] = [Infinity, at]
+      // The sweep creates a record for an event whose first attempt may be in flight.
+      if (isRevived(change) || !before) [endedAt, revivedAt] = [Infinity, at]
       if (after.last && after.attemptCount > (before?.attemptCount ?? 0)) {
         const startedAt = startOf(change, recorded)
         if (startedAt > endedAt) report(key, `had attempt ${after.last.number} after its end`)

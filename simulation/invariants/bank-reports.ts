@@ -1,5 +1,5 @@
-import { type BankReportCall, isReporting } from './bank-report-calls.ts'
-import type { Check, Reporter } from './invariant.ts'
+import { type BankReportCall, isReporting, isValidReport } from './bank-report-calls.ts'
+import { allOf, type Check, type Reporter } from './invariant.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './reply.ts'
 
@@ -101,7 +101,7 @@ const checkReportedChange = (
 const REJECTED = new Set([400, 422])
 
 /** 31: each rejected report of the owning bank has one exception, with its body. */
-export const rejectedReportsAreRecorded: Check = (index, report) => {
+const exceptionsAreComplete: Check = (index, report) => {
   const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
   for (const bankReport of index.reports) {
@@ -115,7 +115,8 @@ export const rejectedReportsAreRecorded: Check = (index, report) => {
     const [record] = records
     if (records.length !== 1) report(uuid, `has ${records.length} exceptions for a rejected report`)
     if (!record) continue
-    if (record.report !== JSON.stringify(sent)) report(uuid, 'has an exception with another body')
+    const body = typeof call.sent === 'string' ? call.sent : JSON.stringify(sent)
+    if (record.report !== body) report(uuid, 'has an exception with another body')
     const kind = kindOf(bankReport, debit)
     if (record.kind !== kind) report(uuid, `has an exception of kind ${record.kind}, not ${kind}`)
   }
@@ -127,9 +128,25 @@ export const rejectedReportsAreRecorded: Check = (index, report) => {
       record.bank === debit?.item.bank.identifier
     if (!isOfDebit) report(record.pk, 'does not match its debit')
     if (answered.has(record.requestId) || !debit) continue
-    if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no bankReport of a bank')
+    if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no report of a bank')
   }
 }
+
+/** 31: a report is rejected exactly if it breaks the published rules or loses. */
+const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
+  for (const { call, uuid, bank, code } of reports) {
+    const isOwn = byUuid.get(uuid)?.item.bank.identifier === bank
+    if (!isOwn || !call.reply || code === INVALID_TRANSITION) continue
+    const isValid = isValidReport(call)
+    if (isValid && REJECTED.has(call.reply.status)) report(uuid, `a valid report received ${code}`)
+    if (!isValid && isAccepted(call)) report(uuid, 'an invalid report was accepted')
+  }
+}
+
+export const rejectedReportsAreRecorded = allOf(
+  exceptionsAreComplete,
+  onlyInvalidReportsAreRejected,
+)
 
 const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): string => {
   const had = (to: string): boolean => (cameTo(debit, to) ?? Infinity) <= (call.reply?.at ?? 0)

@@ -8,6 +8,7 @@ import { pesewasOf } from './time-and-money.ts'
 export type ChargeRequest = {
   partnerReference: string
   amount: number | undefined
+  currency: unknown
   phone: unknown
   bank: unknown
   narration: unknown
@@ -27,6 +28,7 @@ const requestIn = (sent: unknown): ChargeRequest | undefined => {
   return {
     partnerReference,
     amount: pesewasOf(flat.amount),
+    currency: flat.currency,
     phone: flat.phone_number,
     bank: flat.bank_identifier,
     narration: flat.narration,
@@ -65,6 +67,7 @@ const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ??
 /** Reports whether a debit has the requested facts. */
 export const matchesRequest = (request: ChargeRequest, debit: RawDebit): boolean =>
   request.amount === debit.amount &&
+  request.currency === 'GHS' &&
   request.phone === debit.phone &&
   request.bank === debit.bank.identifier &&
   request.narration === debit.narration &&

@@ -4,12 +4,20 @@ import type { ChargeAttempt } from './charge-histories.ts'
 import type { Check, Reporter } from './invariant.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
 import { codeIn } from './reply.ts'
+import { timelineOf } from './setting-timeline.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
 /** 20, 21: a provider's daily total after each write. */
 
 /** The sum of a day's debits and its counter, from an instant. */
-type Standing = { at: number; transaction: number; sum: number; counter: number }
+type Standing = {
+  at: number
+  /** The start of the invocation that wrote it. */
+  startedAt: number
+  transaction: number
+  sum: number
+  counter: number
+}
 
 type DayHistory = { provider: string; sum: number; counter: number; standings: Standing[] }
 
@@ -50,16 +58,17 @@ const play = (days: Days, { before, after }: Change): (DayHistory | undefined)[]
   }
 }
 
-const replay = (changes: readonly Change[]): Days => {
+const replay = ({ changes, invocations }: Observations): Days => {
   const days: Days = new Map()
   let touched = new Set<DayHistory>()
   changes.forEach((change, place) => {
     for (const history of play(days, change)) if (history) touched.add(history)
-    const { at, transaction } = change
+    const { at, transaction, by } = change
+    const startedAt = invocations.get(by?.invocation ?? 0)?.startedAt ?? at
     // Readers see whole transactions only.
     if (touched.size === 0 || changes[place + 1]?.transaction === transaction) return
     for (const { sum, counter, standings } of touched) {
-      standings.push({ at, transaction, sum, counter })
+      standings.push({ at, startedAt, transaction, sum, counter })
     }
     touched = new Set()
   })
@@ -70,7 +79,7 @@ const replayed = new WeakMap<Observations, Days>()
 
 /** Computed once for both invariants. */
 const daysIn = (observations: Observations): Days => {
-  const days = replayed.get(observations) ?? replay(observations.changes)
+  const days = replayed.get(observations) ?? replay(observations)
   replayed.set(observations, days)
   return days
 }
@@ -81,12 +90,16 @@ export const dayTotalsMatchDebits: Check = (
   report,
 ) => {
   const days = daysIn(observations)
+  const timeline = timelineOf(observations)
   for (const { provider, standings } of days.values()) {
-    const limit = providers.get(provider)?.dailyLimit
-    if (limit === undefined) continue
-    for (const { transaction, sum, counter } of standings) {
+    if (providers.get(provider)?.dailyLimit === undefined) continue
+    let previous = 0
+    for (const { transaction, sum, counter, at, startedAt } of standings) {
       const about = `${provider}, transaction ${transaction}`
-      if (sum > limit) report(about, `${inGhs(sum)} exceeds ${inGhs(limit)}`)
+      const limits = timeline.during('dailyLimit', provider, startedAt, at)
+      const limit = Math.max(...limits.map((one) => one ?? 0))
+      if (sum > previous && sum > limit) report(about, `${inGhs(sum)} exceeds ${inGhs(limit)}`)
+      previous = sum
       if (counter !== sum) {
         report(about, `the total is ${inGhs(counter)}, its debits ${inGhs(sum)}`)
       }
@@ -108,10 +121,12 @@ export const dayTotalsMatchDebits: Check = (
 export const refusesOnlyAboveLimit: Check = (index, report) => {
   const days = daysIn(index.observations)
   for (const { provider, tries } of index.charges.values()) {
-    const limit = index.providers.get(provider)?.dailyLimit
     for (const one of tries) {
       const { call, request } = one
       if (!isOverLimit(one)) continue
+      const until = call.reply?.at ?? call.at
+      const limits = timelineOf(index.observations).during('dailyLimit', provider, call.at, until)
+      const limit = limits.reduce(least, Number.POSITIVE_INFINITY)
       const about = `${provider} ${request.partnerReference}`
       // The invocation's clock may have shown another day.
       const { skew } = index.observations.setup
@@ -126,6 +141,9 @@ export const refusesOnlyAboveLimit: Check = (index, report) => {
     }
   }
 }
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : Math.min(one, other)
 
 /** Excludes a bank's own maximum, which has the same code. */
 const isOverLimit = ({ call, reply }: ChargeAttempt): boolean =>

@@ -53,7 +53,7 @@ export const wantedEventsEnd: Check = (index, report) => {
     }
     checkEnd(record.item, { key, posts: index.postsOf.get(key) ?? [], index, report })
     const first = settings.webhook?.attemptsMax ?? 1 + (RETRIES[event] ?? 0)
-    checkAttempts(record, { key, first, report })
+    checkAttempts(record, { key, first, skew: index.observations.setup.skew, report })
   }
 }
 
@@ -99,7 +99,7 @@ export const isRevived = ({ before, after, by }: ChangeOf<RawDelivery>): boolean
   // A repeated sweep changes neither.
   (before?.status !== 'pending' || before.nextAttemptAt !== after.nextAttemptAt)
 
-type AttemptsContext = { key: string; first: number; report: Reporter }
+type AttemptsContext = { key: string; first: number; skew: number; report: Reporter }
 
 const AUTO_RETRIES_MAX = 3
 
@@ -113,11 +113,16 @@ const isAborted = ({ responseCode, cause, milliseconds }: RawAttempt): boolean =
  * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
  * or if it was in flight when the record ended or a redelivery was requested.
  */
-const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number): number => {
+const allowedAfter = (
+  { before, after }: ChangeOf<RawDelivery>,
+  { allowed, skew }: { allowed: number; skew: number },
+): number => {
   if (!after?.last) return allowed
   const spare = isAborted(after.last) ? 1 : 0
   const isEnded = before?.status === 'delivered' || before?.status === 'abandoned'
-  const isRequested = before?.status === 'pending' && after.status === 'pending'
+  const wasInFlight =
+    Date.parse(after.last.at) <= Date.parse(before?.nextAttemptAt ?? '') + 2 * skew
+  const isRequested = before?.status === 'pending' && (after.status === 'pending' || wasInFlight)
   const least = isRequested ? after.attemptCount + 1 : isEnded ? after.attemptCount : 0
   return Math.max(allowed + spare, least)
 }
@@ -125,7 +130,7 @@ const allowedAfter = ({ before, after }: ChangeOf<RawDelivery>, allowed: number)
 /** Each revival allows one more attempt. */
 const checkAttempts = (
   { changes }: DeliveryHistory,
-  { key, first, report }: AttemptsContext,
+  { key, first, skew, report }: AttemptsContext,
 ): void => {
   let allowed = first
   for (const change of changes) {
@@ -136,7 +141,7 @@ const checkAttempts = (
       allowed = Math.max(allowed, after.attemptCount + 1)
     }
     const made = after.attemptCount - (before?.attemptCount ?? 0)
-    if (made === 1) allowed = allowedAfter(change, allowed)
+    if (made === 1) allowed = allowedAfter(change, { allowed, skew })
     if (after.attemptsMax > allowed) {
       report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }

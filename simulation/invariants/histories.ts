@@ -134,7 +134,8 @@ export const movesNameTheirCause: Check = (index, report) => {
 
 const isOwner = ({ type, by }: Entry, { item: { provider, bank } }: DebitHistory): boolean => {
   if (type === 'created' || type === 'pending') return by === `provider:${provider}`
-  if (type === 'reversed') return by.startsWith('operator:')
+  if (by.startsWith('operator:')) return type !== 'processing'
+  if (type === 'reversed') return false
   return by === `bank:${bank.identifier}` || by.startsWith('job:')
 }
 

@@ -1,6 +1,7 @@
 import type { BankPost } from '../engine/observations.ts'
 import type { Check, Reporter } from './invariant.ts'
 import type { DebitHistory, ObservationIndex, RefundHistory } from './observation-index.ts'
+import { membersOf } from './reply.ts'
 import { inGhs } from './time-and-money.ts'
 
 /** The longest time from the last fault to the end of a refund: the sweep doubles its delays. */
@@ -17,11 +18,51 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
     const refund = refunds.get(reference)
     if (debit.item.status === 'reversed' && !refund) report(reference, 'has no refund')
     if (!refund) continue
-    if (debit.item.status !== 'reversed') report(reference, 'has a refund without a reversal')
-    checkRefund(refund, debit, handed.get(debit.item.uuid) ?? [], { index, report })
+    if (debit.item.status !== 'reversed' && !isLateCompletion(debit, index)) {
+      report(reference, 'has a refund without a reversal')
+    }
+    const posts = handed.get(debit.item.uuid) ?? []
+    for (const post of posts) checkPost(post, debit, index, report)
+    checkRefund(refund, debit, posts, { index, report })
   }
   for (const uuid of handed.keys()) {
-    if (!index.byUuid.has(uuid)) report(uuid, 'is refunded, but does not exist')
+    const reference = index.byUuid.get(uuid)?.item.reference
+    if (reference === undefined || !refunds.has(reference)) report(uuid, 'has an unknown refund')
+  }
+}
+
+/** Reports whether its bank completed a failed debit, and an operator called for the refund. */
+const isLateCompletion = (
+  { item }: DebitHistory,
+  { reports, observations }: ObservationIndex,
+): boolean => {
+  const isReported = reports.some(
+    ({ uuid, status }) => uuid === item.uuid && status === 'completed',
+  )
+  const isRequested = observations.calls.some(({ name, sent }) => {
+    const { verb, options } = membersOf(sent)
+    const isRefund = name === 'manage-exception' && verb === 'refund'
+    return isRefund && membersOf(options).reference === item.reference
+  })
+  return item.status === 'failed' && isReported && isRequested
+}
+
+/** The refund goes to the debited account, as the bank knows it. */
+const checkPost = (
+  { bank, body, idempotencyKey }: BankPost,
+  { item: debit }: DebitHistory,
+  { observations: { setup } }: ObservationIndex,
+  report: Reporter,
+): void => {
+  const { reference, phone } = debit
+  if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
+  if (body.uuid !== idempotencyKey) report(reference, `is refunded as ${idempotencyKey}`)
+  if (body.amount !== inGhs(debit.amount) || body.currency !== 'GHS') {
+    report(reference, `is refunded ${body.amount} ${body.currency}`)
+  }
+  const account = setup.customerAccounts[phone] ?? null
+  if (body.account_number !== account && body.account_number !== null) {
+    report(reference, `is refunded to ${body.account_number}, not to ${account}`)
   }
 }
 
@@ -39,29 +80,43 @@ const checkRefund = (
     refund.provider === debit.provider &&
     bank === debit.bank.identifier
   if (!isOfDebit) report(reference, 'has a refund of another debit')
-  const recordedAt = changes.find(({ after }) => after?.status === 'processing')?.at
-  for (const { at, bank: to, idempotencyKey, body } of handed) {
-    const isSame = to === bank && idempotencyKey === uuid && body.uuid === uuid
-    if (!isSame) report(reference, `is refunded by ${to} as ${idempotencyKey}`)
-    if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
-    if (recordedAt === undefined || at < recordedAt) {
-      report(reference, 'was sent before it was recorded')
-    }
+  for (const { at, idempotencyKey } of handed) {
+    const isRecorded = changes.some(
+      ({ after, at: recordedAt }) =>
+        after?.uuid === idempotencyKey && after.status === 'processing' && recordedAt <= at,
+    )
+    if (!isRecorded) report(reference, `was sent as ${idempotencyKey} before it was recorded`)
   }
   const { setup } = index.observations
-  const hasFailure = index.refundFailures.has(uuid)
-  if (hasFailure !== (status === 'failed'))
+  const failure = index.refundFailures.get(uuid)
+  if ((failure !== undefined) !== (status === 'failed')) {
     report(reference, `is ${status}, with the wrong exception`)
-  const since = Math.max(setup.healedAt, Date.parse(refund.createdAt))
+  }
+  const since = Math.max(setup.healedAt, changes.at(-1)?.at ?? 0)
   if (status !== 'completed' && status !== 'failed' && setup.endedAt - since > END_MS) {
     report(reference, `has a refund that is ${status} at the end`)
   }
-  if (!setup.endpoints.includes(bank)) return
-  const verdicts = handed.filter(({ effective }) => effective).map(({ verdict }) => verdict)
-  const paid = verdicts.filter((verdict) => verdict === 'paid').length
+  if (setup.endpoints.includes(bank)) checkVerdicts(refund, handed, report)
+}
+
+/** The bank's final words, by the uuid of the refund. */
+const checkVerdicts = (
+  { reference, uuid, status }: RefundHistory['item'],
+  handed: readonly BankPost[],
+  report: Reporter,
+): void => {
+  const verdicts = new Map(handed.map(({ idempotencyKey, verdict }) => [idempotencyKey, verdict]))
+  const paid = [...verdicts.values()].filter((verdict) => verdict === 'paid').length
   if (paid > 1) report(reference, `was refunded ${paid} times`)
-  if (status === 'completed' && paid !== 1) report(reference, 'is refunded, but not by its bank')
-  if (status === 'failed' && !verdicts.includes('rejected')) {
+  const last = verdicts.get(uuid)
+  if (status === 'completed' && last !== 'paid')
+    report(reference, 'is refunded, but not by its bank')
+  if (status === 'failed' && last !== 'rejected') {
     report(reference, 'has a failed refund that its bank did not reject')
+  }
+  for (const [key, verdict] of verdicts) {
+    if (key !== uuid && verdict !== 'rejected') {
+      report(reference, `was refunded as ${key}, then retried as ${uuid}`)
+    }
   }
 }

@@ -97,17 +97,18 @@ const payoutsAgree: Check = (index, report) => {
       continue
     }
     const keys = Map.groupBy(handed, ({ idempotencyKey }) => idempotencyKey)
-    for (const [key, same] of keys) checkPayout(batch, { key, same }, report)
+    const { isIdempotent } = index.observations.setup
+    for (const [key, same] of keys) checkPayout(batch, { key, same, isIdempotent }, report)
     const open = [...keys.values()].filter(([one]) => one?.verdict !== 'rejected')
     if (open.length > 1) report(id, `was submitted under several keys: ${[...keys.keys()]}`)
   }
 }
 
-type Payouts = { key: string; same: readonly BankPost[] }
+type Payouts = { key: string; same: readonly BankPost[]; isIdempotent: boolean }
 
 const checkPayout = (
   { item, changes }: BatchHistory,
-  { key, same }: Payouts,
+  { key, same, isIdempotent }: Payouts,
   report: Reporter,
 ): void => {
   const [first] = same
@@ -132,7 +133,7 @@ const checkPayout = (
   const bytes = new Set(same.map(({ body, bank }) => `${bank} ${JSON.stringify(body)}`))
   if (bytes.size > 1) report(item.id, `was submitted under ${key} with different bodies`)
   const effective = same.filter((post) => post.effective).length
-  if (effective > 1) report(item.id, `was acted on ${effective} times as ${key}`)
+  if (effective > 1 && isIdempotent) report(item.id, `was acted on ${effective} times as ${key}`)
 }
 
 export const sealedBatchesStay = allOf(contentsStay, completedBatchesAreFinal, payoutsAgree)

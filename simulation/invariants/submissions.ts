@@ -9,7 +9,8 @@ export const bankActsOnce: Check = ({ observations, byUuid }, report) => {
   for (const [uuid, posts] of Map.groupBy(submissions, ({ body }) => String(body.uuid))) {
     const debit = byUuid.get(uuid)
     const effective = posts.filter((post) => post.effective).length
-    if (effective > 1) report(uuid, `was acted on ${effective} times`)
+    if (effective > 1 && observations.setup.isIdempotent)
+      report(uuid, `was acted on ${effective} times`)
     if (new Set(posts.map(({ body }) => JSON.stringify(body))).size > 1) {
       report(uuid, 'was submitted with different bodies')
     }

@@ -62,4 +62,23 @@ const checkWrites = (
   }
 }
 
-export const objectsAreIsolated = allOf(isReadByItsOwn, isRedeliveredToItsOwn, isChangedByItsOwn)
+const REFERENCE = /[A-Z]{3}-[0-9]{8}-[A-Z0-9]{6}/g
+
+/** No reply to a provider or bank names an object of another one. */
+const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
+  for (const { caller, name, reply } of observations.calls) {
+    for (const [reference] of (caller && reply?.raw?.matchAll(REFERENCE)) ?? []) {
+      const owner = debits.get(reference)?.item ?? batches.get(reference)?.item
+      const bank = (owner as DebitHistory['item'] | undefined)?.bank?.identifier
+      const isOwner = caller?.kind === 'bank' ? bank === caller.id : owner?.provider === caller?.id
+      if (owner && !isOwner) report(reference, `was named to ${caller?.id} by ${name}`)
+    }
+  }
+}
+
+export const objectsAreIsolated = allOf(
+  repliesNameOwnObjects,
+  isReadByItsOwn,
+  isRedeliveredToItsOwn,
+  isChangedByItsOwn,
+)

@@ -37,6 +37,19 @@ export const pesewasOf = (amount: unknown): number | undefined => {
   return Number(amount.replace('.', ''))
 }
 
+const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/
+
+/** Parses a fee as pesewas, rounded half to even; undefined for no valid fee. */
+export const pesewasOfFee = (fee: unknown): number | undefined => {
+  const text = String(fee ?? '')
+  const [, decimals = ''] = DECIMAL.exec(text) ?? []
+  if (!DECIMAL.test(text)) return undefined
+  const below = Number(text.split('.')[0]) * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))
+  const rest = Number(`0.${decimals.slice(2) || '0'}`)
+  const isUp = rest > 0.5 || (rest === 0.5 && below % 2 === 1)
+  return isUp ? below + 1 : below
+}
+
 const FIRST_DAY = Date.UTC(2000, 0, 1) / DAY_MS
 const SUFFIXES_PER_DAY = 36 ** 6
 const EVENTS_MAX = 100

@@ -17,6 +17,11 @@ export type Request = {
   caller: { kind: 'provider' | 'bank'; id: string }
   path?: Record<string, string>
   body?: unknown
+  /** The exact text of a body that is not JSON. */
+  raw?: string
+  query?: Record<string, string>
+  /** The attempts until the caller gives up. */
+  triesMax?: number
 }
 
 type Deps = {
@@ -30,17 +35,18 @@ type Deps = {
 export type Api = ReturnType<typeof newApi>
 
 const REPLY_MAX_MS = 30_000
-const TRIES_MAX = 60
+export const TRIES_MAX = 60
 
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
-const eventOf = ({ name, caller, path = {}, body }: Request) => {
+const eventOf = ({ name, caller, path = {}, body, raw, query }: Request) => {
   const { method, path: resource } = operations[name]
   const headers = {
     Authorization: `Bearer ${tokenOf(caller)}`,
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(body === undefined && raw === undefined ? {} : { 'Content-Type': 'application/json' }),
   }
+  const lists = query && Object.entries(query).map(([key, value]) => [key, [value]])
   const spelled = resource.replaceAll(/\{(\w+)\}/g, (_, part: string) => path[part] ?? '')
   return {
     resource,
@@ -50,12 +56,12 @@ const eventOf = ({ name, caller, path = {}, body }: Request) => {
     multiValueHeaders: Object.fromEntries(
       Object.entries(headers).map(([key, value]) => [key, [value]]),
     ),
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
+    queryStringParameters: query ?? null,
+    multiValueQueryStringParameters: lists ? Object.fromEntries(lists) : null,
     pathParameters: path,
     stageVariables: null,
     requestContext: { path: spelled, identity: { sourceIp: '203.0.113.7' } },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: raw ?? (body === undefined ? null : JSON.stringify(body)),
     isBase64Encoded: false,
   }
 }
@@ -88,8 +94,8 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
   /** Makes one attempt. */
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
-    const { name, caller, path = {}, body } = request
-    const { call, result } = await put({ name, caller, path, sent: body }, eventOf(request))
+    const { name, caller, path = {}, body, raw } = request
+    const { call, result } = await put({ name, caller, path, sent: raw ?? body }, eventOf(request))
     if (result.kind !== 'done') {
       await sleep(REPLY_MAX_MS)
       return call
@@ -112,7 +118,8 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
 
   /** Retries until a final reply arrives. */
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
-    for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
+    const { triesMax = TRIES_MAX } = request
+    for (let attempts = 0; attempts < triesMax; attempts += 1) {
       const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
       const call = await attempt(request)
       const second = await twice
@@ -123,30 +130,5 @@ export const newApi = ({ clock, random, faults, run, calls }: Deps) => {
     return undefined
   }
 
-  return {
-    sleep,
-    ask,
-    /** Runs an operator command, with retries. */
-    operate: async (
-      name: 'manage-debit' | 'manage-settlement',
-      verb: string,
-      options: Record<string, string>,
-    ) => {
-      for (let attempts = 0; attempts < TRIES_MAX; attempts += 1) {
-        const request = { verb, options }
-        const { call, result } = await put(
-          { name, caller: undefined, path: {}, sent: request },
-          request,
-        )
-        if (result.kind === 'done') {
-          const status = 'error' in (result.value as object) ? 400 : 200
-          call.reply = { at: clock.now(), status, headers: {}, body: result.value }
-          call.received = true
-          return call
-        }
-        await sleep(random.between(1_000, 30_000))
-      }
-      return undefined
-    },
-  }
+  return { sleep, ask, put }
 }

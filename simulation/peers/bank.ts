@@ -4,11 +4,11 @@ import type { Faults } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import type { ScriptedReport } from '../scenario/scenario.ts'
+import type { ScriptedReport } from '../scenario/script.ts'
 
 /**
- * A bank with an HTTP endpoint, which follows docs/bank-protocol.md: each idempotency key has one
- * effect.
+ * A bank with an HTTP endpoint, which follows docs/bank-protocol.md. Unless it is idempotent, each
+ * POST has an effect.
  */
 
 export type BankResult = BankPost['verdict']
@@ -20,6 +20,8 @@ type BankDecisions = {
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => 'paid' | 'underway' | 'rejected'
   onRefund: () => 'paid' | 'underway' | 'rejected'
+  /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
+  isIdempotent: boolean
   /** Returns the outcome that the bank has by now. */
   outcomeOf: (uuid: string) => ScriptedReport | undefined
 }
@@ -65,25 +67,26 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
     status,
     bank_reference: `B-${about.uuid.slice(0, 8)}`,
     ...(status === 'failed' ? { message: 'Declined' } : { approval_method: 'ussd' }),
-    ...(fee ? { fee } : {}),
+    ...(fee === undefined ? {} : { fee }),
   })
 
-const INVALID: readonly PeerAnswer[] = [
+const OTHER: About = { uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac', amount: '1.00' }
+
+/** Replies that leave the result unknown. `settled` is the status that would end the request. */
+const invalidAnswers = (about: About, settled: 'accepted' | 'paid'): readonly PeerAnswer[] => [
   json(200, {}),
-  json(202, { status: 'accepted' }),
-  // Without a debit, or with another one.
-  json(202, { status: 'accepted', bank_reference: 'B-1' }),
-  json(202, {
-    status: 'accepted',
-    bank_reference: 'B-1',
-    uuid: '85cb9470-fd1a-4344-b945-18a86d2efeac',
-    amount: '1.00',
-  }),
+  json(202, { status: settled }),
+  // Without its subject, or with another uuid or amount.
+  json(202, { status: settled, bank_reference: 'B-1' }),
+  json(202, { ...about, uuid: OTHER.uuid, status: settled, bank_reference: 'B-1' }),
+  json(202, { ...about, amount: OTHER.amount, status: settled, bank_reference: 'B-1' }),
+  json(422, { ...about, uuid: OTHER.uuid, status: 'rejected', message: 'No' }),
+  json(422, { ...about, amount: OTHER.amount, status: 'rejected', message: 'No' }),
   json(200, { status: 'maybe', bank_reference: 'B-1' }),
   { code: 202, headers: {}, text: '<html>accepted</html>' },
   { code: 200, headers: {}, text: '' },
   json(302, {}),
-  json(500, { status: 'accepted', bank_reference: 'B-1' }),
+  json(500, { ...about, status: settled, bank_reference: 'B-1' }),
 ]
 
 export const newBank = (deps: Deps): Peer => {
@@ -115,11 +118,14 @@ export const newBank = (deps: Deps): Peer => {
     return verdict
   }
 
-  const submitted = (path: BankPost['path'], { headers, body: raw }: PeerRequest): BankResult => {
+  const submitted = (
+    path: BankPost['path'],
+    { headers, body: raw, by }: PeerRequest,
+  ): BankResult => {
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
-    const effective = !known.has(key)
-    const verdict = effective ? decide(path, body) : resultOf(key)
+    const isNew = !known.has(key)
+    const verdict = isNew ? decide(path, body) : resultOf(key)
     known.set(key, verdict)
     amounts.set(key, body.amount)
     bankPosts.push({
@@ -128,17 +134,26 @@ export const newBank = (deps: Deps): Peer => {
       path,
       idempotencyKey: key,
       body,
-      effective,
+      effective: isNew || !deps.isIdempotent,
       verdict,
+      by,
     })
     return verdict
   }
 
-  const answerQuery = (uuid: string): PeerAnswer => {
+  const answerQuery = (uuid: string, by: number | undefined): PeerAnswer => {
     const verdict = resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
-    queries.push({ at: clock.now(), bank: id, uuid, answer })
+    const fee = outcome?.fee
+    queries.push({
+      at: clock.now(),
+      bank: id,
+      uuid,
+      answer,
+      by,
+      ...(fee === undefined ? {} : { fee }),
+    })
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
   }
 
@@ -152,17 +167,23 @@ export const newBank = (deps: Deps): Peer => {
       }
       if (!isSigned(sent)) return { after, answer: json(401, {}) }
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
-      if (sent.method === 'GET') return { after, answer: answerQuery(uuid) }
+      if (sent.method === 'GET') return { after, answer: answerQuery(uuid, sent.by) }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }
-      if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
-        return { after, answer: random.pick(INVALID) }
-      }
       const path = `/${kind}` as BankPost['path']
+      const key = String(sent.headers['x-idempotency-key'])
+      const nonsense = (): PeerAnswer => {
+        const { amount } = JSON.parse(sent.body) as { amount: unknown }
+        const settled = path === '/submissions' ? 'accepted' : 'paid'
+        return random.pick(invalidAnswers({ uuid: key, amount }, settled))
+      }
+      if (faults.strikes('bank talks nonsense') && random.happens(0.5)) {
+        return { after, answer: nonsense() }
+      }
       const verdict = submitted(path, sent)
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
-      if (faults.strikes('bank talks nonsense')) return { after, answer: random.pick(INVALID) }
-      return { after, answer: answerTo(verdict, about(String(sent.headers['x-idempotency-key']))) }
+      if (faults.strikes('bank talks nonsense')) return { after, answer: nonsense() }
+      return { after, answer: answerTo(verdict, about(key)) }
     },
   }
 }

@@ -5,7 +5,8 @@ import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import type { Clients } from '../scenario/clients.ts'
 import { hostOf, secretOf, simulatedProviders } from '../scenario/fixtures.ts'
-import { bankNames, type Scenario } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { bankNames } from '../scenario/script.ts'
 import { newBank } from './bank.ts'
 import { newReceiver } from './receiver.ts'
 
@@ -62,6 +63,7 @@ const banks = ({
       faults,
       bankPosts,
       queries,
+      isIdempotent: scenario.isIdempotent,
       outcomeOf: clients.outcomeOf,
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: ({ narration, uuid }) => {

@@ -1,13 +1,29 @@
 import type { Clock } from '../../aws/clock.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import type { Api } from '../peers/api.ts'
+import { type Api, TRIES_MAX } from '../peers/api.ts'
+import type { Operators } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
-import { bankNames, type DebitScript, PROVIDERS, type ScriptedReport } from './scenario.ts'
+import { malformations } from './malformed-reports.ts'
+import {
+  type BankName,
+  bankNames,
+  type DebitScript,
+  DIFFERENCES,
+  PROVIDERS,
+  type ScriptedReport,
+} from './script.ts'
 
 /** The callers of one debit: its provider, its bank and an operator. */
 
-type Deps = { api: Api; clock: Clock; random: Random }
+type Deps = {
+  api: Api
+  operators: Operators
+  clock: Clock
+  random: Random
+  /** Whether banks send a report once, whatever the reply. */
+  reportsOnce: boolean
+}
 
 export type Clients = ReturnType<typeof newClients>
 
@@ -24,17 +40,27 @@ const providerOf = ({ provider }: DebitScript) => ({
 const otherProvider = (script: DebitScript) =>
   providerOf({ ...script, provider: (script.provider + 1) % PROVIDERS })
 
-/** Returns the body of a charge; a repeat is equal except for another amount. */
-const bodyOf = (script: DebitScript, amount = script.amount) => ({
+const bodyOf = (script: DebitScript) => ({
   phone_number: script.phone,
   bank_identifier: script.bank,
-  amount,
+  amount: script.amount,
   currency: 'GHS',
   narration: `Debit ${script.number}`,
   // Providers use equal references, independently of each other.
   partner_reference: `order-${Math.floor(script.number / PROVIDERS)}`,
   ...(script.number % 5 === 0 ? { metadata: { cart: `c-${script.number}` } } : {}),
 })
+
+const otherBank = (bank: string): string =>
+  bankNames[(bankNames.indexOf(bank as BankName) + 1) % bankNames.length] ?? bank
+
+/** Returns the members of a repeat that reuses the reference for another charge. */
+const differenceOf = ({ charge, bank }: DebitScript): object | undefined => {
+  if (charge === 'bank_identifier') return { bank_identifier: otherBank(bank) }
+  return charge in DIFFERENCES
+    ? { [charge]: DIFFERENCES[charge as keyof typeof DIFFERENCES] }
+    : undefined
+}
 
 /** Members of invalid charges. */
 const INVALID: readonly object[] = [
@@ -47,7 +73,7 @@ const INVALID: readonly object[] = [
   { partner_reference: '' },
 ]
 
-export const newClients = ({ api, clock, random }: Deps) => {
+export const newClients = ({ api, operators, clock, random, reportsOnce }: Deps) => {
   const byNumber = new Map<number, DebitScript>()
   /** When the bank accepted each debit, by uuid. */
   const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
@@ -69,7 +95,16 @@ export const newClients = ({ api, clock, random }: Deps) => {
   const reverse = async (script: DebitScript, reference: string): Promise<void> => {
     if (script.reversed === undefined) return
     await until(script.at + script.reversed * 1000)
-    await api.operate('manage-debit', 'reverse', { reference, reason: `Debit ${script.number}` })
+    const options = { reference, reason: `Debit ${script.number}` }
+    await operators.operate('debit', 'reverse', options)
+  }
+
+  /** Records an outcome that the bank reported by telephone. */
+  const recordOutcome = async (script: DebitScript, reference: string): Promise<void> => {
+    if (!script.manual) return
+    await until(script.at + script.manual.afterSeconds * 1000)
+    const options = { reference, 'bank-reference': `T-${script.number}`, reason: 'Declined' }
+    await operators.operate('debit', script.manual.verb, options)
   }
 
   /** Requests the redelivery of one of the first events. */
@@ -88,24 +123,27 @@ export const newClients = ({ api, clock, random }: Deps) => {
   /** Sends a bank's report until it is answered. */
   const report = async (script: DebitScript, uuid: string, n: number): Promise<void> => {
     const scripted = script.reports[n]
-    if (!scripted) return
-    if (scripted.flaw === 'lost') return
+    if (!scripted || scripted.flaw === 'lost') return
+    const { flaw, fee, status } = scripted
     const name = scripted.by === 'update' ? 'update-debit-transaction' : 'debit-callback'
     const body = {
-      status: scripted.status,
-      ...(scripted.flaw === 'rejected' ? {} : { bank_reference: `B-${uuid.slice(0, 8)}` }),
-      ...(scripted.status === 'failed'
-        ? { error_message: 'Declined' }
-        : { approval_method: 'ussd' }),
-      ...(scripted.fee ? { fee: scripted.fee } : {}),
+      status,
+      bank_reference: `B-${uuid.slice(0, 8)}`,
+      ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
+      ...(fee === undefined ? {} : { fee }),
     }
     await api.sleep(scripted.afterSeconds * 1000)
     if (script.number % 7 === 0) {
-      const other =
-        bankNames[(bankNames.indexOf(script.bank) + 1) % bankNames.length] ?? script.bank
-      await api.ask({ name, caller: { kind: 'bank', id: other }, path: { uuid }, body })
+      const caller = { kind: 'bank' as const, id: otherBank(script.bank) }
+      await api.ask({ name, caller, path: { uuid }, body })
     }
-    await api.ask({ name, caller: { kind: 'bank', id: script.bank }, path: { uuid }, body })
+    await api.ask({
+      name,
+      caller: { kind: 'bank', id: script.bank },
+      path: { uuid },
+      ...(flaw ? { raw: malformations[flaw](body) } : { body }),
+      triesMax: reportsOnce ? 1 : TRIES_MAX,
+    })
   }
 
   return {
@@ -122,11 +160,13 @@ export const newClients = ({ api, clock, random }: Deps) => {
       const charged = await charge(script)
       const data = dataIn(charged)
       if (script.charge === 'twice') await charge(script)
-      if (script.charge === 'reused') await charge(script, { amount: '1.23' })
+      const difference = differenceOf(script)
+      if (difference) await charge(script, difference)
       if (!data?.reference) return
       await Promise.all([
         poll(script, data.reference),
         reverse(script, data.reference),
+        recordOutcome(script, data.reference),
         redeliver(script, data.reference),
       ])
     },

@@ -11,9 +11,9 @@ import { noWrites } from '../../shared/store/settings.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../shared/webhooks/http/signature.ts'
-import type { SimulatedProvider } from '../engine/observations.ts'
+import type { Account, SimulatedProvider } from '../engine/observations.ts'
 import { tokenOf } from '../peers/api.ts'
-import { bankNames } from './scenario.ts'
+import { bankNames, HTTP_BANKS } from './script.ts'
 
 /** The providers, banks and customers of every run. */
 
@@ -70,9 +70,14 @@ export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, i
   },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
+  account: {
+    bank: HTTP_BANKS[index % HTTP_BANKS.length] ?? '',
+    number: `10410090${10 + index}`,
+    name: `${row.id} Ltd`,
+  },
 }))
 
-const providerOf = ({ id, dailyLimit, fees }: Row): Provider => ({
+const providerOf = ({ id, dailyLimit, fees }: Row, account: Account): Provider => ({
   id: id as ProviderId,
   name: id,
   status: 'active',
@@ -80,9 +85,9 @@ const providerOf = ({ id, dailyLimit, fees }: Row): Provider => ({
   ...(dailyLimit === undefined ? {} : { dailyLimit: pesewas(dailyLimit) }),
   ...(fees ? { feeSchedule: fees as NonNullable<Provider['feeSchedule']> } : {}),
   settlementAccount: {
-    bank: 'HBA' as BankIdentifier,
-    accountNumber: '1041009001',
-    accountName: id,
+    bank: account.bank as BankIdentifier,
+    accountNumber: account.number,
+    accountName: account.name,
   },
 })
 
@@ -95,11 +100,14 @@ const bankOf = (identifier: string): Bank => ({
   connectorType: 'both',
 })
 
-const ACCOUNTS = ['+233241234567', '+233241111111', '+233245555555']
+/** The account number by phone number, at each bank. */
+export const customerAccounts: Readonly<Record<string, string>> = Object.fromEntries(
+  ['+233241234567', '+233241111111', '+233245555555'].map((phone) => [phone, phone.slice(1)]),
+)
 
 const accountOf = (phone: string): CustomerAccount => ({
   customerName: 'Ama Ɔbaapa Mensah',
-  accountNumber: phone.slice(1),
+  accountNumber: customerAccounts[phone] ?? '',
   accountType: 'savings',
   status: 'active',
 })
@@ -131,10 +139,17 @@ export const writeFixtures = async (at: Date, providers: readonly number[]): Pro
         [],
         real,
       ),
-      ...ACCOUNTS.map((phone) => putAccount(phone, name, accountOf(phone), noWrites, real)),
+      ...Object.keys(customerAccounts).map((phone) =>
+        putAccount(phone, name, accountOf(phone), noWrites, real),
+      ),
     ]),
     ...providersAmong(providers).flatMap(({ row, index }) => [
-      changeProvider(row.id as ProviderId, () => providerOf(row), noWrites, real),
+      changeProvider(
+        row.id as ProviderId,
+        () => providerOf(row, (simulatedProviders[index] as SimulatedProvider).account),
+        noWrites,
+        real,
+      ),
       putCredential(
         tokenOf({ kind: 'provider', id: row.id }),
         {

@@ -16,7 +16,7 @@ beforeAll(async () => {
     .filter(({ name }) => name === 'answer-unmatched')
     .map((row) => ({ ...row, entry: 'test/support/sized-reply.ts' }))
   gateway = await openGateway(0)
-  gateway.serve(await loadFunctions(rows), () => undefined)
+  gateway.serve({ functions: await loadFunctions(rows), onReply: () => undefined })
 })
 afterAll(() => gateway.stop())
 

@@ -9,12 +9,13 @@ import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recov
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
-import { read, table } from '../../shared/store/table.ts'
+import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
@@ -112,26 +113,22 @@ test('transitions in one batch keep their order in the feed, although a read res
   const next = advanced(own, 'processing')
   let reads = 0
   const others = Promise.withResolvers<void>()
-  table.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName !== 'GetItemCommand') return next(args)
-        reads += 1
-        const turn = reads
-        // The first read is the last to respond.
-        if (turn === 1) await others.promise
-        const response = await next(args)
-        if (turn === 3) setTimeout(others.resolve, 100)
-        return response
-      },
-    { step: 'initialize', name: 'late' },
-  )
+  const restore = aroundTableCalls(async (name, read) => {
+    if (name !== 'Get') return read()
+    reads += 1
+    const turn = reads
+    // The first read is the last to respond.
+    if (turn === 1) await others.promise
+    const response = await read()
+    if (turn === 3) setTimeout(others.resolve, 100)
+    return response
+  })
   await runRelay(
     record('1', toDebitItem(own)),
     record('2', toDebitItem(next), toDebitItem(own)),
     record('3', toDebitItem(advanced(next, 'completed')), toDebitItem(next)),
   )
-  table.middlewareStack.remove('late')
+  restore()
   delete process.env.CACHE_SECONDS
   expect([reads, await inFeed(own)]).toEqual([3, [3, 2, 1, 0]])
 })

@@ -70,4 +70,7 @@ export const completedPost = (run: Run): Any =>
 export const failedAttempt = ({ changes }: Run): Any =>
   required(changes.find(({ after }: Any) => after?.nextAttemptAt && after.last)).after
 
+export const payout = ({ bankPosts }: Run): Any =>
+  required(bankPosts.find(({ path }: Any) => path === '/settlements'))
+
 export const charges = ({ calls }: Run): Any[] => calls.filter(({ name }: Any) => name === 'charge')

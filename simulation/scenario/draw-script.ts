@@ -1,0 +1,166 @@
+import type { Random } from '../engine/random.ts'
+import type { KindSettings } from './kinds.ts'
+import { malformationNames } from './malformed-reports.ts'
+import {
+  bankNames,
+  type DebitScript,
+  DIFFERENCES,
+  PROVIDERS,
+  type ScriptedReport,
+} from './script.ts'
+
+/** Draws the script of one debit. */
+
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600 * SECOND_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** The phone numbers that the sandbox bank distinguishes. */
+const PHONES = [
+  '+233241234567',
+  '+233241234567',
+  '+233241111111',
+  '+233242222222',
+  '+233243333333',
+  '+233244444444',
+  '+233245555555',
+]
+
+const drawAmount = (random: Random): string => {
+  // At 1.5 %, odd whole cedis are ties of half-even rounding.
+  if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
+  const pesewas = 100 + random.below(random.happens(0.1) ? 999_901 : 60_000)
+  return `${Math.floor(pesewas / 100)}.${String(pesewas % 100).padStart(2, '0')}`
+}
+
+/** Some fees are above the usual ones, some above the amount. */
+const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> => {
+  if (!random.happens(0.25)) return {}
+  const fee = random.below(random.pick([200, 200, 200, 5_000, 200_000]))
+  const text = `${Math.floor(fee / 100)}.${String(fee % 100).padStart(2, '0')}`
+  return { fee: random.happens(0.2) ? Number(text) : text }
+}
+
+/** Most banks report once; the other cases cover repeats, races and silence. */
+const drawReports = (random: Random, malformedShare: number): ScriptedReport[] => {
+  const by = () => random.pick(['update', 'callback'] as const)
+  const end = (afterSeconds: number, status: ScriptedReport['status']): ScriptedReport => ({
+    afterSeconds,
+    by: by(),
+    status,
+    ...(status === 'completed' ? drawFee(random) : {}),
+  })
+  const soon = random.between(1, 90)
+  if (random.happens(malformedShare)) {
+    const flawed = { ...end(soon, 'completed'), flaw: random.pick(malformationNames) }
+    return random.happens(0.5) ? [flawed] : [flawed, end(soon + 5, 'completed')]
+  }
+  const outcome = random.happens(0.8) ? 'completed' : 'failed'
+  switch (random.below(13)) {
+    case 0:
+      return []
+    case 1:
+      return [{ afterSeconds: soon, by: 'callback', status: 'approved' }]
+    case 2:
+      return [
+        { afterSeconds: soon, by: 'callback', status: 'approved' },
+        end(random.between(soon + 1, 650), outcome),
+      ]
+    case 3:
+      return [end(soon, 'completed'), end(soon + random.between(0, 2), 'failed')]
+    case 4:
+      return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
+    // Around the approval timeout and the processing timeout.
+    case 5:
+      return [end(random.between(290, 310), outcome)]
+    case 6:
+      return [end(random.between(590, 610), outcome)]
+    case 7:
+      return [end(random.between(700, 1_500), 'completed')]
+    case 8:
+      return [end(0, outcome)]
+    case 9:
+      return [{ ...end(soon, outcome), flaw: 'lost' }]
+    default:
+      return [end(soon, outcome)]
+  }
+}
+
+/** Returns the seconds from the charge to the reversal. */
+const drawReversal = (
+  random: Random,
+  at: number,
+  { reversedShare, isReversedLate }: KindSettings,
+): number | undefined => {
+  if (!random.happens(reversedShare)) return undefined
+  const midnight = DAY_MS - (at % DAY_MS)
+  if (isReversedLate && random.happens(0.9)) {
+    return (midnight + random.between(2 * HOUR_MS, 60 * HOUR_MS)) / SECOND_MS
+  }
+  return random.pick([
+    random.between(60, 900),
+    // Reversed while the index still shows it as completed.
+    (midnight - random.between(0, 45 * SECOND_MS)) / SECOND_MS,
+    // During the night's runs.
+    (midnight + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
+    (midnight + random.between(2 * HOUR_MS, 20 * HOUR_MS)) / SECOND_MS,
+    (midnight + DAY_MS + random.between(0, 90 * SECOND_MS)) / SECOND_MS,
+  ])
+}
+
+const differences = Object.keys(DIFFERENCES) as (keyof typeof DIFFERENCES)[]
+
+const drawCharge = (random: Random): DebitScript['charge'] =>
+  random.happens(0.85) ? 'once' : random.pick(['twice', 'invalid', random.pick(differences)])
+
+export const drawScript = (
+  number: number,
+  at: number,
+  settings: KindSettings,
+  random: Random,
+): DebitScript => ({
+  number,
+  at,
+  provider: number % PROVIDERS,
+  bank: random.pick(bankNames),
+  amount: drawAmount(random),
+  phone: random.pick(PHONES),
+  verdict: random.happens(0.9) ? 'accepted' : 'rejected',
+  reports: drawReports(random, settings.malformedShare),
+  charge: drawCharge(random),
+  polls: random.happens(0.15) ? [random.between(0, 5), random.between(10, 700)] : [],
+  redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
+  reversed: drawReversal(random, at, settings),
+  ...(random.happens(settings.manualShare)
+    ? {
+        manual: {
+          afterSeconds: random.between(0, 400),
+          verb: random.pick(['complete', 'fail'] as const),
+        },
+      }
+    : {}),
+})
+
+const BURST_PROVIDER = 4
+
+/** One of many charges of one provider, small enough for its daily limit. */
+export const drawBurstScript = (
+  index: number,
+  at: number,
+  settings: KindSettings,
+  random: Random,
+): DebitScript => ({
+  // A provider's references follow from its numbers.
+  ...drawScript(
+    index * PROVIDERS + BURST_PROVIDER,
+    at + random.between(0, 30 * SECOND_MS),
+    settings,
+    random,
+  ),
+  provider: BURST_PROVIDER,
+  amount: `${1 + random.below(20)}.${10 + random.below(90)}`,
+  // A bank's reports would exceed its request limit for hours.
+  bank: random.happens(0.95) ? 'SBX' : random.pick(bankNames),
+  phone: '+233241234567',
+  polls: [],
+})

@@ -1,0 +1,87 @@
+import type { SteppedClock as Clock } from '../../aws/clock.ts'
+import type { Random } from '../engine/random.ts'
+import type { Api } from '../peers/api.ts'
+import { type Operators, resultOf } from '../peers/operators.ts'
+import { simulatedProviders } from './fixtures.ts'
+import type { Scenario } from './scenario.ts'
+import { bankNames, type SettingChange } from './script.ts'
+
+/** The work of operators beside the debits: changes of settings, retries and resolutions. */
+
+type Deps = { api: Api; operators: Operators; clock: Clock; random: Random }
+
+/** The last half hour, without faults and other work. */
+const AUDIT_MS = 1_800_000
+
+type Batch = { id: string; status: string }
+type Exception = { reference: string; kind: string }
+
+export const newRounds = ({ api, operators, clock, random }: Deps) => {
+  const until = (at: number): Promise<void> => api.sleep(Math.max(0, at - clock.now()))
+
+  const retryPayouts = async (): Promise<void> => {
+    for (const { id: provider } of simulatedProviders) {
+      const list = await operators.operate('settlement', 'list', { provider, limit: '100' })
+      for (const { id: batch, status } of (resultOf(list) ?? []) as Batch[]) {
+        const verb = status === 'failed' ? 'retry' : 'process'
+        const isOpen = status !== 'completed' && random.happens(0.2)
+        if (status === 'failed' || isOpen) await operators.operate('settlement', verb, { batch })
+      }
+    }
+  }
+
+  const resolve = async ({ reference, kind }: Exception): Promise<unknown> => {
+    const isRefundable = kind === 'refund' || kind === 'late_completion'
+    if (isRefundable && random.happens(0.8)) {
+      return operators.operate('exception', 'refund', { reference })
+    }
+    if (random.happens(0.3)) return undefined
+    return operators.operate('exception', 'resolve', { reference, kind, note: 'Agreed by phone' })
+  }
+
+  const round = async (): Promise<void> => {
+    await retryPayouts()
+    const list = await operators.operate('exception', 'list', { status: 'open', limit: '100' })
+    for (const exception of (resultOf(list) ?? []) as Exception[]) await resolve(exception)
+  }
+
+  /** Changes follow one another, so that each setting is known between two changes. */
+  const changeSettings = async (changes: readonly SettingChange[]): Promise<void> => {
+    for (const { at, noun, verb, options } of changes.toSorted((a, b) => a.at - b.at)) {
+      await until(at)
+      await operators.operate(noun, verb, options)
+    }
+  }
+
+  /** Each provider reads its lists, then another one tries to read its batches. */
+  const audit = async (): Promise<void> => {
+    const query = { per_page: '100' }
+    for (const [index, { id }] of simulatedProviders.entries()) {
+      const caller = { kind: 'provider' as const, id }
+      const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
+      await api.ask({ name: 'list-debit-requests', caller, query })
+      await api.ask({ name: 'list-events', caller, query: { per_page: '20' } })
+      const batches = await api.ask({ name: 'list-settlements', caller, query })
+      const { data = [] } = (batches?.reply?.body ?? {}) as { data?: Batch[] }
+      for (const { id: batch } of data.slice(0, 2)) {
+        for (const reader of [id, other.id]) {
+          const path = { id: batch }
+          await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
+        }
+      }
+    }
+    const listed = { phone_number: '+233241234567', status_filter: 'completed' }
+    for (const id of bankNames) {
+      const caller = { kind: 'bank' as const, id }
+      await api.ask({ name: 'list-debit-transactions', caller, query: listed })
+    }
+  }
+
+  return {
+    start: ({ changes, rounds, endAt }: Scenario): void => {
+      void changeSettings(changes)
+      void until(endAt - AUDIT_MS).then(audit)
+      for (const at of rounds) void until(at).then(round)
+    },
+  }
+}

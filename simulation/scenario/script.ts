@@ -1,0 +1,63 @@
+import type { Malformation } from './malformed-reports.ts'
+
+/** The script of one debit, and the changes of settings: plain values, so that they can be reduced. */
+
+/** `HBA` and `HBB` have HTTP endpoints, `SBX` is the sandbox bank. */
+export const bankNames = ['HBA', 'HBB', 'SBX'] as const
+export type BankName = (typeof bankNames)[number]
+
+export const HTTP_BANKS: readonly BankName[] = ['HBA', 'HBB']
+
+export const PROVIDERS = 5
+
+/** A bank's report, and the time after the submission. */
+export type ScriptedReport = {
+  afterSeconds: number
+  by: 'update' | 'callback'
+  status: 'completed' | 'failed' | 'approved'
+  /** By default the provider's schedule applies. */
+  fee?: string | number
+  /** A report that the service rejects or rounds, or that never arrives. */
+  flaw?: Malformation | 'lost'
+}
+
+/** The fields in which a reused reference differs. */
+export const DIFFERENCES = {
+  amount: '1.23',
+  phone_number: '+233249999999',
+  bank_identifier: 'HBC',
+  narration: 'Another debit',
+  currency: 'USD',
+  metadata: { cart: 'another' },
+} as const
+
+export type DebitScript = {
+  /** Identifies the script; part of the narration. */
+  number: number
+  /** The time of the charge. */
+  at: number
+  provider: number
+  bank: BankName
+  /** With two decimals. */
+  amount: string
+  phone: string
+  /** The bank's response to the submission. */
+  verdict: 'accepted' | 'rejected'
+  reports: readonly ScriptedReport[]
+  /** `twice`: an identical repeat. `invalid`: rejected. Otherwise the field that a repeat changes. */
+  charge: 'once' | 'twice' | 'invalid' | keyof typeof DIFFERENCES
+  /** In seconds after the charge. */
+  polls: readonly number[]
+  redelivered: number | undefined
+  reversed: number | undefined
+  /** An outcome that an operator records. */
+  manual?: { afterSeconds: number; verb: 'complete' | 'fail' }
+}
+
+/** A setting that an operator changes. */
+export type SettingChange = {
+  at: number
+  noun: 'provider' | 'limit'
+  verb: string
+  options: Record<string, string>
+}
