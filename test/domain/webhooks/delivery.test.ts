@@ -211,6 +211,7 @@ test.each(table)(
     )
     const shown = [status, `${attemptCount}/${after.attemptsMax}`, ...times, reason]
     expect(shown.map((cell) => String(cell ?? '-'))).toEqual(expected)
+    expect(isSettled(after)).toBe(/delivered|abandoned/.test(status))
     const isLate = verb.startsWith('late')
     const last = { number: attemptCount, id: isLate ? 'dlv_1_b' : 'dlv_1_a' }
     if (isLate || verb === 'attempt') expect(after.last).toMatchObject(last)
