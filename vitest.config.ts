@@ -2,11 +2,22 @@ import { defineConfig } from 'vitest/config'
 
 // Proofs are exhaustive or run commands as processes. They take minutes (`npm run prove`).
 const isProof = process.env.PROVE === 'true'
+// The flow tests on DynamoDB Local and fauxqs instead of the in-memory AWS.
+const isEmulated = process.env.EMULATORS === 'true'
+
+const files = isProof
+  ? 'test/**/*.proof.ts'
+  : isEmulated
+    ? 'test/flows/**/*.test.ts'
+    : 'test/**/*.test.ts'
 
 export default defineConfig({
   test: {
-    include: [isProof ? 'test/**/*.proof.ts' : 'test/**/*.test.ts'],
-    globalSetup: ['test/support/dynamodb-local.ts', 'test/support/permissions/folder.ts'],
+    include: [files],
+    globalSetup: [
+      'test/support/permissions/folder.ts',
+      ...(isProof || isEmulated ? ['test/emulators/start.ts'] : []),
+    ],
     setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
     // Functions read their environment once, so each file needs a process.
     pool: 'forks',

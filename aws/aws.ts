@@ -6,7 +6,7 @@ import { newBucket } from './bucket.ts'
 import type { Clock } from './clock.ts'
 import { type Invoke, newQueueSource, newStreamSource } from './event-sources.ts'
 import { type Journal, noJournal } from './journal.ts'
-import { type Message, newQueues, type Queues } from './queues.ts'
+import { type Message, newQueues, type Queues, queueIn } from './queues.ts'
 import { newScheduler } from './scheduler.ts'
 import type { Command } from './sdk.ts'
 import type { Change } from './table/change.ts'
@@ -56,11 +56,19 @@ export type AwsOptions = {
   onCommit?: (changes: readonly Change[]) => void
   onDeadLetter?: (message: Message) => void
   onLostRecords?: (records: readonly DynamoDBRecord[]) => void
+  /** Sends the message of a schedule; by default to a queue of this process. */
+  deliver?: (arn: string, body: string) => void
+  onRecord?: (record: DynamoDBRecord) => void
   /** Shortens a batch of records that exceeds the size of an invocation. */
   fitting?: (records: DynamoDBRecord[]) => DynamoDBRecord[]
 }
 
+export type Service = 'dynamoDb' | 'sqs' | 's3' | 'scheduler'
+
 const streamed: readonly string[] = jobs.relay.from.stream
+
+/** Whether the stream's filter passes the changes of an entity. */
+export const isStreamed = (entity = ''): boolean => streamed.includes(entity)
 
 export type Aws = ReturnType<typeof newAws>
 
@@ -75,6 +83,8 @@ export const newAws = ({
   onDeadLetter = () => undefined,
   onLostRecords,
   fitting,
+  deliver,
+  onRecord,
 }: AwsOptions) => {
   const queueSource = newQueueSource({ invoke, queues: () => queues, pick: conditions.pick })
   const queues: Queues = newQueues({
@@ -88,7 +98,7 @@ export const newAws = ({
     clock,
     journal,
     firings: conditions.firings,
-    deliver: queues.put,
+    deliver: deliver ?? ((arn, body) => queues.put(queueIn(arn), body)),
   })
   const bucket = newBucket(journal)
   const stream = newStreamSource({
@@ -100,10 +110,15 @@ export const newAws = ({
     onHandled: (records) =>
       journal.write({ handled: records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)) }),
   })
+  const takeRecord = (record: DynamoDBRecord): void => {
+    if (!isStreamed(record.dynamodb?.NewImage?.entity?.S)) return
+    onRecord?.(record)
+    stream.take(record)
+  }
   const streamChange = (change: Change): void => {
     const { after } = change
-    if (!after || !streamed.includes(after.entity ?? '') || conditions.losesRecord()) return
-    stream.take(table.streamRecord(change), after.pk)
+    if (!after || !isStreamed(after.entity) || conditions.losesRecord()) return
+    takeRecord(table.streamRecord(change))
   }
   const table = newTable({
     definition: tableDefinition,
@@ -117,17 +132,32 @@ export const newAws = ({
       for (const change of changes) streamChange(change)
     },
   })
-  const calls = { ...queues.calls, ...scheduler.calls, ...bucket.calls }
+  const calls: Record<Service, object> = {
+    sqs: queues.calls,
+    scheduler: scheduler.calls,
+    s3: bucket.calls,
+    dynamoDb: table.commands,
+  }
+  const services = new Map<string, Service>(
+    (Object.keys(calls) as Service[]).flatMap((service) =>
+      Object.keys(calls[service]).map((name) => [name, service] as const),
+    ),
+  )
   return {
+    /** Returns the service of a command, by its class name; undefined for another service. */
+    serviceOf: (name: string): Service | undefined => services.get(name),
     table,
     queues,
     scheduler,
     bucket,
     streamChange,
+    takeRecord,
     /** Performs a call. @throws the SDK's errors */
     perform: ({ constructor: { name }, input }: Command): Record<string, unknown> => {
-      const call = calls[name as keyof typeof calls] as ((input: object) => object) | undefined
-      return (call ? call(input) : table.run(name, input)) as Record<string, unknown>
+      const service = services.get(name)
+      if (!service) throw new Error(`The in-memory AWS does not support ${name}`)
+      const call = calls[service][name as never] as (input: object) => Record<string, unknown>
+      return call(input)
     },
   }
 }

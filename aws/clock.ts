@@ -80,12 +80,14 @@ const TIMEOUT_MAX_MS = 2 ** 31 - 1
 /** The clock of this machine; it acts until it is stopped. */
 export const startRealClock = (): Clock & { stop: () => void } => {
   const timers = newTimers()
+  // Kept, so that a test that replaces Date does not move this clock.
+  const { now } = Date
   let wake: { at: number; timeout: NodeJS.Timeout } | undefined
   let isStopped = false
 
   const run = (): void => {
     wake = undefined
-    for (let next = timers.first(); next && next.at <= Date.now(); next = timers.first()) {
+    for (let next = timers.first(); next && next.at <= now(); next = timers.first()) {
       timers.removeFirst()
       next.act?.()
       if (isStopped) return
@@ -97,7 +99,7 @@ export const startRealClock = (): Clock & { stop: () => void } => {
     const next = timers.first()
     if (!next || isStopped || (wake && wake.at <= next.at)) return
     clearTimeout(wake?.timeout)
-    const delay = Math.min(next.at - Date.now(), TIMEOUT_MAX_MS)
+    const delay = Math.min(Math.max(next.at - now(), 0), TIMEOUT_MAX_MS)
     wake = { at: next.at, timeout: setTimeout(run, delay) }
   }
 
@@ -108,9 +110,9 @@ export const startRealClock = (): Clock & { stop: () => void } => {
   }
 
   return {
-    now: Date.now,
+    now,
     at,
-    after: (milliseconds, act) => at(Date.now() + milliseconds, act),
+    after: (milliseconds, act) => at(now() + milliseconds, act),
     stop: () => {
       isStopped = true
       clearTimeout(wake?.timeout)

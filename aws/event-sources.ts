@@ -14,8 +14,8 @@ export type Invoke = (
 
 type Failures = { batchItemFailures?: { itemIdentifier: string }[] }
 
-/** Returns the ids of the failed records. */
-const failedOf = (
+/** Returns the ids of the failed records. @param all ids of the batch */
+export const failedOf = (
   result: Awaited<ReturnType<Invoke>>,
   all: readonly string[],
 ): ReadonlySet<string> => {
@@ -152,7 +152,8 @@ export const newStreamSource = ({
   }
 
   return {
-    take: (record: DynamoDBRecord, pk: string): void => {
+    take: (record: DynamoDBRecord): void => {
+      const pk = record.dynamodb?.Keys?.pk?.S ?? ''
       const shard = shards[pk.charCodeAt(pk.length - 1) % shards.length]
       if (!shard) return
       shard.waiting.push(record)

@@ -1,5 +1,5 @@
 import type { QueueName } from '../shared/queues/messages.ts'
-import type { Change } from './table/change.ts'
+import type { Change, Item } from './table/change.ts'
 
 export type SentMessage = {
   id: string
@@ -25,6 +25,9 @@ export type Entry =
   | { changes: readonly Change[] }
   /** The sequence numbers of changes that the stream has delivered. */
   | { handled: readonly number[] }
+  /** A change that the stream has not delivered, and an item of the table, in a compacted journal. */
+  | { undelivered: Change }
+  | { item: Item }
   | { sent: SentMessage }
   /** The id of a message. */
   | { removed: string }

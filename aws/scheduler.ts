@@ -1,9 +1,7 @@
 import { ConflictException, ValidationException } from '@aws-sdk/client-scheduler'
 import { Cron } from 'croner'
-import type { QueueName } from '../shared/queues/messages.ts'
 import { type Clock, cancel, type Timer } from './clock.ts'
 import type { Journal, Schedule } from './journal.ts'
-import { queueIn } from './queues.ts'
 
 /** EventBridge Scheduler, with queues as targets: `at(...)`, `rate(...)` and `cron(...)`. */
 
@@ -11,7 +9,8 @@ type Deps = {
   clock: Clock
   /** Returns the instants at which a one-time schedule fires. */
   firings: (at: number) => readonly number[]
-  deliver: (queue: QueueName, body: string) => void
+  /** Sends a message to the queue of an ARN. */
+  deliver: (arn: string, body: string) => void
   journal: Journal
 }
 
@@ -27,8 +26,17 @@ const recurrence = (expression: string): ((now: number) => number) | undefined =
   if (minutes) return (now) => now + Number(minutes) * MINUTE_MS
   const fields = CRON.exec(expression)?.[1]
   if (!fields) return undefined
-  const cron = new Cron(fields.replaceAll('?', '*'), { timezone: 'UTC', paused: true })
-  return (now) => cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
+  const cron = cronOf(fields.replaceAll('?', '*'))
+  return cron && ((now) => cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY)
+}
+
+/** Returns undefined for invalid fields. */
+const cronOf = (fields: string): Cron | undefined => {
+  try {
+    return new Cron(fields, { timezone: 'UTC', paused: true })
+  } catch {
+    return undefined
+  }
 }
 
 export const newScheduler = ({ clock, firings, deliver, journal }: Deps) => {
@@ -41,7 +49,7 @@ export const newScheduler = ({ clock, firings, deliver, journal }: Deps) => {
 
   /** Starts a schedule, also after a restart. */
   const start = ({ Name, ScheduleExpression, Target }: Schedule): void => {
-    const fire = () => deliver(queueIn(Target.Arn), Target.Input)
+    const fire = () => deliver(Target.Arn, Target.Input)
     const instant = AT.exec(ScheduleExpression)?.[1]
     if (instant) {
       const fireOnce = () => {

@@ -1,12 +1,38 @@
 import { SQSClient } from '@aws-sdk/client-sqs'
 
-/** Replaces the `send` method that all SDK clients share. */
+/** Answers the calls of the SDK's clients in this process. */
 
 export type Command = { constructor: { name: string }; input: Record<string, unknown> }
 
-type Client = { send: (command: Command) => Promise<unknown> }
+/** Returns undefined for a call that goes to the network. */
+type Answer = (command: Command) => Promise<unknown> | undefined
 
-export const answerCalls = (answer: (command: Command) => Promise<unknown>): void => {
-  const kind: Client = Object.getPrototypeOf(SQSClient.prototype)
-  kind.send = answer
+type Client = { send: (this: Client, command: Command, ...rest: unknown[]) => Promise<unknown> }
+
+let answer: Answer = () => undefined
+
+/** The prototype of all SDK clients. */
+export const clients: Client = Object.getPrototypeOf(SQSClient.prototype)
+const { send } = clients
+clients.send = function (command, ...rest) {
+  return answer(command) ?? send.call(this, command, ...rest)
+}
+
+/**
+ * Performs a call after the pending events of this process, as a reply of the network comes. Without
+ * the pause, a loop of calls would hold up all timers.
+ */
+export const perform = <T>(call: () => T): Promise<T> =>
+  new Promise((resolve, reject) => {
+    setImmediate(() => {
+      try {
+        resolve(call())
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+
+export const answerCalls = (chosen: Answer): void => {
+  answer = chosen
 }

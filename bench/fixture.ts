@@ -1,6 +1,6 @@
-import { startDynamoDbLocal } from '../sandbox/dynamodb-local.ts'
+import { createTable } from '../sandbox/emulator/table.ts'
 import { seeds } from '../sandbox/seeds.ts'
-import { createTable } from '../sandbox/table.ts'
+import { startDynamoDbLocal } from '../test/emulators/dynamodb-local.ts'
 
 /** The environment of a warm function: DynamoDB Local with the sandbox's providers and banks. */
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { SQSClient } from '@aws-sdk/client-sqs'
+import { clients } from '../aws/sdk.ts'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import {
   codeStatements,
@@ -89,5 +89,4 @@ export const authorizeCallsOf = (client: SdkClient): void => {
   }
 }
 
-// All SDK clients inherit from this prototype.
-authorizeCallsOf(Object.getPrototypeOf(SQSClient.prototype))
+authorizeCallsOf(clients)

@@ -10,7 +10,7 @@ import { actingAs } from './authorizer.ts'
 type LambdaHandler = (event: unknown, context: Context) => Promise<unknown>
 
 /** Lambda's limits of a synchronous invocation; the errors have Lambda's texts. */
-const REQUEST_MAX_BYTES = 6 * 1024 * 1024
+export const REQUEST_MAX_BYTES = 6 * 1024 * 1024
 const RESPONSE_MAX_BYTES = REQUEST_MAX_BYTES + 100
 
 /** Thrown before the function runs. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { StoredObject } from '../aws/journal.ts'
 import { replyHeaders } from '../shared/api/reply-headers.ts'
 import { decodedParameter } from '../shared/api/resources.ts'
 import { type FunctionHost, RequestTooLarge } from './function-host.ts'
@@ -33,8 +34,15 @@ type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promi
 export type Gateway = {
   address: string
   /** Starts routing requests to the functions; earlier requests receive 503. */
-  serve: (functions: FunctionHost, onReply: (reply: GatewayReply) => void) => void
+  serve: (routes: Routes) => void
   stop: () => Promise<void>
+}
+
+type Routes = {
+  functions: FunctionHost
+  /** Reads the object of a presigned URL. */
+  reports?: { prefix: string; read: (url: URL) => Promise<StoredObject | undefined> }
+  onReply: (reply: GatewayReply) => void
 }
 
 const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
@@ -72,8 +80,8 @@ export const openGateway = async (
   }
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (functions, onReply) => {
-      handle = handlerFor(functions, requestTimeoutMs, onReply)
+    serve: (routes) => {
+      handle = handlerFor(routes, requestTimeoutMs)
     },
     stop: async () => {
       const closed = once(server, 'close')
@@ -102,11 +110,7 @@ const rejectUnreadable = (server: ReturnType<typeof createServer>): void => {
 }
 
 const handlerFor =
-  (
-    functions: FunctionHost,
-    requestTimeoutMs: number,
-    onReply: (reply: GatewayReply) => void,
-  ): HttpHandler =>
+  ({ functions, reports, onReply }: Routes, requestTimeoutMs: number): HttpHandler =>
   async (request, response) => {
     const startedAt = performance.now()
     const target = targetOf(request)
@@ -120,6 +124,12 @@ const handlerFor =
     const body = await readBody(request, requestTimeoutMs)
     if (body.kind === 'timeout') {
       return sendReplyAndClose(response, ownReply('INTEGRATION_TIMEOUT'))
+    }
+    if (reports && request.method === 'GET' && pathname.startsWith(reports.prefix)) {
+      return sendObject(
+        response,
+        await reports.read(new URL(`http://${target.host}${request.url}`)),
+      )
     }
     const page = request.method === 'GET' ? referencePage(pathname) : undefined
     if (page) {
@@ -145,6 +155,20 @@ const handlerFor =
       body: reply.body,
     })
   }
+
+const sendObject = (response: ServerResponse, object: StoredObject | undefined): void => {
+  if (!object) {
+    sendReply(response, ownReply('ACCESS_DENIED'))
+    return
+  }
+  response
+    .writeHead(200, {
+      'content-type': object.type,
+      'content-disposition': object.disposition,
+      'cache-control': 'no-store',
+    })
+    .end(Buffer.from(object.body, 'latin1'))
+}
 
 const readBody = async (
   request: IncomingMessage,

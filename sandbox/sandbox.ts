@@ -1,39 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import type { DynamoDBRecord } from 'aws-lambda'
+import { newAws } from '../aws/aws.ts'
+import { startRealClock } from '../aws/clock.ts'
+import type { Invoke } from '../aws/event-sources.ts'
+import { openJournalFile } from '../aws/journal-file.ts'
+import { queueArn, queueUrl } from '../aws/queues.ts'
+import { restore } from '../aws/restore.ts'
+import { answerCalls, perform } from '../aws/sdk.ts'
 import { type Addresses, environmentOf } from '../infra/definitions/environment.ts'
 import { functionRows } from '../infra/definitions/functions.ts'
-import { jobNames, jobRow, recurring } from '../infra/definitions/jobs.ts'
+import { recurring } from '../infra/definitions/jobs.ts'
 import type { QueueName } from '../shared/queues/messages.ts'
 import { type AuthorizationEvent, authorizationEvents } from './authorization-events.ts'
-import {
-  connectBackends,
-  type LocalBackendOptions,
-  NAME,
-  REGION,
-  startLocalBackends,
-} from './backends.ts'
 import { changeLines, faultLine, type Print, requestLine } from './console.ts'
-import type { Endpoints } from './endpoints.ts'
-import { type FunctionHost, loadFunctions } from './function-host.ts'
-import { openGateway } from './gateway.ts'
-import { pollQueue } from './queue-poller.ts'
-import type { SandboxQueues } from './queues.ts'
-import { startScheduler } from './scheduler.ts'
-import { startSecretsManager } from './secrets-manager.ts'
+import { connectEmulator } from './emulator/connect.ts'
+import type { Endpoints } from './emulator/endpoints.ts'
+import { answerFunctionCalls } from './function-calls.ts'
+import { type FunctionHost, loadFunctions, REQUEST_MAX_BYTES } from './function-host.ts'
+import type { Gateway } from './gateway.ts'
 import { seeds } from './seeds.ts'
-import { pollStream } from './stream-poller.ts'
+import { signedObject } from './signed-object.ts'
 
 /** Runs the whole service on this machine, from the definitions that the stacks use. */
 
 export type SandboxOptions = {
-  port: number
+  gateway: Gateway
   timeScale: number
   /** Whether a second operator must approve some calls. */
   approvals?: boolean
+  /** The folder that keeps the state; without it, the state ends with the sandbox. */
+  data?: string | undefined
   print: Print
-  /** Endpoints of a running emulator; without them, local backends are started. */
-  endpoints?: Endpoints | undefined
-} & LocalBackendOptions
+  /** The services of a running emulator to use instead of those in memory. */
+  endpoints?: Endpoints
+}
 
 export type Sandbox = {
   address: string
@@ -42,13 +44,15 @@ export type Sandbox = {
   stop: () => Promise<void>
 }
 
+const REGION = 'eu-west-1'
+const NAME = 'debit-collection'
 const ACCOUNT = '000000000000'
-const SEALING_KEY_ARN = `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`
+const STOP_MS = 1_000
 /** Functions share one process here, so a cache would be shared as well. */
 const CACHE_SECONDS = 0
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
-  // Stops in reverse order, so that pollers stop before their backends.
+  // Stops in reverse order, so that event sources stop before their services.
   const cleanup = new AsyncDisposableStack()
   try {
     return await start(options, cleanup)
@@ -58,73 +62,136 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   }
 }
 
-const start = async (options: SandboxOptions, cleanup: AsyncDisposableStack): Promise<Sandbox> => {
-  const { print } = options
-  if (!options.dynamoDbEndpoint) useLocalCredentials()
-  // Opened first, so that a taken port fails before any backend starts.
-  const gateway = await openGateway(options.port)
+const start = async (
+  { gateway, endpoints = {}, print, ...options }: SandboxOptions,
+  cleanup: AsyncDisposableStack,
+): Promise<Sandbox> => {
   cleanup.defer(gateway.stop)
-  const { table, streamArn, bucket, queues, endpoints } = await (options.endpoints
-    ? connectBackends(options.endpoints, print, cleanup)
-    : startLocalBackends(options, cleanup))
-  const scheduler = await startScheduler(async (arn, body) => {
-    const [, , , , account, name] = arn.split(':')
-    const QueueUrl = `${endpoints.sqs}/${account}/${name}`
-    await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }))
+  const isEmulated = Object.keys(endpoints).length > 0
+  const name = isEmulated ? `${NAME}-${randomBytes(3).toString('hex')}` : NAME
+  useLocalCredentials()
+  const emulator = isEmulated
+    ? await connectEmulator({ endpoints, region: REGION, name, print }, cleanup)
+    : undefined
+  const queues = emulator?.queues
+  const arnOf = (queue: QueueName) => queues?.arn(queue) ?? queueArn(queue)
+  const bucket = `${name}-reports`
+
+  const running = new Set<Promise<unknown>>()
+  const invoke: Invoke = async (job, event) => {
+    const result = functions.invoke(job, event)
+    running.add(result)
+    try {
+      return { kind: 'done', value: await result }
+    } catch {
+      return { kind: 'failed' }
+    } finally {
+      running.delete(result)
+    }
+  }
+  const journal = options.data === undefined ? undefined : openJournalFile(options.data)
+  if (journal) cleanup.defer(journal.close)
+  const clock = startRealClock()
+  const aws = newAws({
+    clock,
+    tableName: name,
+    invoke,
+    ...(journal && { journal }),
+    fitting,
+    onRecord: (record) => changeLines(record).forEach(print),
+    onLostRecords: ({ length }) => print(faultLine('relay', `${length} records were lost`)),
+    onDeadLetter: ({ queue, body }) => print(faultLine(queue, `dead letter ${body}`)),
+    ...(queues && {
+      deliver: (arn, MessageBody) => {
+        const sent = queues.sqs.send(
+          new SendMessageCommand({ QueueUrl: queues.urlOf(arn), MessageBody }),
+        )
+        // A lost message is tolerated, as on AWS: the sweep expires the debit.
+        sent.catch((error) => print(faultLine('scheduler', error)))
+      },
+    }),
   })
-  cleanup.defer(scheduler.stop)
-  const secrets = await startSecretsManager({ [SEALING_KEY_ARN]: 'sandbox' })
-  cleanup.defer(secrets.stop)
+  cleanup.defer(async () => {
+    clock.stop()
+    // A webhook receiver without a response must not delay the stop.
+    await Promise.race([Promise.allSettled(running), pause(STOP_MS, undefined, { ref: false })])
+  })
+
   setEnvironment(options, new URL(gateway.address).host, {
-    tableName: table,
-    queueUrl: queues.url,
-    queueArn: queues.arn,
+    tableName: name,
+    queueUrl: (queue) => queues?.url(queue) ?? queueUrl(queue),
+    queueArn: arnOf,
     scheduleGroup: NAME,
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
-    sealingKeyArn: SEALING_KEY_ARN,
+    sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
     reportsBucket: bucket,
     functionPrefix: '',
   })
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
-    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-    AWS_ENDPOINT_URL_S3: endpoints.s3,
-    AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
-    AWS_ENDPOINT_URL_LAMBDA: gateway.address,
+    ...(endpoints.dynamoDb && { AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb }),
+    ...(endpoints.sqs && { AWS_ENDPOINT_URL_SQS: endpoints.sqs }),
+    // The gateway serves the objects of the bucket in memory.
+    AWS_ENDPOINT_URL_S3: endpoints.s3 ?? gateway.address,
   })
   cleanup.defer(printDeniedCalls(print))
   const functions = printingFaults(await loadFunctions(), print)
-  await seed(functions)
+  const ofFunctions = answerFunctionCalls(functions)
+  answerCalls((command) => {
+    const service = aws.serviceOf(command.constructor.name)
+    if (!service) return ofFunctions(command)
+    return service in endpoints ? undefined : perform(() => aws.perform(command))
+  })
+  cleanup.defer(() => answerCalls(() => undefined))
+  journal?.compact(restore(aws, journal.read()))
+  if (aws.table.items().length === 0) await seed(functions)
   // Set after the seeds, which need no approval.
   process.env.APPROVALS = String(options.approvals ?? false)
-  startPollers({ functions, queues, dynamoDb: endpoints.dynamoDb, streamArn, print }, cleanup)
-  for (const { name, queue, expression } of recurring) {
-    scheduler.create(name, {
-      ScheduleExpression: expression,
-      Target: { Arn: queues.arn(queue), Input: '{}' },
-    })
+  emulator?.poll({
+    invoke,
+    takeRecord: (record) => aws.takeRecord(record),
+    onFault: (source, error) => print(faultLine(source, error)),
+  })
+  for (const { name: Name, queue, expression } of recurring) {
+    const Target = { Arn: arnOf(queue), Input: '{}' }
+    aws.scheduler.start({ Name, ScheduleExpression: expression, Target })
   }
-  gateway.serve(functions, (reply) => print(requestLine(reply)))
+  gateway.serve({
+    functions,
+    reports: { prefix: `/${bucket}/`, read: (url) => signedObject(url, aws.bucket.objects) },
+    onReply: (reply) => print(requestLine(reply)),
+  })
   return {
     address: gateway.address,
     functions,
-    schedules: scheduler.pending,
+    schedules: aws.scheduler.names,
     stop: () => cleanup.disposeAsync(),
   }
 }
 
-/** The SDK's clients require credentials, which the backends ignore. */
-const useLocalCredentials = (): void => {
-  Object.assign(process.env, {
-    AWS_REGION: REGION,
-    AWS_ACCESS_KEY_ID: 'sandbox',
-    AWS_SECRET_ACCESS_KEY: 'sandbox',
+/** Returns the records that fit into one invocation. */
+const fitting = (records: DynamoDBRecord[]): DynamoDBRecord[] => {
+  let bytes = 0
+  const excess = records.findIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1
+    // The rest of the event is short.
+    return bytes > REQUEST_MAX_BYTES - 100
   })
+  return excess === -1 ? records : records.slice(0, Math.max(excess, 1))
+}
+
+/** The SDK's clients require credentials, which nobody checks. */
+const useLocalCredentials = (): void => {
+  process.env.AWS_REGION = REGION
+  process.env.AWS_ACCESS_KEY_ID ??= 'sandbox'
+  process.env.AWS_SECRET_ACCESS_KEY ??= 'sandbox'
 }
 
 /** Sets the variables of all functions in one environment; their names do not collide. */
-const setEnvironment = (options: SandboxOptions, host: string, addresses: Addresses): void => {
+const setEnvironment = (
+  { timeScale }: Pick<SandboxOptions, 'timeScale'>,
+  host: string,
+  addresses: Addresses,
+): void => {
   const settings = {
     stage: 'sandbox',
     referencePrefix: 'DCS',
@@ -136,7 +203,7 @@ const setEnvironment = (options: SandboxOptions, host: string, addresses: Addres
   for (const row of functionRows)
     Object.assign(process.env, environmentOf(row, settings, addresses))
   Object.assign(process.env, {
-    TIME_SCALE: String(options.timeScale),
+    TIME_SCALE: String(timeScale),
     CACHE_SECONDS: String(CACHE_SECONDS),
     LOCAL_PEERS: 'true',
     APPROVALS: 'false',
@@ -178,52 +245,5 @@ const seed = async (functions: FunctionHost): Promise<void> => {
         if (error) throw new Error(`Seed ${noun} ${verb}: ${error}`)
       }),
     )
-  }
-}
-
-type PollerDeps = {
-  functions: FunctionHost
-  queues: SandboxQueues
-  dynamoDb: string
-  streamArn: string
-  print: Print
-}
-
-/** Starts a poller for every event source of the stacks. */
-const startPollers = (deps: PollerDeps, cleanup: AsyncDisposableStack): void => {
-  const { functions, queues, dynamoDb, streamArn, print } = deps
-  for (const name of jobNames) {
-    const { from } = jobRow(name)
-    const invoke = (event: unknown) => functions.invoke(name, event)
-    if ('stream' in from) {
-      const printChanges = (records: DynamoDBRecord[]) => {
-        for (const line of records.flatMap(changeLines)) print(line)
-      }
-      cleanup.defer(
-        pollStream(dynamoDb, {
-          streamArn,
-          entities: from.stream,
-          batchSize: from.batchSize,
-          invoke,
-          onRecords: printChanges,
-          onFault: (error) => print(faultLine(name, error)),
-          onLost: (records) =>
-            print(faultLine(name, `${records.length} records sent to the dead-letter queue`)),
-        }),
-      )
-      continue
-    }
-    for (const queue of from.queues satisfies readonly QueueName[]) {
-      cleanup.defer(
-        pollQueue(queues.sqs, {
-          queueUrl: queues.url(queue),
-          queueArn: queues.arn(queue),
-          batchSize: from.batchSize,
-          concurrency: from.maxConcurrency,
-          invoke,
-          onFault: (error) => print(faultLine(queue, error)),
-        }),
-      )
-    }
   }
 }

@@ -14,6 +14,8 @@ type BatchGetInput = {
   RequestItems?: Record<string, { Keys?: readonly unknown[]; ConsistentRead?: boolean }>
 }
 
+type ScanInput = { TableName?: string; Select?: string; ConsistentRead?: boolean }
+
 type Output = Record<string, unknown>
 
 const KEYS_MAX = 100
@@ -44,6 +46,16 @@ export const readCommands = (storage: Storage, { definition, name, now }: TableO
     return { Responses: { [name]: found }, UnprocessedKeys: {} }
   }
 
+  /** Reads the whole table in one page. */
+  const scan = ({ TableName, Select, ConsistentRead: _, ...others }: ScanInput): Output => {
+    if (TableName !== name) throw noSuchTable()
+    const [other] = Object.keys(others)
+    if (other) throw unsupported(`a scan with ${other}`)
+    const Items = storage.items()
+    const counts = { Count: Items.length, ScannedCount: Items.length }
+    return Select === 'COUNT' ? counts : { Items, ...counts }
+  }
+
   const sourceOf = (input: QueryInput): Source => {
     check(input.TableName, input)
     if (input.IndexName === undefined) {
@@ -60,6 +72,7 @@ export const readCommands = (storage: Storage, { definition, name, now }: TableO
   return {
     GetCommand: get,
     BatchGetCommand: batchGet,
+    ScanCommand: scan,
     QueryCommand: (input: QueryInput): Output => query(input, sourceOf(input)),
   }
 }

@@ -27,6 +27,8 @@ export type Storage = {
   find: (key: Key) => Item | undefined
   partition: (pk: string) => readonly Item[]
   index: (name: string) => IndexView
+  /** Stores an item, or deletes it, as an earlier process did. */
+  restore: (key: Key, item: Item | undefined, ofSequence: number) => void
   /** Applies the replacements of one transaction. */
   commit: (replacements: readonly Replacement[]) => void
 }
@@ -63,6 +65,11 @@ export const newStorage = ({ definition, now, indexLag, by, onCommit }: TableOpt
 
   return {
     commit,
+    restore: (key, item, ofSequence) => {
+      sequence = Math.max(sequence, ofSequence)
+      for (const view of views) view.apply(rows.find(key), item, now())
+      rows.set(key, item)
+    },
     items: rows.all,
     find: rows.find,
     partition: rows.partition,

@@ -1,9 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { Change, Item } from './change.ts'
 import { unsupported } from './errors.ts'
-import type { Key } from './keys.ts'
 import { readCommands } from './read-commands.ts'
-import { newStorage, type TableOptions } from './storage.ts'
+import { newStorage, type Storage, type TableOptions } from './storage.ts'
 import { streamRecord } from './stream-record.ts'
 import { writeCommands } from './write-commands.ts'
 
@@ -14,8 +13,9 @@ export type Table = {
    * @throws the SDK's errors, and an Error for a feature that the product does not use
    */
   run: (command: string, input: object) => Record<string, unknown>
-  /** Restores the state of one transaction after a restart. */
-  restore: (items: readonly Item[], deleted: readonly Key[]) => void
+  /** The names of the commands. */
+  commands: object
+  restore: Storage['restore']
   streamRecord: (change: Change) => DynamoDBRecord
   items: () => Item[]
 }
@@ -29,14 +29,9 @@ export const newTable = (options: TableOptions): Table => {
       if (!command) throw unsupported(name)
       return (command as (input: object) => Record<string, unknown>)(input)
     },
+    commands,
     streamRecord,
-    restore: (items, deleted) => {
-      const replacements = [
-        ...items.map((after) => ({ before: storage.find(after), after })),
-        ...deleted.map((key) => ({ before: storage.find(key), after: undefined })),
-      ]
-      storage.commit(replacements)
-    },
+    restore: storage.restore,
     items: storage.items,
   }
 }

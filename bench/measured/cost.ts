@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
+import { startDynamoDbLocal } from '../../test/emulators/dynamodb-local.ts'
 import { type CallCounts, countCalls } from '../calls.ts'
 import { type Figure, markdownTable } from '../figures.ts'
 import { extendTimeout, mute } from '../fixture.ts'
@@ -154,8 +155,16 @@ export const measure: Measure = async () => {
   mute()
   await extendTimeout()
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
+  const { openGateway } = await import('../../sandbox/gateway.ts')
+  const local = await startDynamoDbLocal()
   const receivers = await openReceivers({ count: 1, latency: 0 })
-  const sandbox = await startSandbox({ port: 0, timeScale: TIME_SCALE, print: () => undefined })
+  const sandbox = await startSandbox({
+    gateway: await openGateway(0),
+    // Only DynamoDB Local reports consumed units.
+    endpoints: { dynamoDb: local.endpoint },
+    timeScale: TIME_SCALE,
+    print: () => undefined,
+  })
   try {
     // As on Lambda; the sandbox does not cache.
     process.env.CACHE_SECONDS = '30'
@@ -171,5 +180,6 @@ export const measure: Measure = async () => {
   } finally {
     await receivers.stop()
     await sandbox.stop()
+    await local.stop()
   }
 }

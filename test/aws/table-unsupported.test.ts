@@ -8,7 +8,7 @@ const Key = { pk: 'p', sk: 'a' }
 const read = { TableName, KeyConditionExpression: 'pk = :v' }
 
 const unused: readonly (readonly [string, object])[] = [
-  ['ScanCommand', { TableName }],
+  ['ScanCommand', { TableName, FilterExpression: 'a = :v' }],
   ['TransactGetCommand', { TransactItems: [{ Get: { TableName, Key } }] }],
   ['GetCommand', { TableName, Key }],
   ['GetCommand', { TableName, Key, ConsistentRead: true, ProjectionExpression: 'a' }],

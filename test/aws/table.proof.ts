@@ -22,7 +22,7 @@ const SHORTEN_MS = 600_000
 const timeout = SHORTEN_MS + count * OPERATION_MS
 
 test(`${count} random operations from seed ${seed} come to the same`, { timeout }, async () => {
-  const local = localAt(inject('dynamoDbEndpoint'))
+  const local = localAt(inject('emulators').dynamoDb)
   const seeds = Array.from({ length: Math.ceil(count / PER_TABLE) }, (_, n) => seed + n)
   let found: (Difference & { seed: number }) | undefined
   const runner = async (): Promise<void> => {
@@ -36,7 +36,7 @@ test(`${count} random operations from seed ${seed} come to the same`, { timeout 
 })
 
 test('a long page ends with the row that makes it a megabyte', async () => {
-  const tables = await newTwoTables(localAt(inject('dynamoDbEndpoint')))
+  const tables = await newTwoTables(localAt(inject('emulators').dynamoDb))
   const members = { n: -12345.678, zero: 0, list: ['a', [1, null]], map: { é: { yes: true } } }
   const rows = Array.from({ length: 30 }, (_, n) => ({ pk: 'p', sk: String(100 + n), ...members }))
   for (const [n, row] of rows.entries()) {

@@ -1,144 +1,80 @@
-import { describe, expect, test } from 'vitest'
-import type { Connector } from '../../shared/banks/connector.ts'
-import { connectors } from '../../shared/banks/registry.ts'
+import { expect, test } from 'vitest'
+import type { ConnectorConfig } from '../../shared/banks/connector.ts'
+import { connectors, payoutConnectors, refundOperations } from '../../shared/banks/registry.ts'
 import type { ConnectorName } from '../../shared/domain/banks/bank.ts'
-import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
-import type { Submission } from '../../shared/domain/debits/submission.ts'
-import type { PhoneNumber } from '../../shared/domain/phone.ts'
-import { type Conduct, useHttpBank } from '../support/http-bank.ts'
-import { configOf, submissionOf } from './examples.ts'
+import { useHttpBank } from '../support/http-bank.ts'
+import { account, accountOf, configOf, payoutOf, submissionOf } from './examples.ts'
 
-type Treatment =
-  | 'accepts'
-  | 'rejects'
-  | 'does not respond'
-  | 'accepts, and the response is lost'
-  | 'responds with garbage once'
+/** Tests each operation with each connector: a bank debits, pays and refunds once per uuid. */
 
-type Harness = {
-  connector: Connector
-  /** Returns a submission that the bank will treat so. */
-  submissionFor: (treatment: Treatment) => Submission
-  /** Counts the debits that the bank has begun for a submission. */
-  effects: (submission: Submission) => number
+type Name = Exclude<ConnectorName, 'none'>
+type Request = { uuid: string; send: (repeated?: boolean) => Promise<{ kind: string }> }
+
+const operations = {
+  submission: (name: Name, config: ConnectorConfig, accountNumber: string): Request => {
+    const { submit } = connectors(config)[name]
+    const known = accountNumber.endsWith('0000') ? undefined : { ...account, accountNumber }
+    const submission = submissionOf({ account: known })
+    const send = (repeated = false) => submit({ ...submission, repeated })
+    return { uuid: submission.uuid, send }
+  },
+  payout: (name: Name, config: ConnectorConfig, accountNumber: string): Request => {
+    const { pay } = payoutConnectors(config)[name]
+    const payout = payoutOf({ account: accountOf(accountNumber) })
+    return { uuid: payout.uuid, send: (repeated = false) => pay({ ...payout, repeated }) }
+  },
+  refund: (name: Name, config: ConnectorConfig, accountNumber: string): Request => {
+    const refund = refundOperations(config)[name]
+    if (!refund) throw new Error(`${name} takes no refunds`)
+    const { uuid, amount, account } = payoutOf()
+    const debit = { debitUuid: uuid, debitBankReference: 'HTB-1', createdAt: new Date(0) }
+    const payment = {
+      ...debit,
+      uuid,
+      bank: account.bank,
+      accountNumber,
+      amount,
+      reason: 'Returned',
+    }
+    return { uuid, send: (repeated = false) => refund({ ...payment, repeated }) }
+  },
 }
 
-/** The sandbox bank only stores its report; the response that is lost is that of the queue. */
-const sandboxHarness = (): Harness => {
-  const reports: SandboxReport[] = []
-  const lost = new Set<string>()
-  const broken = new Set<string>()
-  const reportLater = async (report: SandboxReport) => {
-    if (broken.delete(report.reference)) throw new Error('The queue responds with garbage')
-    reports.push(report)
-    if (lost.delete(report.reference)) throw new Error('The response is lost')
-  }
-  return {
-    connector: connectors(configOf({ reportLater })).sandbox,
-    submissionFor: (treatment) => {
-      if (treatment === 'rejects') return submissionOf({ account: undefined })
-      if (treatment === 'does not respond') {
-        return submissionOf({ phone: '+233242222222' as PhoneNumber })
-      }
-      const submission = submissionOf()
-      if (treatment === 'accepts, and the response is lost') lost.add(submission.reference)
-      if (treatment === 'responds with garbage once') broken.add(submission.reference)
-      return submission
-    },
-    // A duplicate of the same report has no second effect (flows/late-work).
-    effects: ({ reference }) =>
-      new Set(
-        reports
-          .filter((report) => report.reference === reference && report.outcome !== 'timeout')
-          .map(({ outcome }) => outcome),
-      ).size,
-  }
-}
+const bank = useHttpBank()
+const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
+const made = { submission: bank.debits, payout: bank.payments, refund: bank.refunds }
 
-const CONDUCTS: Record<Treatment, Conduct> = {
-  accepts: 'accept',
-  rejects: 'reject',
-  'does not respond': 'stay silent',
-  'accepts, and the response is lost': 'accept, then stay silent',
-  'responds with garbage once': { status: 200, body: '<html>Maintenance</html>' },
-}
+const names: Name[] = ['sandbox', 'http']
+const cases = names.flatMap((name) =>
+  (Object.keys(operations) as (keyof typeof operations)[]).flatMap((operation) =>
+    (['accept', 'reject'] as const).map((conduct) => [operation, name, conduct] as const),
+  ),
+)
 
-const httpHarness = (): Harness => {
-  const bank = useHttpBank()
-  const settingsOf = async () => ({ url: bank.url(), secret: bank.secret })
-  return {
-    connector: connectors(configOf({ settingsOf, timeoutSeconds: 0.5 })).http,
-    submissionFor: (treatment) => {
-      bank.conducts.splice(0, Number.POSITIVE_INFINITY, CONDUCTS[treatment])
-      return submissionOf()
-    },
-    effects: ({ uuid }) => bank.debits.filter((debit) => debit === uuid).length,
-  }
-}
-
-const harnesses: Record<Exclude<ConnectorName, 'none'>, () => Harness> = {
-  sandbox: sandboxHarness,
-  http: httpHarness,
-}
-
-describe.each(Object.entries(harnesses))('connector %s', (_name, open) => {
-  const { connector, submissionFor, effects } = open()
-  const accepted = { kind: 'accepted', bankReference: expect.stringMatching(/./) }
-
-  test('an accepted debit has the bank’s reference', async () => {
-    const submission = submissionFor('accepts')
-    expect(await connector.submit(submission)).toEqual(accepted)
-    expect(effects(submission)).toBe(1)
-  })
-
-  test('a rejected debit has a published code', async () => {
-    const submission = submissionFor('rejects')
-    expect(await connector.submit(submission)).toEqual({
-      kind: 'rejected',
-      code: 'invalid_account',
-      message: expect.stringMatching(/./),
-    })
-    expect(effects(submission)).toBe(0)
-  })
-
-  test('a debit without a response is neither accepted nor rejected', async () => {
-    const submission = submissionFor('does not respond')
-    const result = await connector.submit(submission).catch(() => ({ kind: 'silent' }))
-    expect(result).toEqual({ kind: 'silent' })
-    expect(effects(submission)).toBe(0)
-  })
-
-  test('a repeat after a lost response finds the accepted debit and has no second effect', async () => {
-    const submission = submissionFor('accepts, and the response is lost')
-    await expect(connector.submit(submission)).rejects.toThrow()
-    expect(effects(submission)).toBe(1)
-    expect(await connector.submit({ ...submission, repeated: true })).toEqual(accepted)
-    expect(effects(submission)).toBe(1)
-  })
-
-  test('a repeat after garbage is accepted once', async () => {
-    const submission = submissionFor('responds with garbage once')
-    await expect(connector.submit(submission)).rejects.toThrow()
-    expect(effects(submission)).toBe(0)
-    expect(await connector.submit({ ...submission, repeated: true })).toEqual(accepted)
-    expect(effects(submission)).toBe(1)
-  })
-
-  const treatments = ['accepts', 'rejects'] as const
-  test.each(treatments)(
-    'repeated and concurrent submissions have one result if the bank %s',
-    async (treatment) => {
-      const submission = submissionFor(treatment)
-      const first = await connector.submit(submission)
-      const more = [false, false, true, true].map((repeated) =>
-        connector.submit({ ...submission, repeated }),
-      )
-      expect(await Promise.all(more)).toEqual([first, first, first, first])
-      expect(effects(submission)).toBe(treatment === 'accepts' ? 1 : 0)
-    },
-  )
-})
+test.each(cases)(
+  'repeated and concurrent requests of a %s by connector %s have one result: %s',
+  async (operation, name, conduct) => {
+    bank.conducts.splice(0, Number.POSITIVE_INFINITY, conduct)
+    const accountNumber = conduct === 'reject' ? '1041000000' : '1041001001'
+    const config = configOf({ settingsOf })
+    const { uuid, send } = operations[operation](name, config, accountNumber)
+    const isSubmission = operation === 'submission'
+    const [bankReference, message] = [expect.stringMatching(/./), expect.stringMatching(/./)]
+    const accepted = { kind: isSubmission ? 'accepted' : 'paid', bankReference }
+    const code = isSubmission ? { code: 'invalid_account' } : {}
+    const first = await send()
+    expect(first).toEqual(conduct === 'accept' ? accepted : { kind: 'rejected', message, ...code })
+    const more = [false, false, true, true].map((repeated) => send(repeated))
+    expect(await Promise.all(more)).toEqual([first, first, first, first])
+    // The sandbox bank stores nothing.
+    const effects = made[operation].filter((one) => one === uuid).length
+    expect(effects).toBe(name === 'http' && conduct === 'accept' ? 1 : 0)
+  },
+)
 
 test('every registered connector is tested', () => {
-  expect(Object.keys(connectors(configOf())).sort()).toEqual(Object.keys(harnesses).sort())
+  const registries = [connectors, payoutConnectors, refundOperations]
+  for (const registered of registries.map((open) => open(configOf()))) {
+    expect(Object.keys(registered).sort()).toEqual(names.toSorted())
+  }
 })

@@ -2,18 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { checkSignature } from '../../shared/api/request-signature.ts'
 import { closeReceivers } from '../webhooks/http/servers.ts'
 import { accountOf, payoutOf, submissionOf } from './examples.ts'
-import {
-  ACCEPTED,
-  accepted,
-  bankReplying,
-  ECHO,
-  faultOf,
-  PAID,
-  paid,
-  pay,
-  SECRET,
-  submit,
-} from './stub-bank.ts'
+import { ACCEPTED, bankReplying, ECHO, faultOf, PAID, pay, SECRET, submit } from './stub-bank.ts'
 
 afterEach(closeReceivers)
 
@@ -29,7 +18,6 @@ const operations = [
     uuid: submission.uuid,
     send: (url: string, repeated = false) => submit(url, { ...submission, repeated }),
     body: ACCEPTED,
-    result: accepted,
     replies: [
       [200, ACCEPTED, 'accepted'],
       [422, `{${ECHO},"status":"rejected","code":"timeout","message":"No"}`, 'rejected'],
@@ -41,7 +29,6 @@ const operations = [
     uuid: payout.uuid,
     send: (url: string, repeated = false) => pay(url, { ...payout, repeated }),
     body: PAID,
-    result: paid,
     replies: [
       [200, PAID, 'paid'],
       [200, `{${ECHO},"status":"underway"}`, 'underway'],
@@ -50,29 +37,21 @@ const operations = [
   },
 ] as const
 
-describe.each(operations)('a $name', ({ path, uuid, send, body, result, replies }) => {
-  test('and its query are signed like a request to the API', async () => {
+describe.each(operations)('a $name', ({ path, uuid, send, body, replies }) => {
+  test('and its query are signed, and each repeat has the same bytes', async () => {
     const { url, calls } = await bankReplying(404, '')
-    expect(await faultOf(send(url, true))).toBe(2001)
-    expect(calls.map((call) => `${call.method} ${call.path}`)).toEqual([
-      `GET ${path}/${uuid}`,
-      `POST ${path}`,
-    ])
+    for (const repeated of [false, true, false])
+      expect(await faultOf(send(url, repeated))).toBe(2001)
+    const [post, query] = [`POST ${path}`, `GET ${path}/${uuid}`]
+    expect(calls.map((call) => `${call.method} ${call.path}`)).toEqual([post, query, post, post])
+    const bodies = calls.map(({ body }) => body)
+    expect(bodies).toEqual([bodies[0], '', bodies[0], bodies[0]])
     for (const { method, path, headers, body } of calls) {
       const [signature, timestamp] = [headers['x-signature'], headers['x-timestamp']].map(String)
       const signed = { method, targets: [path], body: Buffer.from(body), signature, timestamp }
       expect(checkSignature(signed, [SECRET], new Date())).toBeUndefined()
       expect(checkSignature(signed, ['cs_another'], new Date())).toBeDefined()
     }
-  })
-
-  test('has the same bytes in each repeat', async () => {
-    const { url, calls } = await bankReplying(404, '')
-    for (const repeated of [false, true, false]) await faultOf(send(url, repeated))
-    expect(calls.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST', 'POST'])
-    const [first, query, ...repeats] = calls
-    expect(query?.body).toBe('')
-    for (const repeat of repeats) expect(repeat.body).toBe(first?.body)
   })
 
   test.each([301, 302, 303, 307, 308])('does not follow a redirect with %i', async (status) => {
@@ -82,33 +61,31 @@ describe.each(operations)('a $name', ({ path, uuid, send, body, result, replies 
     expect(other.calls).toEqual([])
   })
 
-  describe('that is repeated', () => {
-    test.each<readonly [number, string, string]>(replies)(
-      'ends with the reply %i %s to its query',
-      async (status, reply, kind) => {
-        const { url, methods } = await bankReplying(status, reply)
-        expect(await send(url, true)).toMatchObject({ kind })
-        expect(methods()).toEqual(['GET'])
-      },
-    )
-
-    test.each([
-      [500, '', 2500],
-      [401, '', 2001],
-      [410, '', 2001],
-      [204, '', 2001],
-      [200, `{${ECHO},"status":"unknown"}`, 2002],
-      [200, '<html>Maintenance</html>', 2002],
-    ])('is not sent after the reply %i %s to its query', async (status, reply, code) => {
+  test.each<readonly [number, string, string]>(replies)(
+    'that is repeated ends with the reply %i %s to its query',
+    async (status, reply, kind) => {
       const { url, methods } = await bankReplying(status, reply)
-      expect(await faultOf(send(url, true))).toBe(code)
+      expect(await send(url, true)).toMatchObject({ kind })
       expect(methods()).toEqual(['GET'])
-    })
+    },
+  )
 
-    test('is sent if the reply to its query is 404', async () => {
-      const { url, methods } = await bankReplying(200, body, { queryStatus: 404 })
-      expect(await send(url, true)).toEqual(result)
-      expect(methods()).toEqual(['GET', 'POST'])
-    })
+  test.each([
+    [500, '', 2500],
+    [401, '', 2001],
+    [410, '', 2001],
+    [204, '', 2001],
+    [200, `{${ECHO},"status":"unknown"}`, 2002],
+    [200, '<html>Maintenance</html>', 2002],
+  ])('is not repeated after the reply %i %s to its query', async (status, reply, code) => {
+    const { url, methods } = await bankReplying(status, reply)
+    expect(await faultOf(send(url, true))).toBe(code)
+    expect(methods()).toEqual(['GET'])
+  })
+
+  test('is repeated if the reply to its query is 404', async () => {
+    const { url, methods } = await bankReplying(200, body, { queryStatus: 404 })
+    expect((await send(url, true)).kind).toBe(replies[0][2])
+    expect(methods()).toEqual(['GET', 'POST'])
   })
 })

@@ -1,190 +1,210 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { httpPayouts } from '../../shared/banks/http-payouts.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import { rowsOf } from '../support/rows.ts'
 import { closeReceivers } from '../webhooks/http/servers.ts'
-import { account, submissionOf } from './examples.ts'
+import { account, configOf, payoutOf, submissionOf } from './examples.ts'
 import {
   ACCEPTED,
   accepted,
   bankReplying,
   ECHO,
   faultOf,
+  PAID,
+  paid,
+  pay,
   queryOutcome,
+  SECRET,
   submit,
 } from './stub-bank.ts'
 
 afterEach(closeReceivers)
 
-describe('the request of a submission', () => {
-  test('has the debit as JSON and its uuid as idempotency key', async () => {
-    const { url, calls } = await bankReplying(202, ACCEPTED)
-    const submission = submissionOf()
-    expect(await submit(url, submission)).toEqual(accepted)
-    expect(calls).toMatchObject([
-      {
-        method: 'POST',
-        path: '/hooks/submissions',
-        headers: {
-          'content-type': 'application/json',
-          'accept-encoding': 'identity',
-          'x-idempotency-key': submission.uuid,
-        },
-      },
-    ])
-    expect(JSON.parse(calls[0]?.body ?? '')).toEqual({
-      uuid: submission.uuid,
-      reference: submission.reference,
-      phone_number: '+233249999999',
-      account_number: account.accountNumber,
-      amount: '100.00',
-      currency: 'GHS',
-      narration: 'Order 1',
-      timestamp: '2026-11-21T12:00:00.000Z',
-    })
-  })
-
-  test('has no account number if it is unknown', async () => {
-    const { url, calls } = await bankReplying(202, ACCEPTED)
-    await submit(url, submissionOf({ account: undefined }))
-    expect(JSON.parse(calls[0]?.body ?? '')).not.toHaveProperty('account_number')
-  })
+test('a submission has the debit as JSON and its uuid as idempotency key', async () => {
+  const { url, calls } = await bankReplying(202, ACCEPTED)
+  const submission = submissionOf()
+  expect(await submit(url, submission)).toEqual(accepted)
+  const types = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
+  const headers = { ...types, 'x-idempotency-key': submission.uuid }
+  expect(calls).toMatchObject([{ method: 'POST', path: '/hooks/submissions', headers }])
+  const body = {
+    uuid: submission.uuid,
+    reference: submission.reference,
+    phone_number: '+233249999999',
+    account_number: account.accountNumber,
+    amount: '100.00',
+    currency: 'GHS',
+    narration: 'Order 1',
+    timestamp: '2026-11-21T12:00:00.000Z',
+  }
+  await submit(url, { ...submission, account: undefined })
+  const { account_number, ...unknown } = body
+  expect(calls.map(({ body }) => JSON.parse(body))).toEqual([body, unknown])
 })
 
-const CASES = rowsOf(`
-  200  ${ACCEPTED}                                                              accepted HTB-1
-  202  ${ACCEPTED}                                                              accepted HTB-1
-  422  ${ACCEPTED}                                                              2002
-  201  ${ACCEPTED}                                                              2001
-  200  {${ECHO},"status":"rejected","code":"insufficient_funds","message":"Too little"}   rejected insufficient_funds
-  422  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      rejected invalid_account
-  422  {${ECHO},"status":"rejected","code":"transaction_declined","message":"Declined"}   rejected transaction_declined
-  422  {${ECHO},"status":"rejected","code":"timeout","message":"Took too long"}           rejected timeout
-  422  {${ECHO},"status":"rejected","code":"network_error","message":"Core is down"}      rejected network_error
-  422  {${ECHO},"status":"rejected","code":"dormant_account","message":"Dormant"}         rejected unknown_error
-  202  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      2002
-  422  {${ECHO},"status":"rejected","message":"No code"}                                  2002
-  422  {${ECHO},"status":"rejected","code":"invalid_account"}                             2002
-  422  {${ECHO},"status":"rejected","code":"invalid_account","message":""}                2002
-  400  {${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}      2001
-  200  {${ECHO},"status":"accepted"}                                                      2002
-  200  {${ECHO},"status":"accepted","bank_reference":""}                                  2002
-  200  {${ECHO},"status":"accepted","bank_reference":7}                                   2002
-  200  {${ECHO},"status":"accepted","bank_reference":"${'x'.repeat(256)}"}                2002
-  202  {"uuid":"$UUID","status":"accepted","bank_reference":"HTB-1"}     2002
-  202  {"amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}     2002
-  202  {"uuid":"$UUID","amount":"50.00","status":"accepted","bank_reference":"HTB-1"}     2002
-  202  {"uuid":"$UUID","amount":100.00,"status":"accepted","bank_reference":"HTB-1"}     2002
-  202  {"uuid":"85cb9470-fd1a-4344-b945-18a86d2efeac","amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}     2002
-  422  {"status":"rejected","code":"invalid_account","message":"No account"}     2002
-  200  {${ECHO},"status":"completed","bank_reference":"HTB-9"}               completed HTB-9
-  200  {${ECHO},"status":"failed","code":"timeout","message":"No approval"}     rejected timeout
-  202  {${ECHO},"status":"completed","bank_reference":"HTB-9"}               2002
-  200  {${ECHO},"status":"completed"}                                        2002
-  200  {${ECHO},"status":"ACCEPTED","bank_reference":"HTB-1"}                             2002
-  200  {${ECHO},"status":"pending","bank_reference":"HTB-1"}                              2002
-  200  {${ECHO},"success":false}                                                          2002
-  200  {${ECHO},"success":true,"bank_reference":"HTB-1"}                                  2002
-  200  [${ACCEPTED}]                                                              2002
-  200  ${ACCEPTED}${ACCEPTED}                                                     2002
-  200  "accepted"                                                                 2002
-  200  null                                                                       2002
-  200  {                                                                          2002
-  422  <html>Unprocessable</html>                                                 2002
-  204  -                                                                          2001
-  400  -                                                                          2001
-  401  -                                                                          2001
-  403  -                                                                          2001
-  404  -                                                                          2001
-  408  -                                                                          2001
-  409  -                                                                          2001
-  429  -                                                                          2001
-  500  ${ACCEPTED}                                                                2500
-  502  -                                                                          2500
-  503  -                                                                          2500
-  504  -                                                                          2500
-  599  -                                                                          2500
+test('a payout goes to the bank of its account, as JSON, with its uuid as idempotency key', async () => {
+  const banks: BankIdentifier[] = []
+  const { url, calls } = await bankReplying(201, PAID)
+  const settingsOf = async (bank: BankIdentifier) => {
+    banks.push(bank)
+    return { url, secret: SECRET }
+  }
+  const payout = payoutOf()
+  const send = httpPayouts(configOf({ settingsOf })).pay
+  expect(await send(payout)).toEqual(paid)
+  for (const amount of [1, 10_000_000_000_01]) await send({ ...payout, amount: pesewas(amount) })
+  expect(banks).toEqual(['GCB', 'GCB', 'GCB'])
+  const headers = { 'content-type': 'application/json', 'x-idempotency-key': payout.uuid }
+  expect(calls[0]).toMatchObject({ method: 'POST', path: '/hooks/settlements', headers })
+  const body = {
+    uuid: payout.uuid,
+    batch: 'STL-20261122-ABC123',
+    provider: 'demo',
+    account_number: '1041001001',
+    account_name: 'Demo Payments Ltd',
+    amount: '49250.75',
+    currency: 'GHS',
+    date: '2026-11-22',
+  }
+  const amounts = ['49250.75', '0.01', '10000000000.01']
+  const sent = calls.map(({ body }) => JSON.parse(body))
+  expect(sent).toEqual(amounts.map((amount) => ({ ...body, amount })))
+})
+
+const UNDERWAY = `{${ECHO},"status":"underway"}`
+const REJECTED = `{${ECHO},"status":"rejected","message":"No such account"}`
+const CODED = `{${ECHO},"status":"rejected","code":"invalid_account","message":"No account"}`
+const LONG = 'x'.repeat(256)
+
+// The status of the response, the result (a code: a fault), and the bodies.
+const SUBMISSIONS = rowsOf(`
+  200,202  accepted HTB-1                 ${ACCEPTED}
+  200      rejected insufficient_funds    {${ECHO},"status":"rejected","code":"insufficient_funds","message":"No"}
+  422      rejected invalid_account       ${CODED}
+  422      rejected transaction_declined  {${ECHO},"status":"rejected","code":"transaction_declined","message":"No"}
+  422      rejected timeout               {${ECHO},"status":"rejected","code":"timeout","message":"No"}
+  422      rejected network_error         {${ECHO},"status":"rejected","code":"network_error","message":"No"}
+  422      rejected unknown_error         {${ECHO},"status":"rejected","code":"dormant_account","message":"No"}
+  200      completed HTB-9                {${ECHO},"status":"completed","bank_reference":"HTB-9"}
+  200      rejected timeout               {${ECHO},"status":"failed","code":"timeout","message":"No approval"}
+  202      2002  ${CODED}  {${ECHO},"status":"completed","bank_reference":"HTB-9"}
+  422      2002  ${ACCEPTED}  {${ECHO},"status":"rejected","message":"No code"}  <html>Unprocessable</html>
+  422      2002  {${ECHO},"status":"rejected","code":"invalid_account"}  {"status":"rejected","code":"timeout","message":"No"}
+  422      2002  {${ECHO},"status":"rejected","code":"invalid_account","message":""}
+  200      2002  {${ECHO},"status":"accepted"}  {${ECHO},"status":"accepted","bank_reference":""}
+  200      2002  {${ECHO},"status":"accepted","bank_reference":7}  {${ECHO},"status":"accepted","bank_reference":"${LONG}"}
+  200      2002  {"uuid":"$UUID","status":"accepted","bank_reference":"HTB-1"}
+  200      2002  {"amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}
+  200      2002  {"uuid":"$UUID","amount":"50.00","status":"accepted","bank_reference":"HTB-1"}
+  200      2002  {"uuid":"$UUID","amount":100.00,"status":"accepted","bank_reference":"HTB-1"}
+  200      2002  {"uuid":"85cb9470-fd1a-4344-b945-18a86d2efeac","amount":"$AMOUNT","status":"accepted","bank_reference":"H"}
+  200      2002  {${ECHO},"status":"completed"}  {${ECHO},"status":"ACCEPTED","bank_reference":"HTB-1"}
+  200      2002  {${ECHO},"status":"pending","bank_reference":"HTB-1"}  {${ECHO},"success":true,"bank_reference":"HTB-1"}
+  200      2002  [${ACCEPTED}]  ${ACCEPTED}${ACCEPTED}  "accepted"  null  {
+  201,400  2001  ${ACCEPTED}  ${CODED}
+  204,401,403,404,408,409,429  2001  -
+  500      2500  ${ACCEPTED}
+  502,503,504,599  2500  -
 `)
 
-describe('the result of a submission', () => {
-  test.each(CASES)('after the response %s %s is %s', async (status, body = '', expected) => {
-    const { url, methods } = await bankReplying(Number(status), body === '-' ? '' : body)
-    const submitting = submit(url)
-    if (/^[0-9]+$/.test(expected ?? '')) {
-      expect(await faultOf(submitting)).toBe(Number(expected))
-    } else {
-      const result = await submitting
-      const detail =
-        result.kind === 'rejected' ? result.code : 'bankReference' in result && result.bankReference
-      expect(`${result.kind} ${detail}`).toBe(expected)
+const PAYOUTS = rowsOf(`
+  200,201,202  paid HTB-1                ${PAID}
+  200,201,202  underway                  ${UNDERWAY}
+  200,422      rejected No such account  ${REJECTED}
+  422          rejected No account       {${ECHO},"status":"rejected","message":"No\\u0000account"}
+  422          rejected No HTB-2         {${ECHO},"status":"rejected","message":"No","bank_reference":"HTB-2"}
+  422          2002  ${PAID}  ${UNDERWAY}  {${ECHO},"status":"rejected"}  {${ECHO},"status":"rejected","message":""}
+  422          2002  {"amount":"$AMOUNT","status":"rejected","message":"No"}
+  201,202      2002  ${REJECTED}
+  200          2002  {"uuid":"$UUID","status":"paid","bank_reference":"HTB-1"}  {${ECHO},"status":"paid"}
+  200          2002  {"amount":"$AMOUNT","status":"paid","bank_reference":"HTB-1"}
+  200          2002  {"uuid":"$UUID","amount":"49250.74","status":"paid","bank_reference":"HTB-1"}
+  200          2002  {"uuid":"$UUID","amount":49250.75,"status":"paid","bank_reference":"HTB-1"}
+  200          2002  {"uuid":"$UUID","amount":"1.00","status":"underway"}  {${ECHO},"status":"paid","bank_reference":""}
+  200          2002  {${ECHO},"status":"paid","bank_reference":7}  {${ECHO},"status":"paid","bank_reference":"${LONG}"}
+  200          2002  {${ECHO},"status":"PAID","bank_reference":"HTB-1"}  [${PAID}]  ${PAID}${PAID}  "paid"  null  -
+  200          2002  {${ECHO},"status":"accepted","bank_reference":"HTB-1"}
+  200          2002  {${ECHO},"status":"constructor","bank_reference":"HTB-1"}
+  400          2001  ${REJECTED}
+  409          2001  ${PAID}
+  204,401,404,429  2001  -
+  500          2500  ${PAID}
+  503          2500  -
+`)
+
+const casesOf = (operation: 'submission' | 'payout', rows: string[][]) =>
+  rows.flatMap(([statuses = '', expected = '', ...bodies]) =>
+    statuses
+      .split(',')
+      .flatMap((status) =>
+        bodies.map((body) => [operation, Number(status), body, expected] as const),
+      ),
+  )
+
+test.each([...casesOf('submission', SUBMISSIONS), ...casesOf('payout', PAYOUTS)])(
+  'a %s with the response %i %s is %s',
+  async (operation, status, body, expected) => {
+    const { url, methods } = await bankReplying(status, body === '-' ? '' : body)
+    const sending: Promise<object> = operation === 'payout' ? pay(url) : submit(url)
+    if (/^[0-9]+$/.test(expected)) expect(await faultOf(sending)).toBe(Number(expected))
+    else {
+      const { kind, bankReference, code, message } = (await sending) as Record<string, string>
+      const parts = operation === 'payout' ? [message, bankReference] : [code ?? bankReference]
+      expect([kind, ...parts].filter(Boolean).join(' ')).toBe(expected)
     }
     expect(methods()).toEqual(['POST'])
-  })
+  },
+)
 
-  test('has the message and the reference of a rejection', async () => {
-    const { url } = await bankReplying(
-      422,
-      `{${ECHO},"status":"rejected","code":"dormant_account","message":"Dormant","bank_reference":"HTB-2"}`,
-    )
-    expect(await submit(url)).toEqual({
-      kind: 'rejected',
-      code: 'unknown_error',
-      message: 'Dormant',
-      bankReference: 'HTB-2',
-    })
-  })
+test('a rejected submission has the message and the reference of the bank', async () => {
+  const fields = '"status":"rejected","code":"x","message":"Dormant","bank_reference":"HTB-2"'
+  const { url } = await bankReplying(422, `{${ECHO},${fields}}`)
+  const rejection = { code: 'unknown_error', message: 'Dormant', bankReference: 'HTB-2' }
+  expect(await submit(url)).toEqual({ kind: 'rejected', ...rejection })
 })
 
-describe('the outcome query', () => {
-  const query = async (status: number, reply: string) => {
-    const { url, methods } = await bankReplying(status, reply)
-    return { outcome: queryOutcome(url), methods }
-  }
+const HTB = { bankReference: 'HTB-9' }
 
-  test.each([
-    [
-      `{${ECHO},"status":"completed","bank_reference":"HTB-9"}`,
-      { kind: 'completed', bankReference: 'HTB-9' },
-    ],
-    [
-      `{${ECHO},"status":"completed","bank_reference":"HTB-9","fee":1.505,"approval_method":"mobile_app"}`,
-      { kind: 'completed', bankReference: 'HTB-9', fee: 150, approvalMethod: 'mobile_api' },
-    ],
-    [
-      `{${ECHO},"status":"completed","bank_reference":"HTB-9","fee":"none","approval_method":"fax"}`,
-      { kind: 'completed', bankReference: 'HTB-9' },
-    ],
-    [
-      `{${ECHO},"status":"failed","bank_reference":"HTB-9","code":"insufficient_funds","message":"No funds"}`,
-      { kind: 'rejected', bankReference: 'HTB-9', code: 'insufficient_funds', message: 'No funds' },
-    ],
-    [
-      `{${ECHO},"status":"failed","message":"Declined by customer"}`,
-      { kind: 'rejected', code: 'transaction_declined', message: 'Declined by customer' },
-    ],
-    [
-      `{${ECHO},"status":"failed"}`,
-      { kind: 'rejected', code: 'unknown_error', message: 'The bank failed the debit' },
-    ],
-    [ACCEPTED, undefined],
-    [`{${ECHO},"status":"rejected","code":"timeout","message":"No"}`, undefined],
-  ])('reads %s', async (reply, expected) => {
-    const { outcome, methods } = await query(200, reply)
-    expect(await outcome).toEqual(expected)
-    expect(methods()).toEqual(['GET'])
-  })
+test.each([
+  ['"completed","bank_reference":"HTB-9"', { kind: 'completed', ...HTB }],
+  [
+    '"completed","bank_reference":"HTB-9","fee":1.505,"approval_method":"mobile_app"',
+    { kind: 'completed', ...HTB, fee: 150, approvalMethod: 'mobile_api' },
+  ],
+  [
+    '"completed","bank_reference":"HTB-9","fee":"none","approval_method":"fax"',
+    { kind: 'completed', ...HTB },
+  ],
+  [
+    '"failed","bank_reference":"HTB-9","code":"insufficient_funds","message":"No funds"',
+    { kind: 'rejected', ...HTB, code: 'insufficient_funds', message: 'No funds' },
+  ],
+  [
+    '"failed","message":"Declined by customer"',
+    { kind: 'rejected', code: 'transaction_declined', message: 'Declined by customer' },
+  ],
+  ['"failed"', { kind: 'rejected', code: 'unknown_error', message: 'The bank failed the debit' }],
+  ['"accepted","bank_reference":"HTB-1"', undefined],
+  ['"rejected","code":"timeout","message":"No"', undefined],
+])('an outcome query reads the status %s', async (fields, expected) => {
+  const { url, methods } = await bankReplying(200, `{${ECHO},"status":${fields}}`)
+  expect(await queryOutcome(url)).toEqual(expected)
+  expect(methods()).toEqual(['GET'])
+})
 
-  test('returns undefined for 404 and submits nothing', async () => {
-    const { outcome, methods } = await query(404, '')
-    expect(await outcome).toBeUndefined()
-    expect(methods()).toEqual(['GET'])
-  })
+test('an outcome query returns undefined for 404 and submits nothing', async () => {
+  const { url, methods } = await bankReplying(404, '')
+  expect(await queryOutcome(url)).toBeUndefined()
+  expect(methods()).toEqual(['GET'])
+})
 
-  test.each([
-    [200, '{"status":"completed","bank_reference":"HTB-9"}', 2002],
-    [200, '{"uuid":"$UUID","amount":"99.00","status":"completed","bank_reference":"HTB-9"}', 2002],
-    [500, '', 2500],
-    [302, '', 2001],
-  ])('throws for %i %s', async (status, reply, code) => {
-    const { outcome } = await query(status, reply)
-    expect(await faultOf(outcome)).toBe(code)
-  })
+test.each([
+  [200, '{"status":"completed","bank_reference":"HTB-9"}', 2002],
+  [200, '{"uuid":"$UUID","amount":"99.00","status":"completed","bank_reference":"HTB-9"}', 2002],
+  [500, '', 2500],
+  [302, '', 2001],
+])('an outcome query throws for %i %s', async (status, reply, code) => {
+  const { url } = await bankReplying(status, reply)
+  expect(await faultOf(queryOutcome(url))).toBe(code)
 })

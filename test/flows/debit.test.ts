@@ -34,6 +34,7 @@ const itemsOf = async (reference: string, prefix: string) => {
   const { Items } = await table.send(
     new QueryCommand({
       TableName: tableName(),
+      ConsistentRead: true,
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
       ExpressionAttributeValues: { ':pk': `DEBIT#${reference}`, ':prefix': prefix },
     }),

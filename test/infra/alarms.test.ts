@@ -1,5 +1,5 @@
 import { Match } from 'aws-cdk-lib/assertions'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deadLetters } from '../../infra/definitions/queues.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
@@ -9,12 +9,10 @@ import { denyWithoutTls, propertiesOf, templatesOf } from '../support/templates.
 
 const stage = stageNamed('production')
 const { service } = templatesOf(stage)
-const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).service
 
 type Alarm = Record<string, unknown> & {
   AlarmName: string
   AlarmDescription: string
-  AlarmActions: unknown[]
   Metrics?: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[]
 }
 const alarms = propertiesOf(service, 'AWS::CloudWatch::Alarm') as Alarm[]
@@ -56,91 +54,67 @@ const rows = [
   ]),
 ] as [string, string, string, string, string][]
 
-const OPERATORS: Record<string, string> = {
-  GreaterThanOrEqualToThreshold: '>=',
-  LessThanThreshold: '<',
-}
+test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, ...expected) => {
+  const row = alarm(name)
+  const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
+  const operator = row?.ComparisonOperator === 'LessThanThreshold' ? '<' : '>='
+  const statistic = row?.Statistic ?? row?.ExtendedStatistic
+  expect([
+    `${namespace} ${row?.MetricName}`,
+    `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
+    String(row?.EvaluationPeriods),
+    row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
+  ]).toEqual(expected)
+})
 
-describe('alarms', () => {
-  test.each(rows)('%s fires on %s: %s in %s periods; missing data is %s', (name, ...expected) => {
-    const row = alarm(name)
-    const namespace = row?.Namespace === METRICS_NAMESPACE ? 'service' : row?.Namespace
-    const operator = OPERATORS[String(row?.ComparisonOperator)]
-    const statistic = row?.Statistic ?? row?.ExtendedStatistic
-    expect([
-      `${namespace} ${row?.MetricName}`,
-      `${statistic} of ${row?.Period} s ${operator} ${row?.Threshold}`,
-      String(row?.EvaluationPeriods),
-      row?.TreatMissingData === 'breaching' ? 'bad' : 'ok',
-    ]).toEqual(expected)
-  })
+test('invocations-dropped covers all jobs with loop detection, and no other alarms exist', () => {
+  const metrics = alarm('invocations-dropped')?.Metrics ?? []
+  const counted = metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? [])
+  const sums = metrics.flatMap(({ Expression }) => Expression ?? [])
+  expect(sums).toEqual(['SUM(FILL(METRICS(), 0))'])
+  const functions = propertiesOf(service, 'AWS::Lambda::Function')
+  const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
+  const covered = jobsOf(stage).length - allowed.length
+  expect(counted).toEqual(Array(covered).fill('RecursiveInvocationsDropped'))
+  // The maximum for an alarm on a metric expression.
+  expect(covered).toBeLessThanOrEqual(10)
+  expect(alarms).toHaveLength(rows.length + 1)
+})
 
-  test('invocations-dropped covers all jobs with loop detection', () => {
-    const row = alarm('invocations-dropped')
-    const counted = row?.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? []
-    const sum = row?.Metrics?.find(({ Expression }) => Expression)
-    expect(sum?.Expression).toBe('SUM(FILL(METRICS(), 0))')
-    const names = new Set(counted.map(({ MetricName }) => MetricName))
-    expect([...names]).toEqual(['RecursiveInvocationsDropped'])
-    const functions = propertiesOf(service, 'AWS::Lambda::Function')
-    const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
-    expect(counted).toHaveLength(jobsOf(stage).length - allowed.length)
-    // The maximum for an alarm on a metric expression.
-    expect(counted.length).toBeLessThanOrEqual(10)
+test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
+  expect(alarm('charge-slow')).toMatchObject({
+    EvaluateLowSampleCountPercentile: 'ignore',
+    Dimensions: expect.arrayContaining([
+      { Name: 'Resource', Value: '/api/v1/payment-providers/debit-requests/charge' },
+      { Name: 'Method', Value: 'POST' },
+    ]),
   })
+})
 
-  test('no other alarms exist', () => {
-    expect(alarms).toHaveLength(rows.length + 1)
-  })
+test('each alarm has an event and an action, its stage, and one topic for alarm and recovery', () => {
+  const [topic] = Object.keys(service.findResources('AWS::SNS::Topic'))
+  const stageName = [{ Name: 'service', Value: 'debit-collection-production' }]
+  for (const row of alarms) {
+    expect(row.AlarmDescription, row.AlarmName).toMatch(/^[A-Z][^:\n]+: [^\n]+$/)
+    expect(row).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
+    if (row.Namespace === METRICS_NAMESPACE) expect(row.Dimensions).toEqual(stageName)
+  }
+})
 
-  test('charge-slow measures the gateway latency and ignores periods with few samples', () => {
-    expect(alarm('charge-slow')).toMatchObject({
-      EvaluateLowSampleCountPercentile: 'ignore',
-      Dimensions: expect.arrayContaining([
-        { Name: 'Resource', Value: '/api/v1/payment-providers/debit-requests/charge' },
-        { Name: 'Method', Value: 'POST' },
-      ]),
-    })
+test('the topic requires TLS, accepts alarms of this account, and mails them if the stage says so', () => {
+  service.resourceCountIs('AWS::SNS::Subscription', 0)
+  const withMail = templatesOf({ ...stage, alarmsTo: 'ops@example.com' }).service
+  const mail = { Protocol: 'email', Endpoint: 'ops@example.com' }
+  withMail.hasResourceProperties('AWS::SNS::Subscription', mail)
+  service.hasResourceProperties('AWS::SNS::TopicPolicy', denyWithoutTls('*'))
+  const publish = Match.objectLike({
+    Effect: 'Allow',
+    Action: 'sns:Publish',
+    Principal: { Service: 'cloudwatch.amazonaws.com' },
+    Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
   })
-
-  test('service metrics have the dimension of the stage', () => {
-    for (const { Namespace, Dimensions } of alarms) {
-      if (Namespace !== METRICS_NAMESPACE) continue
-      expect(Dimensions).toEqual([{ Name: 'service', Value: 'debit-collection-production' }])
-    }
-  })
-
-  test('descriptions contain event and action in one line', () => {
-    for (const { AlarmName, AlarmDescription } of alarms) {
-      expect(AlarmDescription, AlarmName).toMatch(/^[A-Z][^:\n]+: [^\n]+$/)
-    }
-  })
-
-  test('one topic receives alarm and recovery, and mails them if the stage has an address', () => {
-    const [topic] = Object.keys(service.findResources('AWS::SNS::Topic'))
-    for (const row of alarms) {
-      expect(row).toMatchObject({ AlarmActions: [{ Ref: topic }], OKActions: [{ Ref: topic }] })
-    }
-    service.resourceCountIs('AWS::SNS::Subscription', 0)
-    const mail = { Protocol: 'email', Endpoint: 'ops@example.com' }
-    withMail.hasResourceProperties('AWS::SNS::Subscription', mail)
-  })
-
-  test('the topic requires TLS and accepts alarms of this account', () => {
-    service.hasResourceProperties('AWS::SNS::TopicPolicy', denyWithoutTls('*'))
-    service.hasResourceProperties('AWS::SNS::TopicPolicy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({
-            Effect: 'Allow',
-            Action: 'sns:Publish',
-            Principal: { Service: 'cloudwatch.amazonaws.com' },
-            Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-          }),
-        ]),
-      },
-    })
-  })
+  const PolicyDocument = { Statement: Match.arrayWith([publish]) }
+  service.hasResourceProperties('AWS::SNS::TopicPolicy', { PolicyDocument })
 })
 
 test('the dashboard shows debits, latency, queues, webhooks and settlement', () => {

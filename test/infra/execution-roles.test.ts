@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   codeStatements,
   formatPermission,
@@ -19,6 +19,7 @@ import { propertiesOf, type TemplateNode, templatesOf } from '../support/templat
 const stage = stageNamed('sandbox')
 const { service } = templatesOf(stage)
 
+const names = functionsOf(stage).map(({ name }) => name)
 const functions = propertiesOf(service, 'AWS::Lambda::Function')
 const roles: TemplateNode = service.findResources('AWS::IAM::Role')
 const policies = propertiesOf(service, 'AWS::IAM::Policy')
@@ -33,125 +34,95 @@ const statementsOfRole = (role: string): TemplateNode[] =>
     .filter(({ Roles }) => Roles.some(({ Ref }: TemplateNode) => Ref === role))
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
 const statementsOf = (name: string): TemplateNode[] => statementsOfRole(roleOf(name))
+const statements = names.flatMap(statementsOf)
 
-/** Removes the eight digits from a logical id; the rest is the name without dashes. */
-const logicalName = (id: string): string => id.slice(0, -8)
+const ARN = (name: string) => new RegExp(`^\\{"Fn::GetAtt":\\["${name}\\w{8}","Arn"\\]\\}$`)
 
-const queueNames = new Map(
-  Object.keys(messages).map((queue) => [queue.replaceAll('-', ''), `queue/${queue}`]),
-)
-
-const exportPatterns: [RegExp, string][] = [
-  [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"$/, 'stream'],
-  [/-data:ExportsOutputFnGetAttTable\w+Arn\w+"$/, 'table'],
-  [/-data:ExportsOutputRefSealingKey\w+"$/, 'sealing-key'],
-  [/-data:ExportsOutputFnGetAttReports\w+Arn\w+"$/, 'reports'],
-  [/-data:ExportsOutputFnGetAttKey\w+Arn\w+"$/, 'key'],
+/** Resources of the template in the notation of the statements. */
+const resources: [RegExp, string][] = [
+  [/-data:ExportsOutputFnGetAttTable\w+StreamArn\w+"\}?\}?$/, 'stream'],
+  [/"\/(index\/[^"]+)"/, '$1'],
+  [/^\{"Fn::ImportValue":"[^"]+-data:ExportsOutputFnGetAttTable\w+Arn\w+"\}$/, 'table'],
+  [/-data:ExportsOutputRefSealingKey/, 'sealing-key'],
+  [/-data:ExportsOutputFnGetAttReports.*\},"([^"]+)"\]\]\}$/, 'reports$1'],
+  [/-data:ExportsOutputFnGetAttReports/, 'reports'],
+  [/-data:ExportsOutputFnGetAttKey/, 'key'],
+  [/:function:debit-collection-sandbox-([^"]+)"/, 'function/$1'],
+  [/:schedule\/.*"([^"]+)"\]\]\}$/, 'schedules$1'],
+  [ARN('\\w*lostrecords'), 'lost-records'],
+  [ARN('\\w*log'), 'log'],
+  [ARN('ScheduleRole'), 'schedule-role'],
+  ...Object.keys(messages).map((queue): [RegExp, string] => [
+    ARN(queue.replaceAll('-', '')),
+    `queue/${queue}`,
+  ]),
 ]
 
-const namedResource = (name: string): string => {
-  if (name.endsWith('lostrecords')) return 'lost-records'
-  if (name.endsWith('log')) return 'log'
-  return name === 'ScheduleRole' ? 'schedule-role' : (queueNames.get(name) ?? name)
-}
-
-/** Translates a resource of the template to the notation of the statements. */
 const resourceIn = (resource: TemplateNode): string => {
-  const [owner, attribute] = resource['Fn::GetAtt'] ?? []
-  if (attribute === 'Arn') return namedResource(logicalName(owner))
-  if (resource['Fn::ImportValue']) {
-    const text = JSON.stringify(resource['Fn::ImportValue'])
-    return exportPatterns.find(([pattern]) => pattern.test(text))?.[1] ?? text
+  const text = JSON.stringify(resource)
+  for (const [pattern, name] of resources) {
+    const match = pattern.exec(text)
+    if (match) return name.replace('$1', match[1] ?? '')
   }
-  const parts: (string | TemplateNode)[] = resource['Fn::Join']?.[1] ?? []
-  const end = String(parts.at(-1))
-  if (end.startsWith('/index/')) return end.slice(1)
-  const [, invoked] = /:function:debit-collection-sandbox-(.+)$/.exec(end) ?? []
-  if (invoked) return `function/${invoked}`
-  if (JSON.stringify(parts).includes('GetAttReports')) return `reports${end}`
-  if (parts.some((part) => String(part).includes(':schedule/'))) return `schedules${end}`
-  return JSON.stringify(resource)
+  return text
 }
 
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value])
+const keysIn = ({ Condition }: TemplateNode): string[] =>
+  list(Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [])
 
-const permissionsOfTemplate = (name: string): string[] =>
-  statementsOf(name).flatMap(({ Action, Resource, Condition, ...rest }) => {
-    expect(rest, name).toEqual({ Effect: 'Allow' })
-    const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
-    return list<string>(Action).flatMap((action) =>
-      list<TemplateNode>(Resource).flatMap((node) => {
-        const resource = resourceIn(node)
-        return keys
-          ? list<string>(keys).map((key) => formatPermission({ action, resource, key }))
-          : [formatPermission({ action, resource })]
+test.each(names)('the role of %s has exactly the permissions of its statements', (name) => {
+  const inTemplate = statementsOf(name).flatMap((statement) =>
+    list<string>(statement.Action).flatMap((action) =>
+      list<TemplateNode>(statement.Resource).flatMap((node) => {
+        const permission = { action, resource: resourceIn(node) }
+        const keys = keysIn(statement)
+        return keys.length > 0 ? keys.map((key) => ({ ...permission, key })) : [permission]
       }),
-    )
-  })
+    ),
+  )
+  const expected = permissionsIn([...codeStatements(name), ...platformStatements(name)])
+  expect(inTemplate.map(formatPermission).sort()).toEqual(expected.map(formatPermission).sort())
+  // IAM's limit is 10,240 characters; ARNs replace references.
+  expect(JSON.stringify(statementsOf(name)).length).toBeLessThan(8_000)
+})
 
-const names = functionsOf(stage).map(({ name }) => name)
+test('a role belongs to one function, trusts only Lambda, and has no managed policy', () => {
+  const ids = names.map(roleOf)
+  expect(new Set(ids).size).toBe(names.length)
+  for (const id of ids) {
+    const { AssumeRolePolicyDocument, ...otherProperties } = roles[id].Properties
+    expect(otherProperties).toEqual({})
+    const Principal = { Service: 'lambda.amazonaws.com' }
+    const statement = { Action: 'sts:AssumeRole', Effect: 'Allow', Principal }
+    expect(AssumeRolePolicyDocument.Statement).toEqual([statement])
+  }
+})
 
-describe('the role of a function', () => {
-  test.each(names)('contains exactly the permissions of %s', (name) => {
-    const expected = permissionsIn([...codeStatements(name), ...platformStatements(name)])
-    expect(permissionsOfTemplate(name).sort()).toEqual(expected.map(formatPermission).sort())
-  })
-
-  test('belongs to one function, trusts only Lambda, and has no managed policy', () => {
-    const ids = names.map(roleOf)
-    expect(new Set(ids).size).toBe(names.length)
-    for (const id of ids) {
-      const { AssumeRolePolicyDocument, ...otherProperties } = roles[id].Properties
-      expect(otherProperties).toEqual({})
-      const Principal = { Service: 'lambda.amazonaws.com' }
-      const statement = { Action: 'sts:AssumeRole', Effect: 'Allow', Principal }
-      expect(AssumeRolePolicyDocument.Statement).toEqual([statement])
+test('statements allow no wildcards without a reason, and limit items, keys and roles', () => {
+  for (const statement of statements) {
+    const { Effect, Action, Resource, Condition } = statement
+    expect([Effect, JSON.stringify(Action)]).toEqual(['Allow', expect.not.stringContaining('*')])
+    for (const node of list<TemplateNode>(Resource)) {
+      const resource = resourceIn(node)
+      if (JSON.stringify(node).includes('*')) expect(wildcardReasons).toHaveProperty([resource])
+      const hasItems = /^(?:table$|index\/)/.test(resource)
+      expect(keysIn(statement).length > 0).toBe(hasItems)
+      expect(keysIn(statement)).not.toContain('*')
+      // The encryption key is used through AWS services only.
+      expect(Condition?.StringEquals?.['kms:ViaService'] !== undefined).toBe(resource === 'key')
     }
-  })
+  }
+})
 
-  test('has no wildcard actions, and wildcard resources only with a reason', () => {
-    const reasons = Object.keys(wildcardReasons)
-    for (const { Action, Resource } of names.flatMap(statementsOf)) {
-      expect(JSON.stringify(Action)).not.toContain('*')
-      for (const node of list<TemplateNode>(Resource)) {
-        if (JSON.stringify(node).includes('*')) expect(reasons).toContain(resourceIn(node))
-      }
-    }
-  })
-
-  test('limits item actions to partition keys', () => {
-    for (const { Resource, Condition } of names.flatMap(statementsOf)) {
-      const hasItems = /^(?:table$|index\/)/.test(resourceIn(Resource))
-      const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []
-      expect(list<string>(keys).length > 0).toBe(hasItems)
-      expect(keys).not.toContain('*')
-    }
-  })
-
-  test('uses the encryption key only through AWS services', () => {
-    for (const { Resource, Condition } of names.flatMap(statementsOf)) {
-      const via: unknown[] = list(Condition?.StringEquals?.['kms:ViaService'] ?? [])
-      expect(via.length > 0).toBe(resourceIn(Resource) === 'key')
-    }
-  })
-
-  test('may pass a role only in schedule-timeout and only to Scheduler', () => {
-    const passRole = names.flatMap((name) =>
-      statementsOf(name)
-        .filter(({ Action }) => Action === 'iam:PassRole')
-        .map(({ Condition }) => [name, Condition]),
-    )
-    expect(passRole).toEqual([
-      ['schedule-timeout', { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } }],
-    ])
-  })
-
-  test("stays below IAM's limit of 10,240 characters", () => {
-    for (const name of names) {
-      // Leaves room for ARNs, which replace references.
-      expect(JSON.stringify(statementsOf(name)).length, name).toBeLessThan(8_000)
-    }
-  })
+test('only schedule-timeout may pass a role, and only to Scheduler', () => {
+  const passing = names.flatMap((name) =>
+    statementsOf(name)
+      .filter(({ Action }) => list<string>(Action).includes('iam:PassRole'))
+      .map(({ Condition }) => [name, Condition]),
+  )
+  const condition = { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } }
+  expect(passing).toEqual([['schedule-timeout', condition]])
 })
 
 test('functions query all indexes of the table and no others', () => {
@@ -163,15 +134,14 @@ test('functions query all indexes of the table and no others', () => {
 })
 
 test('the role of schedules may only send to their target queues', () => {
-  const [role = ''] = Object.keys(roles).filter((id) => logicalName(id) === 'ScheduleRole')
-  const statements = statementsOfRole(role).map(
+  const [role = ''] = Object.keys(roles).filter((id) => /^ScheduleRole\w{8}$/.test(id))
+  const allowed = statementsOfRole(role).map(
     ({ Action, Resource }) => `${Action} ${resourceIn(Resource)}`,
   )
   const targets = jobNames.flatMap((name) => {
     const { from, every } = jobRow(name)
     return every && 'queues' in from ? from.queues.slice(0, 1) : []
   })
-  expect(statements.sort()).toEqual(
-    ['expiries', ...targets].map((queue) => `sqs:SendMessage queue/${queue}`).sort(),
-  )
+  const expected = ['expiries', ...targets].map((queue) => `sqs:SendMessage queue/${queue}`)
+  expect(allowed.sort()).toEqual(expected.sort())
 })

@@ -1,15 +1,13 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, test } from 'vitest'
-import { permissionsOf } from '../../infra/definitions/function-permissions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
-import { jobNames, jobRow, recurring } from '../../infra/definitions/jobs.ts'
-import { queueRows } from '../../infra/definitions/queues.ts'
+import { recurring } from '../../infra/definitions/jobs.ts'
 import { functionsOf, queuesOf } from '../../infra/definitions/stage-resources.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { messages } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
+import { rowsOf } from '../support/rows.ts'
 import {
   denyWithoutTls,
   propertiesOf,
@@ -22,222 +20,153 @@ const { data, service } = templatesOf(production)
 const rows = functionsOf(production)
 const queues = queuesOf(production)
 
-const deployedNames = (names: readonly string[]): string[] =>
-  names.map((name) => `debit-collection-production-${name}`)
+/** Returns the names of the functions with these properties, without the prefix of the stage. */
+const functionsWith = (
+  isMatch: (properties: TemplateNode) => boolean,
+  template = service,
+): string[] =>
+  propertiesOf(template, 'AWS::Lambda::Function')
+    .filter(isMatch)
+    .map(({ FunctionName }) => FunctionName.replace('debit-collection-production-', ''))
+    .sort()
 
-const functions = propertiesOf(service, 'AWS::Lambda::Function')
-
-const keyArn = { 'Fn::GetAtt': [Object.keys(data.findResources('AWS::KMS::Key'))[0], 'Arn'] }
-const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' }
-
-/** Returns the queues that a job consumes; none for the relay. */
-const queuesConsumedBy = (name: (typeof jobNames)[number]) => {
-  const { from } = jobRow(name)
-  return 'queues' in from ? [...from.queues] : []
+/** Returns a resource with its policies and properties by its logical id, without the digits. */
+const resourceNamed = (name: string, template = data): TemplateNode => {
+  const resources = Object.entries<TemplateNode>(template.toJSON().Resources)
+  const [, found] = resources.find(([id]) => id.slice(0, -8) === name) ?? []
+  return { ...found, ...found?.Properties }
 }
 
-describe('the data stack', () => {
-  test('has one encryption key with rotation, which outlives the stack', () => {
-    data.resourceCountIs('AWS::KMS::Key', 1)
-    data.hasResource('AWS::KMS::Key', {
-      ...retained,
-      Properties: { EnableKeyRotation: true },
-    })
-  })
+const facts = rowsOf(`
+  Key            EnableKeyRotation                       true
+  Table          BillingMode                             "PAY_PER_REQUEST"
+  Table          SSESpecification                        {"SSEEnabled":true,"SSEType":"KMS"}
+  Table          StreamSpecification.StreamViewType      "NEW_AND_OLD_IMAGES"
+  Table          TimeToLiveSpecification                 {"AttributeName":"expiresAt","Enabled":true}
+  Table          Replicas.0.DeletionProtectionEnabled    true
+  Table          Replicas.0.SSESpecification             {"KMSMasterKeyId":KEY}
+  Table          Replicas.0.PointInTimeRecoverySpecification  {"PointInTimeRecoveryEnabled":true}
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.BucketKeyEnabled  true
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.KMSMasterKeyID  KEY
+  Reports        PublicAccessBlockConfiguration.BlockPublicAcls        true
+  Reports        PublicAccessBlockConfiguration.BlockPublicPolicy      true
+  Reports        PublicAccessBlockConfiguration.IgnorePublicAcls       true
+  Reports        PublicAccessBlockConfiguration.RestrictPublicBuckets  true
+  Reports        LoggingConfiguration.DestinationBucketName.Ref        "ReportsAccess11C7CDDE"
+  Reports        VersioningConfiguration.Status          "Enabled"
+  Reports        LifecycleConfiguration.Rules.0.AbortIncompleteMultipartUpload.DaysAfterInitiation  1
+  SealingKey     KmsKeyId                                KEY
+`)
 
-  test('has an on-demand table with recovery, protection, retention and both images', () => {
-    data.hasResource('AWS::DynamoDB::GlobalTable', {
-      ...retained,
-      Properties: {
-        BillingMode: 'PAY_PER_REQUEST',
-        SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
-        TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-        Replicas: [
-          Match.objectLike({
-            DeletionProtectionEnabled: true,
-            SSESpecification: { KMSMasterKeyId: keyArn },
-            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-          }),
-        ],
-      },
-    })
-  })
+test.each(facts)('the data stack has %s with %s: %s', (name = '', path = '', json = '') => {
+  const resource = resourceNamed(name)
+  const value = path.split('.').reduce((node, key) => node?.[key], resource)
+  const [key] = Object.keys(data.findResources('AWS::KMS::Key'))
+  expect(value).toEqual(JSON.parse(json.replace('KEY', `{"Fn::GetAtt":["${key}","Arn"]}`)))
+  expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(['Retain', 'Retain'])
+})
 
-  test('has indexes that project only keys and filter attributes', () => {
-    const index = (IndexName: string, hash: string, range: string, projected?: string[]) => ({
+test('the indexes of the table project only keys and filter attributes', () => {
+  const indexes = resourceNamed('Table').GlobalSecondaryIndexes.map(
+    ({ IndexName, KeySchema, Projection }: TemplateNode) => [
       IndexName,
-      KeySchema: [
-        { AttributeName: hash, KeyType: 'HASH' },
-        { AttributeName: range, KeyType: 'RANGE' },
-      ],
-      Projection: projected
-        ? { ProjectionType: 'INCLUDE', NonKeyAttributes: projected }
-        : { ProjectionType: 'KEYS_ONLY' },
-    })
-    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      GlobalSecondaryIndexes: [
-        index('by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']),
-        index('by-customer', 'byCustomer', 'byTime', ['status', 'amount']),
-        index('work', 'work', 'due'),
-      ],
-    })
-  })
+      ...KeySchema.map(({ AttributeName }: TemplateNode) => AttributeName),
+      Projection.NonKeyAttributes ?? Projection.ProjectionType,
+    ],
+  )
+  expect(indexes).toEqual([
+    ['by-status', 'byStatus', 'byTime', ['sealedAt', 'completedAt', 'completedFrom']],
+    ['by-customer', 'byCustomer', 'byTime', ['status', 'amount']],
+    ['work', 'work', 'due', 'KEYS_ONLY'],
+  ])
+})
+
+test('the data stack has one key, and its buckets require TLS', () => {
+  data.resourceCountIs('AWS::KMS::Key', 1)
+  data.resourcePropertiesCountIs('AWS::S3::BucketPolicy', denyWithoutTls(), 2)
 })
 
 test('PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change funds, if the stage enables it', () => {
-  const functionsWithFlag = (payoutsWaitForFunding: boolean) => {
-    const templates = templatesOf({ ...production, payoutsWaitForFunding })
-    return propertiesOf(templates.service, 'AWS::Lambda::Function')
-      .filter(({ Environment }) => Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true')
-      .map(({ FunctionName }) => FunctionName)
-      .sort()
-  }
-  const changing = ['manage-funding', 'manage-settlement', 'process-batch']
-  expect(functionsWithFlag(true)).toEqual(deployedNames(changing))
-  expect(functionsWithFlag(false)).toEqual([])
+  const waiting = (payoutsWaitForFunding: boolean) =>
+    functionsWith(
+      ({ Environment }) => Environment?.Variables?.PAYOUTS_WAIT_FOR_FUNDING === 'true',
+      templatesOf({ ...production, payoutsWaitForFunding }).service,
+    )
+  expect(waiting(true)).toEqual(['manage-funding', 'manage-settlement', 'process-batch'])
+  expect(waiting(false)).toEqual([])
 })
 
-describe('a stage with a restored table', () => {
+test('a stage with a restored table keeps its own and uses the restored one only', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })
-
-  test('keeps its own table unchanged', () => {
-    expect(restored.data.findResources('AWS::DynamoDB::GlobalTable')).toEqual(
-      data.findResources('AWS::DynamoDB::GlobalTable'),
-    )
-    const names = (template: Template) => Object.keys(template.findOutputs('*'))
-    expect(names(restored.data)).toEqual(expect.arrayContaining(names(data)))
-  })
-
-  test('uses items, indexes and stream of the restored table only', () => {
-    const tables = propertiesOf(restored.service, 'AWS::Lambda::Function').flatMap(
-      ({ Environment }) => Environment?.Variables?.TABLE_NAME ?? [],
-    )
-    expect(new Set(tables.map((name) => JSON.stringify(name)))).toHaveLength(1)
-    const template = JSON.stringify(restored.service.toJSON())
-    expect(template).not.toContain('GetAttTable')
-    expect(template).toContain('/stream/2026-11-21T10:05:00.000')
-  })
-})
-
-test('the bucket of reports is private, encrypted, versioned and retained, and requires TLS', () => {
-  data.hasResource('AWS::S3::Bucket', {
-    ...retained,
-    Properties: {
-      PublicAccessBlockConfiguration: {
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
-      },
-      BucketEncryption: {
-        ServerSideEncryptionConfiguration: [
-          {
-            BucketKeyEnabled: true,
-            ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyArn },
-          },
-        ],
-      },
-      LoggingConfiguration: Match.anyValue(),
-      VersioningConfiguration: { Status: 'Enabled' },
-      LifecycleConfiguration: {
-        Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }],
-      },
-    },
-  })
-  data.hasResourceProperties('AWS::S3::BucketPolicy', denyWithoutTls())
-})
-
-test('the sealing key is retained, and only functions with the permission know its ARN', () => {
-  data.hasResource('AWS::SecretsManager::Secret', {
-    DeletionPolicy: 'Retain',
-    Properties: { KmsKeyId: keyArn },
-  })
-  const readers = functions
-    .filter(({ Environment }) => JSON.stringify(Environment).includes('SEALING_KEY_ARN'))
-    .map(({ FunctionName }) => FunctionName)
-  expect(readers.sort()).toEqual(
-    deployedNames([
-      // Providers may sign their requests.
-      ...operationNames.filter((name) => operations[name].caller === 'provider'),
-      'deliver-sidelined-webhook',
-      'deliver-webhook',
-      'expire-debit',
-      'manage-bank',
-      'manage-connector',
-      'manage-provider',
-      'manage-settlement',
-      'manage-webhook',
-      'process-batch',
-      'refund-customer',
-      'submit-to-bank',
-      'sweep',
-    ]).sort(),
+  expect(restored.data.findResources('AWS::DynamoDB::GlobalTable')).toEqual(
+    data.findResources('AWS::DynamoDB::GlobalTable'),
   )
+  const outputs = (template: Template) => Object.keys(template.findOutputs('*'))
+  expect(outputs(restored.data)).toEqual(expect.arrayContaining(outputs(data)))
+  const tables = propertiesOf(restored.service, 'AWS::Lambda::Function').flatMap(
+    ({ Environment }) => Environment?.Variables?.TABLE_NAME ?? [],
+  )
+  expect(new Set(tables.map((name) => JSON.stringify(name)))).toHaveLength(1)
+  const template = JSON.stringify(restored.service.toJSON())
+  expect(template).not.toContain('GetAttTable')
+  expect(template).toContain('/stream/2026-11-21T10:05:00.000')
 })
 
-describe('functions', () => {
-  test('run on Node 24 and arm64 with their names and timeouts', () => {
-    for (const { name, timeoutSeconds } of rows) {
-      service.hasResourceProperties('AWS::Lambda::Function', {
-        FunctionName: `debit-collection-production-${name}`,
-        Runtime: 'nodejs24.x',
-        Architectures: ['arm64'],
-        Timeout: timeoutSeconds,
-        Environment: { Variables: Match.objectLike({ STAGE: 'production' }) },
-      })
-    }
-    service.resourceCountIs('AWS::Lambda::Function', rows.length)
-  })
+test('only functions with the permission know the ARN of the sealing key', () => {
+  const readers = functionsWith(({ Environment }) =>
+    JSON.stringify(Environment).includes('SEALING_KEY_ARN'),
+  )
+  const expected = [
+    // Providers may sign their requests.
+    ...operationNames.filter((name) => operations[name].caller === 'provider'),
+    ...['deliver-sidelined-webhook', 'deliver-webhook', 'expire-debit', 'manage-bank'],
+    ...['manage-connector', 'manage-provider', 'manage-settlement', 'manage-webhook'],
+    ...['process-batch', 'refund-customer', 'submit-to-bank', 'sweep'],
+  ]
+  expect(readers).toEqual(expected.sort())
+})
 
-  test('have loop detection except those with long chains of invocations', () => {
-    const allowed = functions
-      .filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
-      .map(({ FunctionName }) => FunctionName)
-    const delivering = ['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries']
-    const expected = [...delivering, 'relay', 'submit-to-bank']
-    expect(allowed.sort()).toEqual(deployedNames(expected))
-  })
+test('functions run on Node 24 and arm64 with their names and timeouts', () => {
+  for (const { name, timeoutSeconds } of rows) {
+    service.hasResourceProperties('AWS::Lambda::Function', {
+      FunctionName: `debit-collection-production-${name}`,
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: timeoutSeconds,
+      Environment: { Variables: Match.objectLike({ STAGE: 'production' }) },
+    })
+  }
+  service.resourceCountIs('AWS::Lambda::Function', rows.length)
+})
 
-  test('never send to a queue that they consume', () => {
-    for (const name of jobNames) {
-      const { sends = [] } = permissionsOf(name)
-      const consumed: readonly string[] = queuesConsumedBy(name)
-      const both = sends.filter((queue) => consumed.includes(queue))
-      expect(both, name).toEqual([])
-    }
-  })
+test('functions have loop detection except those with long chains of invocations', () => {
+  const delivering = ['deliver-sidelined-webhook', 'deliver-webhook', 'recover-deliveries']
+  const allowed = functionsWith(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
+  expect(allowed).toEqual([...delivering, 'relay', 'submit-to-bank'])
 })
 
 test('the invocation trail records calls of operator functions only, if the stage enables it', () => {
   const [trail] = propertiesOf(service, 'AWS::CloudTrail::Trail')
   const [selector] = trail?.EventSelectors ?? []
-  const { Resources } = service.toJSON()
   const recorded = selector.DataResources[0].Values.map(
-    ({ 'Fn::GetAtt': [id] }: TemplateNode) => Resources[id].Properties.FunctionName,
+    ({ 'Fn::GetAtt': [id] }: TemplateNode) =>
+      service.toJSON().Resources[id].Properties.FunctionName,
   )
-  const operators = rows.map(({ name }) => name).filter((name) => name.startsWith('manage-'))
-  expect(recorded.sort()).toEqual(deployedNames(operators).sort())
+  const operators = functionsWith(({ FunctionName }) => FunctionName.includes('-manage-'))
+  expect(recorded.sort()).toEqual(operators.map((name) => `debit-collection-production-${name}`))
   expect(selector).toMatchObject({ IncludeManagementEvents: false, ReadWriteType: 'All' })
   templatesOf(stageNamed('sandbox')).service.resourceCountIs('AWS::CloudTrail::Trail', 0)
 })
 
 describe('queues', () => {
-  test('have a message schema and one consumer each', () => {
-    const consumed = jobNames.flatMap(queuesConsumedBy)
-    expect(consumed.sort()).toEqual(Object.keys(messages).sort())
-    expect(queueRows.map(({ name }) => name).sort()).toEqual(consumed)
-  })
-
   test('have their URLs in the environment of exactly their senders', () => {
-    for (const { name, permissions } of rows) {
-      const [deployed] = deployedNames([name])
-      const lambda = functions.find(({ FunctionName }) => FunctionName === deployed)
-      const variables = Object.keys(lambda?.Environment.Variables)
-      const known = variables.filter((variable) => variable.startsWith('QUEUE_URL_'))
-      const { sends = [] } = permissions
-      expect(known.sort(), name).toEqual(sends.map(queueUrlVariable).sort())
+    for (const queue of queues) {
+      const known = functionsWith(({ Environment }) =>
+        Object.keys(Environment?.Variables ?? {}).includes(queueUrlVariable(queue.name)),
+      )
+      const senders = rows.filter(({ permissions }) => permissions.sends?.includes(queue.name))
+      expect(known, queue.name).toEqual(senders.map(({ name }) => name).sort())
     }
   })
 
@@ -257,22 +186,12 @@ describe('queues', () => {
     service.resourcePropertiesCountIs('AWS::SQS::QueuePolicy', denyWithoutTls(), all)
   })
 
-  test('have visibility timeouts of at least six function timeouts', () => {
-    for (const { name, visibilitySeconds } of queueRows) {
-      const job = jobNames.find((consumer) => queuesConsumedBy(consumer).includes(name))
-      const timeoutSeconds = job ? jobRow(job).timeoutSeconds : Infinity
-      expect(visibilitySeconds, name).toBeGreaterThanOrEqual(6 * timeoutSeconds)
-    }
-  })
-
   test('have event sources that report single failures and limit concurrency', () => {
     const mappings = propertiesOf(service, 'AWS::Lambda::EventSourceMapping')
-    expect(mappings).toHaveLength(queues.length + 1)
-    for (const mapping of mappings) {
-      expect(mapping.FunctionResponseTypes).toEqual(['ReportBatchItemFailures'])
-    }
-    const fromQueues = mappings.filter((mapping) => mapping.ScalingConfig !== undefined)
-    expect(fromQueues).toHaveLength(queues.length)
+    const responses = mappings.flatMap(({ FunctionResponseTypes }) => FunctionResponseTypes)
+    expect(responses).toEqual(Array(queues.length + 1).fill('ReportBatchItemFailures'))
+    const limited = mappings.filter(({ ScalingConfig }) => ScalingConfig !== undefined)
+    expect(limited).toHaveLength(queues.length)
   })
 })
 
@@ -289,89 +208,62 @@ test('the stream has one consumer, from its beginning, with an on-failure queue'
   })
 })
 
-describe('recurring schedules', () => {
-  const logicalId = (type: string, name: string): string =>
-    Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name) ?? ''
-
-  test.each(recurring)('$name sends at $expression to $queue', (row) => {
-    const name = row.queue.replaceAll('-', '')
-    const queue = { 'Fn::GetAtt': [logicalId('AWS::SQS::Queue', name), 'Arn'] }
-    const role = logicalId('AWS::IAM::Role', 'ScheduleRole')
-    service.hasResourceProperties('AWS::Scheduler::Schedule', {
-      ScheduleExpression: row.expression,
-      ScheduleExpressionTimezone: 'UTC',
-      FlexibleTimeWindow: { Mode: 'OFF' },
-      Target: { Arn: queue, RoleArn: { 'Fn::GetAtt': [role, 'Arn'] }, Input: '{}' },
-    })
-    const send = Match.objectLike({ Action: 'sqs:SendMessage', Resource: queue })
-    service.hasResourceProperties('AWS::IAM::Policy', {
-      Roles: [{ Ref: role }],
-      PolicyDocument: { Statement: Match.arrayWith([send]) },
-    })
+test.each(recurring)('a schedule sends at $expression to $queue', (row) => {
+  const arnOf = (type: string, name: string) => {
+    const id = Object.keys(service.findResources(type)).find((id) => id.slice(0, -8) === name)
+    return { 'Fn::GetAtt': [id, 'Arn'] }
+  }
+  const Arn = arnOf('AWS::SQS::Queue', row.queue.replaceAll('-', ''))
+  service.hasResourceProperties('AWS::Scheduler::Schedule', {
+    ScheduleExpression: row.expression,
+    ScheduleExpressionTimezone: 'UTC',
+    FlexibleTimeWindow: { Mode: 'OFF' },
+    Target: { Arn, RoleArn: arnOf('AWS::IAM::Role', 'ScheduleRole'), Input: '{}' },
   })
-
-  test('have no other members', () => {
-    service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
-  })
-
-  test('start settlement three times a night, and messages wait up to four days', () => {
-    const ofSettlement = recurring.filter(({ queue }) => queue === 'settlement-runs')
-    const expressions = ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)']
-    expect(ofSettlement.map(({ expression }) => expression)).toEqual(expressions)
-    for (const queue of ['settlement-runs', 'settlements', 'payments']) {
-      const row = queueRows.find(({ name }) => name === queue)
-      expect(row?.retentionSeconds, queue).toBe(4 * 86_400)
-    }
-  })
-
-  test('start the sweep every minute; it ends within a minute, and a late message expires', () => {
-    const ofSweep = recurring.filter(({ queue }) => queue === 'sweeps')
-    expect(ofSweep.map(({ expression }) => expression)).toEqual(['rate(1 minute)'])
-    expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
-    expect(queueRows.find(({ name }) => name === 'sweeps')?.retentionSeconds).toBe(120)
-  })
+  service.resourceCountIs('AWS::Scheduler::Schedule', recurring.length)
 })
 
-describe('the API', () => {
-  test('has a method per operation, and ANY for all other methods and paths', () => {
-    const methods = propertiesOf(service, 'AWS::ApiGateway::Method')
-    const count = (...names: string[]) =>
-      methods.filter(({ HttpMethod }) => names.includes(HttpMethod)).length
-    const paths = new Set(operationNames.map((name) => operations[name].path))
-    const reads = operationNames.filter((name) => operations[name].method === 'GET')
-    expect(count('HEAD')).toBe(reads.length)
-    expect(count('GET', 'POST')).toBe(operationNames.length)
+test('the API has a method per operation, ANY for all others, and passes bodies as binary', () => {
+  const methods = propertiesOf(service, 'AWS::ApiGateway::Method')
+  const counts = Object.entries(Object.groupBy(methods, ({ HttpMethod }) => HttpMethod))
+  const paths = new Set(operationNames.map((name) => operations[name].path))
+  const reads = operationNames.filter((name) => operations[name].method === 'GET').length
+  expect(Object.fromEntries(counts.map(([method, list]) => [method, list?.length]))).toEqual({
+    GET: reads,
+    HEAD: reads,
+    POST: operationNames.length - reads,
     // Every path, the root, and the greedy proxy.
-    expect(count('ANY')).toBe(paths.size + 2)
+    ANY: paths.size + 2,
   })
+  service.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['*/*'] })
+})
 
-  test('passes bodies as binary', () => {
-    service.hasResourceProperties('AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['*/*'] })
-  })
-
-  test('sends all gateway responses in the envelope', () => {
-    const types = Object.values(ResponseType as unknown as Record<string, ResponseType>)
-      .filter((type) => type instanceof ResponseType)
-      .map(({ responseType }) => responseType)
-    expect(Object.keys(gatewayResponses).sort()).toEqual(types.sort())
-    for (const [type, { status, code }] of Object.entries(gatewayResponses)) {
-      service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
-        ResponseType: type,
-        StatusCode: String(status),
-        ResponseParameters: {
-          'gatewayresponse.header.X-Request-ID': 'context.requestId',
-          'gatewayresponse.header.Cache-Control': "'no-store'",
-          'gatewayresponse.header.Strict-Transport-Security':
-            "'max-age=31536000; includeSubDomains'",
-          'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
-          ...(status === 401 ? { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" } : {}),
-          ...(status === 429 ? { 'gatewayresponse.header.Retry-After': "'1'" } : {}),
-          ...(status === 503 ? { 'gatewayresponse.header.Retry-After': "'5'" } : {}),
-        },
-        ResponseTemplates: {
-          'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
-        },
-      })
+test('all gateway responses have the envelope', () => {
+  const types = Object.values(ResponseType as unknown as Record<string, ResponseType>)
+    .filter((type) => type instanceof ResponseType)
+    .map(({ responseType }) => responseType)
+  expect(Object.keys(gatewayResponses).sort()).toEqual(types.sort())
+  for (const [type, { status, code }] of Object.entries(gatewayResponses)) {
+    const headers = {
+      'X-Request-ID': 'context.requestId',
+      'Cache-Control': "'no-store'",
+      'Strict-Transport-Security': "'max-age=31536000; includeSubDomains'",
+      'X-Content-Type-Options': "'nosniff'",
+      ...(status === 401 && { 'WWW-Authenticate': "'Bearer'" }),
+      ...(status === 429 && { 'Retry-After': "'1'" }),
+      ...(status === 503 && { 'Retry-After': "'5'" }),
     }
-  })
+    const parameters = Object.entries(headers).map(([name, value]) => [
+      `gatewayresponse.header.${name}`,
+      value,
+    ])
+    service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+      ResponseType: type,
+      StatusCode: String(status),
+      ResponseParameters: Object.fromEntries(parameters),
+      ResponseTemplates: {
+        'application/json': Match.stringLikeRegexp(`"success":false,"error":{"code":${code}`),
+      },
+    })
+  }
 })

@@ -5,7 +5,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { jobRow } from '../../infra/definitions/jobs.ts'
 import { functionsOf, jobsOf } from '../../infra/definitions/stage-resources.ts'
-import { type Stage, stageNamed, stageNames } from '../../infra/definitions/stages.ts'
+import { type Stage, stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
@@ -22,41 +22,30 @@ const customStage: Stage = {
   },
   alarmsTo: 'ops@example.com',
 }
-const stages: Record<string, Stage> = {
-  sandbox: stageNamed('sandbox'),
-  production: stageNamed('production'),
-  custom: customStage,
+const templates = {
+  sandbox: templatesOf(stageNamed('sandbox')),
+  production: templatesOf(stageNamed('production')),
+  custom: templatesOf(customStage),
 }
-const templates = Object.fromEntries(
-  Object.entries(stages).map(([name, stage]) => [name, templatesOf(stage)]),
-)
-const templatesNamed = (name: string) => {
-  const stage = templates[name]
-  if (!stage) throw new Error(`No stage ${name}`)
-  return stage
-}
+type StageName = keyof typeof templates
+const stageNames = Object.keys(templates) as StageName[]
+const namesIn = (stage: StageName) => functionsOf(stageNamed(stage)).map(({ name }) => name)
 
-const lambda = (stage: string, name: string): TemplateNode => {
-  const functions = propertiesOf(templatesNamed(stage).service, 'AWS::Lambda::Function')
+const lambda = (stage: StageName, name: string): TemplateNode => {
+  const functions = propertiesOf(templates[stage].service, 'AWS::Lambda::Function')
   const resource = functions.find(({ FunctionName }) => FunctionName.endsWith(`-${name}`))
   if (!resource) throw new Error(`No function ${name}`)
   return resource
 }
-
-const variablesOf = (stage: string, name: string): TemplateNode =>
+const variablesOf = (stage: StageName, name: string): TemplateNode =>
   lambda(stage, name).Environment.Variables
 
-const names = Object.keys(stages)
-
-test.each(names)('%s has no finding of the AWS Solutions rules', (name) => {
-  expect(templatesNamed(name).findings()).toEqual([])
-})
-
-test.each(names)('%s stays well below the limit of 500 resources per stack', (name) => {
-  const { data, service } = templatesNamed(name)
-  for (const [stack, template] of Object.entries({ data, service })) {
-    const { length } = Object.keys(template.toJSON().Resources)
-    expect(length, `${length} resources in ${stack}`).toBeLessThan(475)
+test.each(stageNames)('%s has no finding of AWS Solutions and fewer than 475 resources', (name) => {
+  const { data, service, findings } = templates[name]
+  expect(findings()).toEqual([])
+  // The limit of a stack is 500.
+  for (const template of [data, service]) {
+    expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(475)
   }
 })
 
@@ -64,10 +53,10 @@ test.each([
   // stage, rate, burst, days of logs, removal policy, deletion protection
   ['sandbox', 100, 200, 30, 'Delete', false],
   ['production', 1_000, 2_000, 365, 'Retain', true],
-])(
+] as const)(
   '%s admits %i requests a second and bursts of %i, keeps logs %i days, data: %s',
   (name, perSecond, burst, days, policy, isProtected) => {
-    const { data, service } = templatesNamed(name)
+    const { data, service } = templates[name]
     const settings = { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: burst }
     const [api] = propertiesOf(service, 'AWS::ApiGateway::Stage')
     expect(api?.MethodSettings).toMatchObject([
@@ -80,80 +69,59 @@ test.each([
     for (const type of ['AWS::KMS::Key', 'AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
       data.allResources(type, { DeletionPolicy: policy })
     }
-    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })],
-    })
+    const protection = Match.objectLike({ DeletionProtectionEnabled: isProtected })
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { Replicas: [protection] })
   },
 )
 
-describe('the sandbox bank', () => {
-  test.each([
-    ['sandbox', true],
-    ['production', false],
-  ])('exists in %s: %s', (name, exists) => {
-    const names = functionsOf(stageNamed(name)).map((row) => row.name)
-    expect(names.includes('report-sandbox-outcome')).toBe(exists)
-    const variables = variablesOf(name, 'submit-to-bank')
-    expect('QUEUE_URL_SANDBOX_OUTCOMES' in variables).toBe(exists)
-    for (const row of names) {
-      expect(variablesOf(name, row).SANDBOX_BANK, row).toBe(exists ? 'true' : undefined)
-    }
-    const template = JSON.stringify(templatesNamed(name).service.toJSON())
-    expect(template.includes('sandbox-outcomes')).toBe(exists)
-  })
-
-  test('is the only part that production lacks', () => {
-    const names = functionsOf(stageNamed('production')).map(({ name }) => name)
-    const missing = functionRows.map(({ name }) => name).filter((name) => !names.includes(name))
-    expect(missing).toEqual(['report-sandbox-outcome'])
-  })
+test.each([
+  ['sandbox', 'true', undefined],
+  ['production', undefined, 'true'],
+] as const)('%s has the sandbox bank: %s, and approvals: %s', (stage, sandboxBank, approvals) => {
+  const names = namesIn(stage)
+  for (const name of names) {
+    const { SANDBOX_BANK, APPROVALS } = variablesOf(stage, name)
+    expect([SANDBOX_BANK, APPROVALS], name).toEqual([sandboxBank, approvals])
+  }
+  const bank = functionRows.map(({ name }) => name).filter((name) => !names.includes(name))
+  expect(bank).toEqual(sandboxBank ? [] : ['report-sandbox-outcome'])
+  const hasBank = sandboxBank !== undefined
+  expect('QUEUE_URL_SANDBOX_OUTCOMES' in variablesOf(stage, 'submit-to-bank')).toBe(hasBank)
+  const template = JSON.stringify(templates[stage].service.toJSON())
+  expect(template.includes('sandbox-outcomes')).toBe(hasBank)
 })
 
-describe('approvals', () => {
-  test.each([
-    ['sandbox', undefined],
-    ['production', 'true'],
-  ])('set APPROVALS in every function of %s to %s', (name, value) => {
-    for (const row of functionsOf(stageNamed(name))) {
-      expect(variablesOf(name, row.name).APPROVALS, row.name).toBe(value)
-    }
-  })
-
-  test('invoke functions of the same stage', () => {
-    const { FUNCTION_PREFIX } = variablesOf('production', 'manage-approval')
-    expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
-    expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
-  })
+test('approvals invoke functions of the same stage', () => {
+  const { FUNCTION_PREFIX } = variablesOf('production', 'manage-approval')
+  expect(FUNCTION_PREFIX).toBe('debit-collection-production-')
+  expect(variablesOf('production', 'manage-debit')).not.toHaveProperty('FUNCTION_PREFIX')
 })
 
 describe('concurrency', () => {
-  const behindGateway = [...operationNames, 'answer-unmatched']
-  const reserved = (stage: string) =>
-    functionsOf(stageNamed(stage)).map(({ name }) => ({
-      name,
-      workers: lambda(stage, name).ReservedConcurrentExecutions,
-    }))
-  const consumers = (stage: string): number[] =>
-    propertiesOf(templatesNamed(stage).service, 'AWS::Lambda::EventSourceMapping').flatMap(
+  const reserved = (stage: StageName): Record<string, number> =>
+    Object.fromEntries(
+      namesIn(stage).flatMap((name) => {
+        const { ReservedConcurrentExecutions: workers } = lambda(stage, name)
+        return workers === undefined ? [] : [[name, workers]]
+      }),
+    )
+  const consumers = (stage: StageName): number[] =>
+    propertiesOf(templates[stage].service, 'AWS::Lambda::EventSourceMapping').flatMap(
       ({ ScalingConfig }) => ScalingConfig?.MaximumConcurrency ?? [],
     )
   const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
   test('is reserved in production for exactly the functions behind the gateway', () => {
-    const rows = reserved('production').filter(({ workers }) => workers !== undefined)
-    expect(rows.map(({ name }) => name).sort()).toEqual([...behindGateway].sort())
-    const byName = Object.fromEntries(rows.map(({ name, workers }) => [name, workers]))
-    expect(byName).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
-  })
-
-  test("stays below the account's quota of 1,000, including jobs", () => {
-    const total = sum(reserved('production').map(({ workers }) => workers ?? 0))
-    // AWS keeps 100 unreserved; the relay uses one per shard.
-    expect(1_000 - total - sum(consumers('production'))).toBeGreaterThan(150)
+    const workers = reserved('production')
+    expect(Object.keys(workers).sort()).toEqual([...operationNames, 'answer-unmatched'].sort())
+    expect(workers).toMatchObject({ charge: 200, 'get-debit-request': 100, 'list-banks': 15 })
+    // The quota of an account is 1,000. AWS keeps 100 unreserved; the relay uses one per shard.
+    const used = sum(Object.values(workers)) + sum(consumers('production'))
+    expect(1_000 - used).toBeGreaterThan(150)
   })
 
   test('is not reserved in a sandbox, and at most five per queue', () => {
-    expect(reserved('sandbox').filter(({ workers }) => workers !== undefined)).toEqual([])
+    expect(reserved('sandbox')).toEqual({})
     expect(Math.max(...consumers('sandbox'))).toBe(5)
     expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
   })
@@ -167,74 +135,61 @@ describe('concurrency', () => {
   })
 })
 
-describe('the host of the API', () => {
-  test("is the gateway's own without a domain", () => {
-    const { service } = templatesNamed('production')
-    const [api] = Object.keys(service.findResources('AWS::ApiGateway::RestApi'))
-    service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: false })
-    service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
-    const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
-    for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
-      expect(variablesOf('production', name).OWN_HOSTS).toEqual({
-        'Fn::Join': ['', [{ Ref: api }, ...suffix]],
-      })
-    }
-  })
+test("the host of the API is the gateway's own without a domain", () => {
+  const { service } = templates.production
+  const [api] = Object.keys(service.findResources('AWS::ApiGateway::RestApi'))
+  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: false })
+  service.resourceCountIs('AWS::ApiGateway::DomainName', 0)
+  const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+  for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
+    const { OWN_HOSTS } = variablesOf('production', name)
+    expect(OWN_HOSTS).toEqual({ 'Fn::Join': ['', [{ Ref: api }, ...suffix]] })
+  }
+})
 
-  test('is only the domain if there is one, with TLS 1.2 and DNS records', () => {
-    const { service } = templatesNamed('custom')
-    service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
-    service.hasResourceProperties('AWS::ApiGateway::DomainName', {
-      DomainName: 'api.example.com',
-      RegionalCertificateArn: customStage.domain?.certificateArn,
-      SecurityPolicy: 'TLS_1_2',
-      EndpointConfiguration: { Types: ['REGIONAL'] },
-    })
-    for (const Type of ['A', 'AAAA']) {
-      const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
-      service.hasResourceProperties('AWS::Route53::RecordSet', record)
-    }
-    expect(variablesOf('custom', 'deliver-webhook').OWN_HOSTS).toBe('api.example.com')
+test('the host of the API is only the domain if there is one, with TLS 1.2 and DNS records', () => {
+  const { service } = templates.custom
+  service.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true })
+  service.hasResourceProperties('AWS::ApiGateway::DomainName', {
+    DomainName: 'api.example.com',
+    RegionalCertificateArn: customStage.domain?.certificateArn,
+    SecurityPolicy: 'TLS_1_2',
+    EndpointConfiguration: { Types: ['REGIONAL'] },
   })
+  for (const Type of ['A', 'AAAA']) {
+    const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
+    service.hasResourceProperties('AWS::Route53::RecordSet', record)
+  }
+  expect(variablesOf('custom', 'deliver-webhook').OWN_HOSTS).toBe('api.example.com')
 })
 
 describe('the firewall', () => {
-  const aclOf = (stage: string): TemplateNode =>
-    propertiesOf(templatesNamed(stage).service, 'AWS::WAFv2::WebACL')[0] ?? {}
-
-  test('protects the API unless the stage disables it', () => {
-    for (const name of stageNames) {
-      templatesNamed(name).service.hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
-        ResourceArn: {
-          'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])],
-        },
-      })
-    }
-    templatesNamed('custom').service.resourceCountIs('AWS::WAFv2::WebACL', 0)
-  })
+  const aclOf = (stage: StageName): TemplateNode =>
+    propertiesOf(templates[stage].service, 'AWS::WAFv2::WebACL')[0] ?? {}
 
   test.each([
     ['production', 8_020],
     ['sandbox', 3_420],
-  ])('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
+  ] as const)('%s: an address receives 429/1453 above %i requests a minute', (name, limit) => {
+    const api = { 'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])] }
+    const association = { ResourceArn: api }
+    templates[name].service.hasResourceProperties('AWS::WAFv2::WebACLAssociation', association)
     const { Rules, CustomResponseBodies } = aclOf(name)
+    const headers = {
+      'Cache-Control': 'no-store',
+      'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+      'X-Content-Type-Options': 'nosniff',
+      'Retry-After': '60',
+    }
+    const CustomResponse = {
+      ResponseCode: errors[1453].http,
+      CustomResponseBodyKey: 'address-limit',
+      ResponseHeaders: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+    }
     expect(Rules[0]).toMatchObject({
       Priority: 0,
       Statement: { RateBasedStatement: { Limit: limit, EvaluationWindowSec: 60 } },
-      Action: {
-        Block: {
-          CustomResponse: {
-            ResponseCode: errors[1453].http,
-            CustomResponseBodyKey: 'address-limit',
-            ResponseHeaders: [
-              { Name: 'Cache-Control', Value: 'no-store' },
-              { Name: 'Strict-Transport-Security', Value: 'max-age=31536000; includeSubDomains' },
-              { Name: 'X-Content-Type-Options', Value: 'nosniff' },
-              { Name: 'Retry-After', Value: '60' },
-            ],
-          },
-        },
-      },
+      Action: { Block: { CustomResponse } },
     })
     const { message, category, severity } = errors[1453]
     const details = { limit, period: 'minute', retry_after: 60 }
@@ -248,22 +203,23 @@ describe('the firewall', () => {
     })
   })
 
-  test.each(['provider', 'bank'])('never limits a %s within the published limits', (name) => {
-    const most = operationNames
-      .map((operation) => operations[operation])
-      .filter(({ caller }) => caller === name)
-      .reduce((sum, { limit }) => {
-        const { production } = 'perCaller' in limit ? limit.perCaller : limit
-        return sum + production
-      }, 0)
-    expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
+  test('exists unless the stage disables it, and takes no samples, which contain credentials', () => {
+    templates.custom.service.resourceCountIs('AWS::WAFv2::WebACL', 0)
+    expect(JSON.stringify(aclOf('production'))).not.toContain('"SampledRequestsEnabled":true')
   })
 
-  test('uses the address limit of the stage if there is one', () => {
+  test('never limits a caller within the published limits', () => {
+    const sums = { provider: 0, bank: 0 }
+    for (const name of operationNames) {
+      const { caller, limit } = operations[name]
+      sums[caller] += ('perCaller' in limit ? limit.perCaller : limit).production
+    }
+    const most = Math.max(...Object.values(sums))
+    expect(addressLimit({ name: 'production' })).toBeGreaterThan(most)
     expect(addressLimit({ name: 'production', addressLimit: 50_000 })).toBe(50_000)
   })
 
-  test('only counts matches in paths and bodies, and blocks all others', () => {
+  test('only counts matches in paths and bodies, and blocks all others with 403/1403', () => {
     const groups: TemplateNode[] = aclOf('production').Rules.slice(1)
     expect(groups.map(({ Name }) => Name)).toEqual([
       'AWSManagedRulesAmazonIpReputationList',
@@ -278,13 +234,65 @@ describe('the firewall', () => {
       }
     }
     expect(JSON.stringify(groups)).toContain('SizeRestrictions_BODY')
-  })
-
-  test('answers blocked requests with 403/1403', () => {
     expect(gatewayResponses.WAF_FILTERED).toEqual({ status: 403, code: 1403 })
   })
+})
 
-  test('takes no samples of requests, which contain credentials', () => {
-    expect(JSON.stringify(aclOf('production'))).not.toContain('"SampledRequestsEnabled":true')
+const paused = templatesOf(stageNamed('production', 'true'))
+
+test.each([
+  ['AWS::Lambda::EventSourceMapping', 'Enabled', true, false],
+  ['AWS::Scheduler::Schedule', 'State', 'ENABLED', 'DISABLED'],
+])('a paused stage disables every %s', (type, member, enabled, disabled) => {
+  const states = (templates: typeof paused) =>
+    propertiesOf(templates.service, type).map((properties) => properties[member])
+  expect(new Set(states(templates.production))).toEqual(new Set([enabled]))
+  expect(states(paused)).toEqual(states(templates.production).map(() => disabled))
+})
+
+test('a paused stage denies every request at the gateway, in a new deployment', () => {
+  const [api] = propertiesOf(paused.service, 'AWS::ApiGateway::RestApi')
+  const calls = { Action: 'execute-api:Invoke', Resource: 'execute-api:/*' }
+  expect(api?.Policy.Statement).toEqual([{ Effect: 'Deny', Principal: { AWS: '*' }, ...calls }])
+  const [other] = propertiesOf(templates.production.service, 'AWS::ApiGateway::RestApi')
+  expect(other).not.toHaveProperty('Policy')
+  const deployments = [paused, templates.production].map(({ service }) =>
+    Object.keys(service.findResources('AWS::ApiGateway::Deployment')),
+  )
+  expect(new Set(deployments.flat()).size).toBe(2)
+})
+
+test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
+  const responses = ({ service }: typeof paused) =>
+    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
+  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
+  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
+  expect(others(paused)).toEqual(others(templates.production))
+  expect(responses(paused).find(isDenied)).toMatchObject({
+    StatusCode: '503',
+    ResponseTemplates: {
+      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
+    },
+    ResponseParameters: {
+      'gatewayresponse.header.X-Request-ID': 'context.requestId',
+      'gatewayresponse.header.Retry-After': "'5'",
+    },
   })
+})
+
+test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {
+  for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
+    const [ids, expected] = [paused, templates.production].map(({ service }) =>
+      service.findResources(type),
+    )
+    expect(Object.keys(ids ?? {}), type).toEqual(Object.keys(expected ?? {}))
+  }
+  expect(paused.data.toJSON()).toEqual(templates.production.data.toJSON())
+  expect(paused.findings()).toEqual([])
+})
+
+test('only the value true pauses a stage', () => {
+  const paused = ['true', 'false', undefined].map((value) => stageNamed('sandbox', value).paused)
+  expect(paused).toEqual([true, undefined, undefined])
+  expect(() => stageNamed('sandbox', 'yes')).toThrow(UnknownStage)
 })

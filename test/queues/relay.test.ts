@@ -1,24 +1,34 @@
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { pesewas } from '../../shared/domain/money.ts'
+import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { type Delivery, newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
-import {
-  afterPage,
-  automaticRecovery,
-  type Recovery,
-} from '../../shared/domain/webhooks/recovery.ts'
+import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
-import { read, table } from '../../shared/store/table.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { read } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { openRecovery, putPage } from '../../shared/store/webhooks/recoveries.ts'
 import { inSeconds, NOON, pendingDebit, providerId } from '../support/examples.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { advanced, mockQueues, record, runRelay } from './relay-records.ts'
 
+process.env.POWERTOOLS_METRICS_DISABLED = 'false'
+
+const printed: string[] = []
+const spy = vi
+  .spyOn(process.stdout, 'write')
+  .mockImplementation((part) => printed.push(String(part)) > 0)
+beforeEach(() => {
+  printed.length = 0
+})
+afterAll(() => spy.mockRestore())
 beforeAll(useFreshTable)
 
 const calls = mockQueues()
@@ -27,15 +37,15 @@ const calls = mockQueues()
 const sent = () =>
   calls
     .commandCalls(SendMessageBatchCommand)
-    .flatMap(({ args }) =>
-      (args[0].input.Entries ?? []).map((entry) => ({
-        queue: args[0].input.QueueUrl?.split('/').at(-1) ?? '',
-        message: JSON.parse(entry.MessageBody ?? ''),
-        delay: entry.DelaySeconds,
-        group: entry.MessageGroupId,
-      })),
+    .flatMap(({ args: [{ input }] }) =>
+      (input.Entries ?? []).map((entry) => [
+        input.QueueUrl?.split('/').at(-1) ?? '',
+        JSON.parse(entry.MessageBody ?? ''),
+        entry.DelaySeconds,
+        entry.MessageGroupId,
+      ]),
     )
-    .sort((a, b) => a.queue.localeCompare(b.queue))
+    .sort(([a], [b]) => a.localeCompare(b))
 
 /** Lists the events of a debit in its provider's feed, newest first. */
 const inFeed = async ({ facts }: Debit): Promise<number[]> =>
@@ -43,228 +53,197 @@ const inFeed = async ({ facts }: Debit): Promise<number[]> =>
     .filter(({ reference }) => reference === facts.reference)
     .map(({ n }) => n)
 
-describe('records of a debit', () => {
-  const debit = pendingDebit()
-  const { reference } = debit.facts
-  const opened = record('1', toDebitItem(debit))
-
-  test('a new debit sends its two events in one message, its submission and its first timeout', async () => {
-    expect(await runRelay(opened)).toEqual({ batchItemFailures: [] })
-    expect(sent()).toEqual([
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#demo' },
-      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'demo' },
-      {
-        queue: 'webhooks-low',
-        message: { reference, n: 0, through: 1, attempt: 1 },
-        delay: 0,
-        group: 'demo',
-      },
-    ])
-    expect(await inFeed(debit)).toEqual([1, 0])
-  })
-
-  test('a transition sends its event to the queue of its priority; processing starts the approval timeout', async () => {
-    const processing = advanced(debit, 'processing')
-    await runRelay(record('1', toDebitItem(processing), toDebitItem(debit)))
-    for (const status of ['completed', 'failed'] as const) {
-      const next = advanced(processing, status)
-      await runRelay(record('2', toDebitItem(next), toDebitItem(processing)))
-    }
-    expect(sent().map(({ queue, message }) => [queue, message])).toEqual([
-      ['timeouts', { reference, phase: 'approval' }],
-      ['webhooks-high', { reference, n: 3, attempt: 1 }],
-      ['webhooks-high', { reference, n: 3, attempt: 1 }],
-      ['webhooks-medium', { reference, n: 2, attempt: 1 }],
-    ])
-    expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
-  })
-
-  test('transitions in one batch keep their order in the feed, although a read responds late', async () => {
-    process.env.CACHE_SECONDS = '0'
-    const own = pendingDebit({ provider: providerId('in-order') })
-    const processing = advanced(own, 'processing')
-    let reads = 0
-    const others = Promise.withResolvers<void>()
-    table.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName !== 'GetItemCommand') return next(args)
-          reads += 1
-          const turn = reads
-          // The first read is the last to respond.
-          if (turn === 1) await others.promise
-          const response = await next(args)
-          if (turn === 3) setTimeout(others.resolve, 100)
-          return response
-        },
-      { step: 'initialize', name: 'late' },
-    )
-    await runRelay(
-      record('1', toDebitItem(own)),
-      record('2', toDebitItem(processing), toDebitItem(own)),
-      record('3', toDebitItem(advanced(processing, 'completed')), toDebitItem(processing)),
-    )
-    table.middlewareStack.remove('late')
-    delete process.env.CACHE_SECONDS
-    expect(reads).toBe(3)
-    expect(await inFeed(own)).toEqual([3, 2, 1, 0])
-  })
-
-  test('a repeated record sends its messages again and is in the feed once', async () => {
-    await runRelay(opened)
-    expect(sent()).toHaveLength(3)
-    expect(await inFeed(debit)).toEqual([3, 2, 1, 0])
-  })
-
-  test('a reschedule in the work index sends nothing', async () => {
-    const rescheduled = { ...toDebitItem(debit), due: inSeconds(600).toISOString() }
-    expect(await runRelay(record('1', rescheduled, toDebitItem(debit)))).toEqual({
-      batchItemFailures: [],
+/** Returns the metrics that were printed, without the fields of every line. */
+const metrics = () =>
+  printed
+    .flatMap((part) => part.trim().split('\n'))
+    .map((line) => {
+      const { _aws, service, ...metrics } = JSON.parse(line)
+      expect(service).toBe('debit-collection-sandbox')
+      return metrics
     })
-    expect(sent()).toEqual([])
-  })
 
-  test('its events are only in the feed of its provider, also without a webhook', async () => {
-    const other = pendingDebit({ provider: providerId('other') })
-    await runRelay(record('1', toDebitItem(other)))
-    expect(await listNewest(providerId('other'), 10)).toEqual([
-      { reference: other.facts.reference, n: 1 },
-      { reference: other.facts.reference, n: 0 },
-    ])
+const SUCCESS = { batchItemFailures: [] }
+const debit = pendingDebit()
+const { reference, provider } = debit.facts
+const processing = advanced(debit, 'processing')
+const completed = advanced(processing, 'completed')
+const opened = [
+  ['submissions', { reference }, 0, 'GCB#demo'],
+  ['timeouts', { reference, phase: 'processing' }, 0, 'demo'],
+  ['webhooks-low', { reference, n: 0, through: 1, attempt: 1 }, 0, 'demo'],
+]
+const charged = { DebitsCharged: 1, ChargedPesewas: 100_00 }
+const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00 }
+
+const approval = ['timeouts', { reference, phase: 'approval' }, 0, 'demo']
+const attempt = (priority: string, n: number) => [
+  `webhooks-${priority}`,
+  { reference, n, attempt: 1 },
+  0,
+  'demo',
+]
+const failed = advanced(processing, 'failed')
+const reversed = advanced(completed, 'reversed')
+
+test.each<[string, Debit, Debit | undefined, unknown[][], number, object[]]>([
+  ['opened', debit, undefined, opened, 2, [charged]],
+  ['opened, again', debit, undefined, opened, 2, [charged]],
+  ['processing', processing, debit, [approval, attempt('medium', 2)], 3, []],
+  ['completed', completed, processing, [attempt('high', 3)], 4, [paid]],
+  ['failed', failed, processing, [attempt('high', 3)], 4, [{ DebitsFailed: 1 }]],
+  ['reversed', reversed, completed, [attempt('medium', 4)], 5, [{ DebitsReversed: 1 }]],
+  ['rescheduled', completed, completed, [], 5, []],
+])('a debit that is %s has its messages, feed and metrics', async (_, next, old, ...expected) => {
+  const rescheduled = { ...toDebitItem(next), due: inSeconds(600).toISOString() }
+  expect(await runRelay(record('1', rescheduled, old && toDebitItem(old)))).toEqual(SUCCESS)
+  const feed = await inFeed(next)
+  expect(feed).toEqual(feed.map((_, index) => feed.length - 1 - index))
+  expect([sent(), feed.length, metrics()]).toEqual(expected)
+})
+
+test('two transitions in one record are measured in one line', async () => {
+  await runRelay(record('1', toDebitItem(completed)))
+  expect(metrics()).toEqual([{ ...charged, ...paid }])
+})
+
+test('transitions in one batch keep their order in the feed, although a read responds late', async () => {
+  process.env.CACHE_SECONDS = '0'
+  const own = pendingDebit({ provider: providerId('in-order') })
+  const next = advanced(own, 'processing')
+  let reads = 0
+  const others = Promise.withResolvers<void>()
+  const restore = aroundTableCalls(async (name, read) => {
+    if (name !== 'Get') return read()
+    reads += 1
+    const turn = reads
+    // The first read is the last to respond.
+    if (turn === 1) await others.promise
+    const response = await read()
+    if (turn === 3) setTimeout(others.resolve, 100)
+    return response
   })
+  await runRelay(
+    record('1', toDebitItem(own)),
+    record('2', toDebitItem(next), toDebitItem(own)),
+    record('3', toDebitItem(advanced(next, 'completed')), toDebitItem(next)),
+  )
+  restore()
+  delete process.env.CACHE_SECONDS
+  expect([reads, await inFeed(own)]).toEqual([3, [3, 2, 1, 0]])
 })
 
 /** Reads a stored item, as a stream record contains it. */
 const itemAt = async (key: Key): Promise<object> => (await read<object>(key)) ?? {}
 
-describe('records of a delivery', () => {
-  const { reference, provider } = pendingDebit().facts
-  const event = { reference, provider, type: 'completed' as const, at: NOON }
+const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
+const due = ['webhooks-high', { reference, n: 3, attempt: 5 }]
+let writes = 0
 
-  /** Returns a delivery as the store writes it; each has its own event number. */
-  let events = 0
-  const written = async (changes: Partial<Delivery>): Promise<object> => {
-    events += 1
-    const delivery = { ...newDelivery({ ...event, n: 3 }, {}), ...changes }
-    await replaceDelivery(undefined, { ...delivery, n: events })
-    return { ...(await itemAt(keys.delivery(reference, events))), n: 3 }
-  }
-  const waiting = { status: 'failed', attemptCount: 4, nextAttemptAt: inSeconds(16.001) } as const
+test.each<[string, object | undefined, Partial<Delivery> & { due?: string }, unknown[][]]>([
+  ['waits', undefined, {}, [[...due, 17, 'demo']]],
+  ['is overdue', undefined, { nextAttemptAt: inSeconds(-60) }, [[...due, 0, 'demo']]],
+  ['is requested again', {}, { status: 'pending', nextAttemptAt: NOON }, [[...due, 0, 'demo']]],
+  ['is abandoned', {}, { status: 'abandoned', nextAttemptAt: null }, []],
+  ['is rescheduled in the work index', {}, { due: inSeconds(900).toISOString() }, []],
+])(
+  'a delivery that %s sends its next attempt, if it has one',
+  async (_, old, changes, expected) => {
+    const stored = async ({ due, ...changes }: Partial<Delivery> & { due?: string }) => {
+      writes += 1
+      const event = { reference, n: writes, provider, type: 'completed' as const, at: NOON }
+      await replaceDelivery(undefined, { ...newDelivery(event, {}), ...waiting, ...changes })
+      return { ...(await itemAt(keys.delivery(reference, writes))), n: 3, ...(due && { due }) }
+    }
+    const previous = old && (await stored({}))
+    await runRelay(record('1', await stored(changes), previous))
+    expect(sent()).toEqual(expected)
+  },
+)
 
-  test('a failed attempt enqueues the next one with its delay; an abandoned delivery enqueues none', async () => {
-    const previous = await written(waiting)
-    await runRelay(record('1', previous))
-    const abandoned = await written({ ...waiting, status: 'abandoned', nextAttemptAt: null })
-    await runRelay(record('2', abandoned, previous))
-    const message = { reference, n: 3, attempt: 5 }
-    expect(sent()).toEqual([{ queue: 'webhooks-high', message, delay: 17, group: 'demo' }])
-  })
-
-  test('a redelivery is enqueued at once and replaces the attempt that is due', async () => {
-    const previous = await written(waiting)
-    const requested = await written({ ...waiting, status: 'pending', nextAttemptAt: NOON })
-    await runRelay(record('1', requested, previous))
-    expect(sent()).toMatchObject([{ message: { reference, n: 3, attempt: 5 }, delay: 0 }])
-  })
-
-  test('an overdue attempt is enqueued without a delay', async () => {
-    await runRelay(record('1', await written({ ...waiting, nextAttemptAt: inSeconds(-60) })))
-    expect(sent()).toMatchObject([{ delay: 0 }])
-  })
-
-  test('a reschedule in the work index sends nothing', async () => {
-    const previous = await written(waiting)
-    await runRelay(record('1', { ...previous, due: inSeconds(900).toISOString() }, previous))
-    expect(sent()).toEqual([])
-  })
-})
-
-describe('records of a recovery', () => {
-  const provider = providerId('demo')
+test('each page of a recovery is sent with its delay, and none after the last', async () => {
   const first = automaticRecovery({ provider, id: 'r-1', now: NOON })
-  const itemOf = ({ id }: Recovery): Promise<object> => itemAt(keys.recovery(provider, id))
-
-  test('each page is enqueued with its delay, and none after the last', async () => {
-    await openRecovery(first)
-    const opened = await itemOf(first)
-    const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
-    await putPage(second)
-    const between = await itemOf(second)
-    await putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))
-    const done = await itemOf(first)
-    await runRelay(record('1', opened))
-    await runRelay(record('2', between, opened))
-    await runRelay(record('3', done, between))
-    expect(sent()).toEqual([
-      { queue: 'recoveries', message: { provider, id: 'r-1', page: 0 }, delay: 0, group: 'demo' },
-      { queue: 'recoveries', message: { provider, id: 'r-1', page: 1 }, delay: 10, group: 'demo' },
-    ])
-  })
+  const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
+  const stored = async (write: Promise<unknown>) => {
+    await write
+    return itemAt(keys.recovery(provider, 'r-1'))
+  }
+  const items = [
+    await stored(openRecovery(first)),
+    await stored(putPage(second)),
+    await stored(putPage(afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON))),
+  ] as const
+  await runRelay(record('1', items[0]))
+  await runRelay(record('2', items[1], items[0]))
+  await runRelay(record('3', items[2], items[1]))
+  expect(sent()).toEqual([
+    ['recoveries', { provider, id: 'r-1', page: 0 }, 0, 'demo'],
+    ['recoveries', { provider, id: 'r-1', page: 1 }, 10, 'demo'],
+  ])
 })
 
-describe('events of a slow receiver', () => {
+test('attempts at a slow receiver go to the sidelined queue; other messages do not', async () => {
   const slow = providerId('slow')
-  beforeAll(async () => {
-    await changeHealth(slow, (health) => noteSlow(health, NOON))
-  })
+  await changeHealth(slow, (health) => noteSlow(health, NOON))
+  const debit = pendingDebit({ provider: slow })
+  const { reference } = debit.facts
+  await runRelay(record('1', toDebitItem(debit)))
+  const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
+  const delivery = { ...newDelivery(event, {}), ...waiting, attemptCount: 1 }
+  await replaceDelivery(undefined, delivery)
+  await runRelay(record('2', await itemAt(keys.delivery(reference, 0))))
+  expect(sent()).toEqual([
+    ['submissions', { reference }, 0, 'GCB#slow'],
+    ['timeouts', { reference, phase: 'processing' }, 0, 'slow'],
+    ['webhooks-sidelined', { reference, n: 0, through: 1, attempt: 1 }, 0, 'slow'],
+    ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
+  ])
+  // The feed has no events of other providers.
+  expect(await listNewest(slow, 10)).toEqual([1, 0].map((n) => ({ reference, n })))
+})
 
-  test('first and later attempts go to the sidelined queue; other messages do not', async () => {
-    const debit = pendingDebit({ provider: slow })
-    const { reference } = debit.facts
-    await runRelay(record('1', toDebitItem(debit)))
-    const event = { reference, n: 0, provider: slow, type: 'created' as const, at: NOON }
-    await replaceDelivery(undefined, {
-      ...newDelivery(event, {}),
-      status: 'failed',
-      attemptCount: 1,
-      nextAttemptAt: inSeconds(2),
-    })
-    await runRelay(record('2', await itemAt(keys.delivery(reference, 0))))
-    expect(sent()).toEqual([
-      { queue: 'submissions', message: { reference }, delay: 0, group: 'GCB#slow' },
-      { queue: 'timeouts', message: { reference, phase: 'processing' }, delay: 0, group: 'slow' },
-      {
-        queue: 'webhooks-sidelined',
-        message: { reference, n: 0, through: 1, attempt: 1 },
-        delay: 0,
-        group: 'slow',
-      },
-      {
-        queue: 'webhooks-sidelined',
-        message: { reference, n: 0, attempt: 2 },
-        delay: 2,
-        group: 'slow',
-      },
-    ])
-    expect(await inFeed(debit)).toEqual([1, 0])
+test('a batch is measured once, when its totals are written', async () => {
+  const open: Batch = openBatch({
+    id: 'STL-20261122-ABC123' as Batch['id'],
+    uuid: '02bc8ee8-2077-4e35-adbe-3d99cb687ee1' as Batch['uuid'],
+    provider,
+    date: '2026-11-22' as Batch['date'],
+    n: 1,
+    createdAt: NOON,
+    feeSchedule: null,
   })
+  const [gross, fee, net] = [pesewas(200_00), pesewas(3_00), pesewas(98_50)]
+  const totals = { count: 3, debits: 2, gross, fee, adjustments: pesewas(-98_50), net }
+  const totalled = { ...open, sealedAt: NOON, totals }
+  await runRelay(record('1', toBatchItem(open)))
+  await runRelay(record('2', toBatchItem(totalled), toBatchItem(open)))
+  const reported = { ...totalled, reportedAt: NOON }
+  await runRelay(record('3', toBatchItem(reported), toBatchItem(totalled)))
+  const settled = { SettledGrossPesewas: 200_00, SettledFeePesewas: 3_00, SettledNetPesewas: 98_50 }
+  expect(metrics()).toEqual([{ SettledDebits: 2, ...settled }])
 })
 
 test('a record whose messages SQS refused is reported as failed, and the others succeed', async () => {
-  const [refused, sentDebit] = [pendingDebit(), pendingDebit()]
-  calls
-    .on(SendMessageBatchCommand)
-    .resolvesOnce({ Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] })
-    .resolves({})
-  const reply = await runRelay(
-    record('1', toDebitItem(refused)),
-    record('2', toDebitItem(sentDebit)),
-  )
-  expect(reply.batchItemFailures).toHaveLength(1)
-  expect(await inFeed(refused)).toEqual([1, 0])
-  expect(await inFeed(sentDebit)).toEqual([1, 0])
+  const debits = [pendingDebit(), pendingDebit()]
+  const refusal = { Failed: [{ Id: '0', SenderFault: false, Code: 'InternalError' }] }
+  calls.on(SendMessageBatchCommand).resolvesOnce(refusal).resolves({})
+  const records = debits.map((debit, index) => record(`${index}`, toDebitItem(debit)))
+  expect((await runRelay(...records)).batchItemFailures).toHaveLength(1)
+  expect(await Promise.all(debits.map(inFeed))).toEqual([
+    [1, 0],
+    [1, 0],
+  ])
 })
 
 test('a record whose feed write failed is reported as failed', async () => {
   const { TABLE_NAME } = process.env
   process.env.TABLE_NAME = 'no-such-table'
-  expect(await runRelay(record('7', toDebitItem(pendingDebit())))).toEqual({
-    batchItemFailures: [{ itemIdentifier: '7' }],
-  })
+  const { batchItemFailures } = await runRelay(record('7', toDebitItem(pendingDebit())))
+  expect(batchItemFailures).toEqual([{ itemIdentifier: '7' }])
   process.env.TABLE_NAME = TABLE_NAME
 })
 
 test('a record of another entity is ignored', async () => {
-  expect(await runRelay(record('1', { entity: 'provider' }))).toEqual({ batchItemFailures: [] })
+  expect(await runRelay(record('1', { entity: 'provider' }))).toEqual(SUCCESS)
   expect(sent()).toEqual([])
 })

@@ -5,7 +5,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type Fauxqs, startFauxqs } from '../../sandbox/fauxqs.ts'
+import { type Fauxqs, startFauxqs } from '../emulators/fauxqs.ts'
 import {
   expectOneLine,
   printedBy,
@@ -120,7 +120,7 @@ describe('the sandbox on a running emulator', () => {
     fauxqs = await startFauxqs('eu-west-1')
     env = {
       AWS_ENDPOINT_URL: fauxqs.endpoint,
-      AWS_ENDPOINT_URL_DYNAMODB: inject('dynamoDbEndpoint'),
+      AWS_ENDPOINT_URL_DYNAMODB: inject('emulators').dynamoDb,
       // Without Java, so that no local backend can start.
       PATH: dirname(process.execPath),
     }
@@ -134,7 +134,7 @@ describe('the sandbox on a running emulator', () => {
   const resourcesOf = async (name: string): Promise<string[]> => {
     const endpoint = fauxqs.endpoint
     const [tables, queues, buckets] = await Promise.all([
-      new DynamoDBClient({ endpoint: inject('dynamoDbEndpoint'), credentials }).send(
+      new DynamoDBClient({ endpoint: inject('emulators').dynamoDb, credentials }).send(
         new ListTablesCommand(),
       ),
       new SQSClient({ endpoint }).send(new ListQueuesCommand()),

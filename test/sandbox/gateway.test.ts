@@ -20,7 +20,8 @@ const functions: FunctionHost = {
 beforeAll(async () => {
   gateway = await openGateway(0)
   impatientGateway = await openGateway(0, { requestTimeoutMs: 300 })
-  for (const { serve } of [gateway, impatientGateway]) serve(functions, () => undefined)
+  for (const { serve } of [gateway, impatientGateway])
+    serve({ functions, onReply: () => undefined })
 })
 afterAll(async () => {
   await gateway.stop()

@@ -37,14 +37,9 @@ export type Books = { debits: StoredDebit[]; lines: StoredLine[]; batches: Store
 
 /** Includes lines of other batches about the provider's debits. */
 export const readBooks = async (provider: string): Promise<Books> => {
-  const items: Record<string, unknown>[] = []
-  let ExclusiveStartKey: Record<string, unknown> | undefined
-  do {
-    const scan = { TableName: tableName(), ConsistentRead: true, ExclusiveStartKey }
-    const page = await table.send(new ScanCommand(scan))
-    items.push(...(page.Items ?? []))
-    ExclusiveStartKey = page.LastEvaluatedKey
-  } while (ExclusiveStartKey)
+  const { Items: items = [] } = await table.send(
+    new ScanCommand({ TableName: tableName(), ConsistentRead: true }),
+  )
   const ofEntity = <T>(entity: string) => items.filter((item) => item.entity === entity) as T[]
   const debits = ofEntity<StoredDebit>('debit').filter((debit) => debit.provider === provider)
   const batches = ofEntity<StoredBatch>('batch').filter((batch) => batch.provider === provider)

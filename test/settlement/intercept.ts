@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { table } from '../../shared/store/table.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Intercepts the calls of one async task: all calls of the table client, and those that ask for it. */
 
@@ -16,22 +16,7 @@ export const intercepted = <T>(call: Call, next: () => Promise<T>): Promise<T> =
 
 const READS = /^(Get|Query|BatchGet|Scan)/
 
-table.middlewareStack.add(
-  (next, context) => (args) => {
-    const name = (context as { commandName?: string }).commandName ?? ''
-    return intercepted({ name, isWrite: !READS.test(name) }, () => next(args))
-  },
-  { step: 'initialize', name: 'intercept call' },
-)
-
-// Below the retries of the client: once per attempt.
-table.middlewareStack.add(
-  (next, context) => (args) => {
-    const name = `try ${(context as { commandName?: string }).commandName ?? ''}`
-    return intercepted({ name, isWrite: false }, () => next(args))
-  },
-  { step: 'finalizeRequest', priority: 'low', name: 'intercept attempt' },
-)
+aroundTableCalls((name, next) => intercepted({ name, isWrite: !READS.test(name) }, next))
 
 export const intercept = <T>(interceptor: Interceptor, work: () => Promise<T>): Promise<T> =>
   current.run(interceptor, work)

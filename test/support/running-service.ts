@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, inject, vi } from 'vitest'
+import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Exchange, holdToContract } from './contract.ts'
+import { isEmulated } from './tables.ts'
 
 /** The whole service over HTTP, with its own table and queues. */
 
@@ -70,12 +72,11 @@ export const useService = ({
   }
   beforeAll(async () => {
     sandbox = await startSandbox({
-      port: 0,
+      gateway: await openGateway(0),
       timeScale,
       approvals,
       print: (line) => lines.push(line),
-      dynamoDbEndpoint: inject('dynamoDbEndpoint'),
-      tableName: `test-${randomUUID()}`,
+      endpoints: isEmulated ? inject('emulators') : {},
     })
   })
   afterAll(() => sandbox?.stop())

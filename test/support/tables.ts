@@ -1,11 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { createTable } from '../../sandbox/table.ts'
+import { answerCalls, perform } from '../../aws/sdk.ts'
+import { newTable } from '../../aws/table/table.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
+import { createTable } from '../../sandbox/emulator/table.ts'
+
+/** Whether the tests run on DynamoDB Local and fauxqs. */
+export const isEmulated = process.env.EMULATORS === 'true'
 
 /** Creates a table for a test file and sets it in the environment. */
 export const useFreshTable = async (): Promise<void> => {
-  const endpoint = inject('dynamoDbEndpoint')
   const name = `test-${randomUUID()}`
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, TABLE_NAME: name })
-  await createTable(endpoint, name)
+  process.env.TABLE_NAME = name
+  if (isEmulated) {
+    const { dynamoDb } = inject('emulators')
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamoDb
+    await createTable(dynamoDb, name)
+    return
+  }
+  const table = newTable({ definition: tableDefinition, name, now: Date.now })
+  answerCalls(({ constructor: { name }, input }) =>
+    name in table.commands ? perform(() => table.run(name, input)) : undefined,
+  )
 }

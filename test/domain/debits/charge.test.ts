@@ -1,11 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import * as v from 'valibot'
-import { describe, expect, test } from 'vitest'
-import { accept, CHARGE_FIELD_CODES, ChargeRequest } from '../../../shared/domain/debits/charge.ts'
+import { expect, test } from 'vitest'
+import {
+  accept,
+  CHARGE_FIELD_CODES,
+  ChargeRequest,
+  fingerprint,
+} from '../../../shared/domain/debits/charge.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
+import { demoProvider, gcb } from '../../support/examples.ts'
 import { granted, refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
-import { at, bank, provider, reference, uuid } from './one-debit.ts'
+import { at, reference, uuid } from './one-debit.ts'
 
 const body = {
   phone_number: '+233241234567',
@@ -15,138 +23,100 @@ const body = {
   narration: 'Rent for January',
   partner_reference: 'order-1001',
 }
+const parse = (input: unknown) => parseInput(ChargeRequest, input, CHARGE_FIELD_CODES)
 
-const judge = (input: unknown) => parseInput(ChargeRequest, input, CHARGE_FIELD_CODES)
+const CONTROL = 'must not contain control or invisible formatting characters'
 
-const expectRefused = (field: string, value: unknown, code: string, message: string): void => {
-  expect(refused(judge({ ...body, [field]: value }))).toEqual({
+const wrongValues = rowsOf(`
+  phone_number       422/1007  must be in E.164 format; write it like +233241234567  "0241234567"
+  phone_number       422/1007  is invalid                         "+2348012345678"
+  bank_identifier    422/1007  must be a string                   5  ["GCB"]
+  amount             400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"  "100"  "100.5"
+  amount             400/3007  must be greater than or equal to 1.00  "0.99"
+  amount             400/3007  must not exceed 10000.00 GHS       "10000.01"
+  amount             422/1007  must be a decimal with exactly 2 decimal places  true  ["100.00"]
+  currency           400/3004  must be GHS                        "NGN"  "ghs"  "GHS "  ""
+  currency           422/1007  must be a string                   5
+  narration          422/1007  is required                        ""  " "
+  narration          422/1007  must be a string                   {}
+  narration          422/1007  ${CONTROL}  "a\\u0000b"
+  narration          422/1007  must not exceed 100 characters     "${'a'.repeat(101)}"
+  partner_reference  422/1007  is required                        ""
+  partner_reference  422/1007  must be a string                   1001
+  partner_reference  422/1007  ${CONTROL}  "a\\nb"
+  partner_reference  422/1007  must not exceed 50 characters      "${'a'.repeat(51)}"
+  metadata           422/1007  must be an object                  []  "a=b"
+  metadata           422/1007  must not exceed 8192 bytes         {"note":"${'a'.repeat(8_182)}"}
+`).flatMap(([field = '', code = '', message = '', ...values]) =>
+  values.map((value) => [field, value, code, message] as const),
+)
+
+test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
+  expect(refused(parse({ ...body, [field]: JSON.parse(value) }))).toEqual({
     code,
     details: { [field]: message.split('; ') },
   })
-}
-
-const wrongValues = rowsOf(`
-  phone_number       "0241234567"      422/1007  must be in E.164 format; write it like +233241234567
-  phone_number       "+2348012345678"  422/1007  is invalid
-  phone_number       null              422/1007  is required
-  phone_number       233241234567      422/1007  must be a string
-  bank_identifier    null              422/1007  is required
-  bank_identifier    5                 422/1007  must be a string
-  bank_identifier    ["GCB"]           422/1007  must be a string
-  amount             "100"             400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"
-  amount             "100.5"           400/3007  must have exactly 2 decimal places; write 100.00 or "100.00"
-  amount             "0.50"            400/3007  must be greater than or equal to 1.00
-  amount             "99999.00"        400/3007  must not exceed 10000.00 GHS
-  amount             null              422/1007  is required
-  amount             true              422/1007  must be a decimal with exactly 2 decimal places
-  amount             ["100.00"]        422/1007  must be a decimal with exactly 2 decimal places
-  currency           "NGN"             400/3004  must be GHS
-  currency           "ghs"             400/3004  must be GHS
-  currency           "GHS "            400/3004  must be GHS
-  currency           ""                400/3004  must be GHS
-  currency           null              422/1007  is required
-  currency           5                 422/1007  must be a string
-  narration          ""                422/1007  is required
-  narration          " "               422/1007  is required
-  narration          null              422/1007  is required
-  narration          {}                422/1007  must be a string
-  narration          "a\\u0000b"       422/1007  must not contain control or invisible formatting characters
-  partner_reference  ""                422/1007  is required
-  partner_reference  null              422/1007  is required
-  partner_reference  1001              422/1007  must be a string
-  partner_reference  "a\\nb"           422/1007  must not contain control or invisible formatting characters
-  metadata           []                422/1007  must be an object
-  metadata           "a=b"             422/1007  must be an object
-`)
-
-describe('wrong values are reported with their field', () => {
-  test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
-    expectRefused(field, JSON.parse(value), code, message)
-  })
-
-  test('text above its maximum length is refused', () => {
-    const tooLong = 'must not exceed 100 characters'
-    expectRefused('narration', 'a'.repeat(101), '422/1007', tooLong)
-    expectRefused('partner_reference', 'a'.repeat(51), '422/1007', tooLong.replace('100', '50'))
-  })
-
-  test('metadata above 8 KiB is refused', () => {
-    const metadata = { note: 'a'.repeat(8 * 1024) }
-    expectRefused('metadata', metadata, '422/1007', 'must not exceed 8192 bytes')
-  })
-
-  test.each(Object.keys(body))('a charge without %s is refused', (field) => {
-    expectRefused(field, undefined, '422/1007', 'is required')
-    const others = Object.entries(body).filter(([name]) => name !== field)
-    expect(refused(judge(Object.fromEntries(others))).details).toEqual({ [field]: ['is required'] })
-  })
 })
 
-test('several wrong fields are all reported, under 1007', () => {
-  expect(refused(judge({ ...body, amount: '100', currency: 'NGN', narration: '' }))).toEqual({
-    code: '422/1007',
-    details: {
-      amount: ['must have exactly 2 decimal places', 'write 100.00 or "100.00"'],
-      currency: ['must be GHS'],
-      narration: ['is required'],
-    },
-  })
-  expect(refused(judge({}))).toEqual({
-    code: '422/1007',
-    details: Object.fromEntries(Object.keys(body).map((field) => [field, ['is required']])),
-  })
-})
-
-test('the longest texts and the smallest and largest amounts are accepted', () => {
-  const edges = { narration: 'a'.repeat(100), partner_reference: 'b'.repeat(50), metadata: {} }
-  for (const amount of ['1.00', '10000.00']) {
-    expect(granted(judge({ ...body, ...edges, amount }))).toMatchObject(edges)
+test.each(Object.keys(body))('a charge without %s or with null is 422/1007', (field) => {
+  for (const absent of [undefined, null]) {
+    const result = refused(parse({ ...body, [field]: absent }))
+    expect(result).toEqual({ code: '422/1007', details: { [field]: ['is required'] } })
   }
 })
 
-test('a narration may have line breaks and text that looks like code', () => {
-  const narration = 'Rent\r\n\t<b>January</b> {"level":"error"}'
-  expect(granted(judge({ ...body, narration }))).toMatchObject({ narration })
+test('several wrong fields are all reported, under 1007', () => {
+  expect(refused(parse({ ...body, amount: '0.50', currency: 'NGN' }))).toEqual({
+    code: '422/1007',
+    details: { amount: ['must be greater than or equal to 1.00'], currency: ['must be GHS'] },
+  })
+  const required = Object.keys(body).map((field) => [field, ['is required']])
+  expect(refused(parse({})).details).toEqual(Object.fromEntries(required))
 })
 
-test('unknown fields are dropped', () => {
-  const stranger = { status: 'completed', fee: '0.00', uuid, reference, provider_id: 'other' }
-  const known = { ...body, amount: 100_00 }
-  expect(judge({ ...body, ...stranger, completed_at: null, id: 1 })).toEqual(known)
+test('the longest texts and the smallest and largest amounts are accepted', () => {
+  const edges = { narration: 'a'.repeat(100), partner_reference: 'b'.repeat(50) }
+  const metadata = { note: 'a'.repeat(8_181) }
+  for (const amount of ['1.00', '10000.00']) granted(parse({ ...body, ...edges, metadata, amount }))
+})
+
+test('text that looks like code is unchanged, and unknown fields are dropped', () => {
+  const known = { ...body, narration: 'Rent\r\n\t<b>January</b> {"level":"error"}' }
+  const stranger = { status: 'completed', fee: '0.00', uuid, provider_id: 'other', id: 1 }
+  expect(parse({ ...known, ...stranger })).toEqual({ ...known, amount: 100_00 })
 })
 
 const request = v.parse(ChargeRequest, { ...body, metadata: { order: 1001 } })
-const charge = { provider, bank, reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
+const context = { reference, uuid, at: at('23:59:59.999'), requestId: 'req-1' }
+const charge = { ...context, provider: { ...demoProvider, dailyLimit: undefined }, bank: gcb }
 
-describe('refused charges', () => {
-  test.each([
-    ['an unknown bank', '402/1402', undefined],
-    ['a bank that is not live', '402/1402', { ...bank, status: 'inactive' as const }],
-    ['a bank without a connector', '503/2003', { ...bank, connector: 'none' as const }],
-  ])('%s is %s', (_, code, bank) => {
-    expect(refused(accept(request, { ...charge, bank })).code).toBe(code)
-  })
+test.each([
+  ['an unknown bank', undefined, '402/1402', 'is not supported'],
+  ['an inactive bank', { status: 'inactive' as const }, '402/1402', 'is not supported'],
+  ['no connector', { connector: 'none' as const }, '503/2003', 'has no connector'],
+])('a charge with %s is refused', (_, changes, code, message) => {
+  const bank = changes && { ...gcb, ...changes }
+  const refusal = { code, details: { bank_identifier: [message] } }
+  expect(refused(accept(request, { ...charge, bank }))).toEqual(refusal)
+})
 
-  test("an amount above the bank's maximum is 400/3005", () => {
-    const strict = { ...bank, maximum: pesewas(99_99) }
-    expect(refused(accept(request, { ...charge, bank: strict }))).toEqual({
-      code: '400/3005',
-      details: { amount: ["exceeds the bank's maximum"], limit: 'bank', maximum: '99.99' },
-    })
-    granted(accept(request, { ...charge, bank: { ...bank, maximum: request.amount } }))
+test("a charge above the bank's maximum is refused", () => {
+  const bank = { ...gcb, maximum: pesewas(99_99) }
+  expect(refused(accept(request, { ...charge, bank }))).toEqual({
+    code: '400/3005',
+    details: { amount: ["exceeds the bank's maximum"], limit: 'bank', maximum: '99.99' },
   })
 })
 
 test('an accepted charge creates a pending debit with two events', () => {
-  const debit = granted(accept(request, charge))
   const cause = { at: charge.at, by: 'provider:demo', requestId: 'req-1', changes: {} }
-  expect(debit).toEqual({
+  expect(accept(request, { ...charge, bank: { ...gcb, maximum: request.amount } })).toEqual({
     facts: {
       reference,
       uuid,
       provider: 'demo',
       partnerReference: 'order-1001',
-      bank: { identifier: 'GCB', name: 'GCB Bank' },
+      bank: { identifier: 'GCB', name: 'GCB Bank PLC' },
       phone: '+233241234567',
       amount: 100_00,
       narration: 'Rent for January',
@@ -161,10 +131,60 @@ test('an accepted charge creates a pending debit with two events', () => {
   })
 })
 
-test('a charge counts in the total of its UTC day only with a daily limit', () => {
-  const limited = { ...provider, dailyLimit: pesewas(50_000_00) }
-  expect(granted(accept(request, { ...charge, provider: limited })).facts).toMatchObject({
-    countedOn: '2025-01-02',
-  })
-  expect(granted(accept(request, charge)).facts).not.toHaveProperty('countedOn')
+test.each([
+  [{ dailyLimit: pesewas(50_000_00) }, '2025-01-02'],
+  [{ dailyLimit: undefined, countedUntil: '2025-01-02' }, '2025-01-02'],
+  [{ dailyLimit: undefined, countedUntil: '2025-01-01' }, undefined],
+])('a charge of a provider with %j counts in the total of the UTC day %s', (changes, countedOn) => {
+  const debit = granted(accept(request, { ...charge, provider: { ...demoProvider, ...changes } }))
+  expect(debit.facts.countedOn).toBe(countedOn)
+})
+
+const charges = fc
+  .record(
+    {
+      phone_number: fc.constantFrom('+233241234567', '+233241111111'),
+      bank_identifier: fc.constantFrom('GCB', 'ECO'),
+      amount: fc.constantFrom('1.00', '10.00'),
+      currency: fc.constant('GHS'),
+      narration: fc.constantFrom('a', 'b'),
+      partner_reference: fc.constantFrom('a', 'b'),
+      metadata: fc.constantFrom(
+        { a: 1 },
+        { a: '1' },
+        { a: [1] },
+        { a: { 0: 1 } },
+        { a: null },
+        {},
+        null,
+      ),
+    },
+    { noNullPrototype: true },
+  )
+  .map((input) => v.parse(ChargeRequest, input))
+
+test('the fingerprints of two charges are equal only if all fields are equal', () => {
+  const known = (charge: ChargeRequest) => ({ ...charge, metadata: charge.metadata ?? {} })
+  fc.assert(
+    fc.property(charges, charges, (a, b) => {
+      expect(fingerprint(a) === fingerprint(b)).toBe(isDeepStrictEqual(known(a), known(b)))
+    }),
+  )
+})
+
+test('the fingerprint of a charge does not depend on the order of keys, at any depth', () => {
+  const shuffled = (value: object) =>
+    fc
+      .shuffledSubarray(Object.entries(value), { minLength: Object.keys(value).length })
+      .map((entries): Record<string, unknown> => Object.fromEntries(entries))
+  const same = fingerprint(
+    v.parse(ChargeRequest, { ...body, metadata: { a: 1, b: [{ c: 2, d: 3 }] } }),
+  )
+  fc.assert(
+    fc.property(shuffled(body), shuffled({ a: 1, b: 0 }), shuffled({ c: 2, d: 3 }), (...parts) => {
+      const [fields, outer, inner] = parts
+      const charge = v.parse(ChargeRequest, { ...fields, metadata: { ...outer, b: [inner] } })
+      expect(fingerprint(charge)).toBe(same)
+    }),
+  )
 })

@@ -1,7 +1,5 @@
 import fc from 'fast-check'
-import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   ATTEMPT_ID_BYTES,
   attemptId,
@@ -27,21 +25,15 @@ import {
   redeliver,
 } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
+import { providerId } from '../../support/examples.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { at, reference } from '../debits/one-debit.ts'
 
-const event = {
-  reference,
-  n: 3,
-  event: 'completed' as EventName,
-  provider: v.parse(ProviderId, 'demo'),
-  occurredAt: at('11:59:59.000'),
-}
-const fresh = newDelivery({ ...event, type: event.event, at: event.occurredAt }, {})
+const key = { reference, n: 3, provider: providerId('demo') }
+const fresh = newDelivery({ ...key, type: 'completed', at: at('11:59:59.000') }, {})
 const noon = at('12:00:00.000')
 const later = at('13:00:00.000')
 
-/** A quarter of a second, that began at noon. */
 const timing = {
   id: 'dlv_1_a',
   at: noon,
@@ -49,7 +41,6 @@ const timing = {
   address: '198.51.100.7',
   sentAs: 'transaction.completed',
 }
-const end = at('12:00:00.250')
 
 const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
   kind: 'answered',
@@ -57,33 +48,28 @@ const answered = (code: number, retryAfterSeconds?: number): Outcome => ({
   body: 'thanks',
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 })
-
 const unreached = (cause: string): Outcome => ({ kind: 'unreached', cause }) as Outcome
 
 const attempt = (delivery: Delivery, outcome: Outcome): Delivery =>
   recordAttempt(delivery, outcome, timing, 0)
 
 const codes = Array.from({ length: 500 }, (_, n) => 100 + n)
-const RETRIABLE = [408, 429, 500, 502, 503, 504]
 
-describe('classes of outcomes', () => {
-  test('every HTTP status has one class', () => {
-    const expected = codes.map((code) => {
-      if (code >= 200 && code <= 299) return [code, 'delivered', null, null]
-      const status = RETRIABLE.includes(code) ? 'failed' : 'abandoned'
-      return [code, status, code >= 300 && code <= 399 ? 'redirect' : 'status', 4001]
-    })
-    const classed = codes.map((code) => {
-      const { status, last, reason } = attempt(fresh, answered(code))
-      return [code, status, last?.cause, reason]
-    })
-    expect(classed).toEqual(expected)
-    expect(codes.filter((code) => succeeded(answered(code)))).toEqual(
-      Array.from({ length: 100 }, (_, n) => 200 + n),
-    )
+test('every HTTP status has one class', () => {
+  const expected = codes.map((code) => {
+    if (code >= 200 && code <= 299) return [code, true, 'delivered', null, null]
+    const status = [408, 429, 500, 502, 503, 504].includes(code) ? 'failed' : 'abandoned'
+    return [code, false, status, code >= 300 && code <= 399 ? 'redirect' : 'status', 4001]
   })
+  const classes = codes.map((code) => {
+    const { status, last, reason } = attempt(fresh, answered(code))
+    return [code, succeeded(answered(code)), status, last?.cause, reason]
+  })
+  expect(classes).toEqual(expected)
+})
 
-  const causes = rowsOf(`
+test('every cause without a response has a class, a code and a group', () => {
+  const rows = rowsOf(`
     connect_timeout  failed     timeout   4408
     read_timeout     failed     timeout   4408
     refused          failed     connect   4001
@@ -92,314 +78,203 @@ describe('classes of outcomes', () => {
     tls              failed     tls       4001
     address          abandoned  address   4001
   `)
-
-  test.each(causes)('the cause %s leaves a delivery %s: class %s, code %s', (...row) => {
-    const [cause = '', status, group, code] = row
-    const after = attempt(fresh, unreached(cause))
-    expect(after).toMatchObject({ status, reason: Number(code) })
-    expect(after.last).toMatchObject({ cause, responseCode: null, responseBody: null })
-    expect(errorClasses[cause as FailureCause]).toBe(group)
+  const causes = Object.keys(errorClasses).filter((cause) => !/redirect|status/.test(cause))
+  const classes = causes.map((cause) => {
+    const { status, last, reason } = attempt(fresh, unreached(cause))
+    expect(last).toMatchObject({ cause, responseCode: null, responseBody: null })
+    return [cause, status, errorClasses[cause as FailureCause], String(reason)]
   })
+  expect(classes).toEqual(rows)
+})
 
-  test('the table has every cause without a response', () => {
-    const named = [...causes.map(([cause]) => cause), 'redirect', 'status']
-    expect(named.sort()).toEqual(Object.keys(errorClasses).sort())
+test('a record without an attempt is pending and empty', () => {
+  expect(fresh).toEqual({
+    ...key,
+    event: 'completed',
+    occurredAt: at('11:59:59.000'),
+    status: 'pending',
+    attemptCount: 0,
+    attemptsMax: 11,
+    last: null,
+    nextAttemptAt: null,
+    deliveredAt: null,
+    failedAt: null,
+    reason: null,
+    autoRetries: 0,
   })
 })
 
-describe('records', () => {
-  test('a record without an attempt is pending and empty', () => {
-    expect(fresh).toEqual({
-      ...event,
-      status: 'pending',
-      attemptCount: 0,
-      attemptsMax: 11,
-      last: null,
-      nextAttemptAt: null,
-      deliveredAt: null,
-      failedAt: null,
-      reason: null,
-      autoRetries: 0,
-    })
-  })
+test('a record contains the response of its last attempt', () => {
+  const last = { number: 1, ...timing, responseBody: 'thanks', responseCode: 503, cause: 'status' }
+  const next = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
+  expect(attempt(fresh, answered(503))).toEqual({ ...fresh, ...next, attemptCount: 1, last })
+})
 
-  const last = { number: 1, ...timing, responseBody: 'thanks' }
-  const due = { status: 'failed', nextAttemptAt: at('12:00:02.250'), reason: 4001 }
-
-  test.each([
-    ['delivers the event', 204, null, { status: 'delivered', deliveredAt: end }],
-    ['fails the attempt and schedules the next one', 503, 'status', due],
-    ['abandons the delivery', 410, 'status', { status: 'abandoned', failedAt: end, reason: 4001 }],
-  ])('a response %s at its time: %i', (_what, responseCode, cause, changes) => {
-    expect(attempt(fresh, answered(responseCode))).toEqual({
-      ...fresh,
-      ...changes,
-      attemptCount: 1,
-      last: { ...last, responseCode, cause },
-    })
-  })
-
-  test('a delivered record keeps nothing of an earlier failure', () => {
-    const delivered = attempt(attempt(fresh, unreached('dns')), answered(200))
-    expect(delivered).toMatchObject({ attemptCount: 2, reason: null, nextAttemptAt: null })
-    expect(delivered.last).toMatchObject({ number: 2, cause: null })
-  })
-
-  test('a record escapes the response of the receiver', () => {
-    const outcome: Outcome = { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' }
-    expect(attempt(fresh, outcome).last?.responseBody).toBe(
-      '\\u003cb\\u003e\\u001b[2J\\u0026\\u000a',
-    )
-  })
-
-  test.each([1, 2, 3, 6, 11])('a delivery is abandoned after exactly %i attempts', (attempts) => {
-    let delivery: Delivery = { ...fresh, attemptsMax: attempts }
-    const walked: string[] = []
-    while (!isSettled(delivery)) {
-      delivery = attempt(delivery, answered(500))
-      walked.push(delivery.status)
-    }
-    expect(walked).toEqual([...Array<string>(attempts - 1).fill('failed'), 'abandoned'])
-    expect(delivery).toMatchObject({ attemptCount: attempts, nextAttemptAt: null, failedAt: end })
-  })
-
-  test('the last attempt can deliver the event', () => {
-    const last = { ...fresh, attemptCount: fresh.attemptsMax - 1 }
-    expect(attempt(last, answered(200)).status).toBe('delivered')
-  })
-
-  test('every sequence of outcomes ends settled within the maximum of attempts', () => {
-    const outcomes = fc.oneof(
-      fc.constantFrom(...codes).map((code) => answered(code)),
-      fc.constantFrom(...Object.keys(errorClasses)).map(unreached),
-    )
-    const walks = fc.array(outcomes, { minLength: 10, maxLength: 10 })
-    fc.assert(
-      fc.property(walks, fc.integer({ min: 1, max: 10 }), (walk, most) => {
-        let delivery: Delivery = { ...fresh, attemptsMax: most }
-        for (const outcome of walk) {
-          if (isSettled(delivery)) break
-          delivery = attempt(delivery, outcome)
-          expect(delivery.attemptCount).toBeLessThanOrEqual(delivery.attemptsMax)
-          expect(delivery.last?.number).toBe(delivery.attemptCount)
-          expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'failed')
-        }
-        expect(isSettled(delivery)).toBe(true)
-        expect(delivery.deliveredAt !== null).toBe(delivery.status === 'delivered')
-        expect(delivery.failedAt !== null).toBe(delivery.status === 'abandoned')
-      }),
-    )
-  })
+test('a record escapes the response of the receiver', () => {
+  const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })
+  expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
 })
 
 const delivered = attempt(fresh, answered(204))
 const failed = attempt(fresh, answered(503))
 const abandoned = attempt(fresh, answered(410))
+const single = { ...fresh, attemptsMax: 1 }
+const spent = attempt(single, answered(503))
+const requested = redeliver(failed, noon)
 
-describe('deliveries without an attempt', () => {
-  // The event is not subscribed to any more; the webhook is gone; the webhook is disabled.
-  test.each([4403, 4404, 4001] as FailureReason[])('a delivery is abandoned for %i', (reason) => {
-    for (const delivery of [fresh, failed]) {
-      expect(abandon(delivery, reason, later)).toEqual({
-        ...delivery,
-        status: 'abandoned',
-        nextAttemptAt: null,
-        failedAt: later,
-        reason,
-      })
-    }
-  })
+/** Deliveries before a change, in the table below. */
+const before: Record<string, Delivery> = {
+  fresh,
+  failed,
+  delivered,
+  abandoned,
+  single,
+  spent,
+  patient: attempt(fresh, answered(429, 120)),
+  'fresh, requested': redeliver(fresh, later),
+  'delivered, requested': redeliver(delivered, later),
+  'single, requested': redeliver(single, later),
+  'spent, requested': redeliver(spent, later),
+  // Another worker's attempt was recorded.
+  'failed, requested': { ...redeliver(failed, later), attemptCount: 2 },
+}
 
-  test('an event that was received once stays delivered', () => {
-    const asked = redeliver(delivered, later)
-    const stays = { status: 'delivered', deliveredAt: end, failedAt: null }
-    expect(abandon(asked, 4404, later)).toMatchObject(stays)
-  })
-})
+/** Parses `503`, `429+60` (with Retry-After) or a cause. */
+const outcomeOf = (text = ''): Outcome => {
+  const [code, seconds] = text.split('+').map(Number)
+  return code ? answered(code, seconds) : unreached(text)
+}
 
-describe('redeliveries', () => {
-  test('a redelivery before the first attempt requests the first', () => {
-    expect(redeliver(fresh, later)).toEqual({ ...fresh, nextAttemptAt: later })
-  })
+const late = { ...timing, id: 'dlv_1_b' }
+const append = (delivery: Delivery, outcome: Outcome, isRequested: boolean): Delivery =>
+  appendAttempt(delivery, { outcome, timing: late, random: 0, isRequested })
 
-  test('a redelivery gets the next number and replaces the due attempt', () => {
-    const asked = redeliver(failed, later)
-    expect(asked).toEqual({ ...failed, status: 'pending', nextAttemptAt: later })
-    expect(attempt(asked, answered(200)).last?.number).toBe(2)
-  })
+const changes: Record<string, (delivery: Delivery, text?: string) => Delivery | undefined> = {
+  attempt: (delivery, text) => attempt(delivery, outcomeOf(text)),
+  /** Ends after a concurrent change; `late-requested`: a redelivery was requested during it. */
+  late: (delivery, text) => append(delivery, outcomeOf(text), false),
+  'late-requested': (delivery, text) => append(delivery, outcomeOf(text), true),
+  abandon: (delivery, text) => abandon(delivery, Number(text) as FailureReason, later),
+  redeliver: (delivery) => redeliver(delivery, later),
+  retry: (delivery) => autoRetry(delivery, later),
+}
 
-  test('a redelivery beyond the maximum raises it', () => {
-    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
-    expect(spent.status).toBe('abandoned')
-    expect(redeliver(spent, later)).toMatchObject({ attemptsMax: 2, failedAt: null })
-    expect(redeliver(abandoned, later)).toMatchObject({ attemptsMax: 11, failedAt: null })
-    expect(redeliver(redeliver(spent, later), later).attemptsMax).toBe(2)
-  })
+const table = rowsOf(`
+  delivery before       change              status     attempts  next          delivered     failed        reason
+  fresh                 attempt 204         delivered  1/11      -             12:00:00.250  -             -
+  fresh                 attempt 503         failed     1/11      12:00:02.250  -             -             4001
+  fresh                 attempt 410         abandoned  1/11      -             -             12:00:00.250  4001
+  fresh                 attempt dns         failed     1/11      12:00:02.250  -             -             4001
+  fresh                 attempt 429+60      failed     1/11      12:01:00.250  -             -             4001
+  fresh                 attempt 503+86400   failed     1/11      12:05:00.250  -             -             4001
+  failed                attempt 503         failed     2/11      12:00:04.250  -             -             4001
+  failed                attempt 200         delivered  2/11      -             12:00:00.250  -             -
+  single                attempt 503         abandoned  1/1       -             -             12:00:00.250  4001
+  single                attempt 200         delivered  1/1       -             12:00:00.250  -             -
+  fresh                 abandon 4403        abandoned  0/11      -             -             13:00:00.000  4403
+  failed                abandon 4404        abandoned  1/11      -             -             13:00:00.000  4404
+  delivered, requested  abandon 4001        delivered  1/11      -             12:00:00.250  -             4001
+  fresh                 redeliver           pending    0/11      13:00:00.000  -             -             -
+  failed                redeliver           pending    1/11      13:00:00.000  -             -             4001
+  abandoned             redeliver           pending    1/11      13:00:00.000  -             -             4001
+  delivered             redeliver           pending    1/11      13:00:00.000  12:00:00.250  -             -
+  spent                 redeliver           pending    1/2       13:00:00.000  -             -             4001
+  spent, requested      redeliver           pending    1/2       13:00:00.000  -             -             4001
+  delivered, requested  attempt 410         delivered  2/11      -             12:00:00.250  -             4001
+  delivered, requested  attempt 204         delivered  2/11      -             12:00:00.250  -             -
+  abandoned             retry               pending    1/11      13:00:00.000  -             -             4001
+  failed                late 200            delivered  2/11      -             12:00:00.250  -             -
+  abandoned             late 200            delivered  2/11      -             12:00:00.250  -             -
+  delivered             late 200            delivered  2/11      -             12:00:00.250  -             -
+  fresh, requested      late-requested 200  delivered  1/11      -             12:00:00.250  -             -
+  delivered             late 503            delivered  2/11      -             12:00:00.250  -             4001
+  delivered             late 410            delivered  2/11      -             12:00:00.250  -             4001
+  abandoned             late dns            abandoned  2/11      -             -             12:00:00.250  4001
+  failed                late 503            failed     2/11      12:00:04.250  -             -             4001
+  patient               late 503            failed     2/11      12:02:00.250  -             -             4001
+  failed                late 410            abandoned  2/11      -             -             12:00:00.250  4001
+  spent                 late 503            abandoned  2/2       -             -             12:00:00.250  4001
+  single, requested     late-requested 503  pending    1/2       13:00:00.000  -             -             4001
+  single, requested     late-requested 410  pending    1/2       13:00:00.000  -             -             4001
+  failed, requested     late 410            abandoned  3/11      -             -             12:00:00.250  4001
+`).slice(1)
 
-  test('a failed redelivery leaves a received event delivered at its first time', () => {
-    const asked = redeliver(delivered, later)
-    expect(asked.status).toBe('pending')
-    const again = attempt(asked, answered(410))
-    expect(again).toMatchObject({ status: 'delivered', deliveredAt: end, failedAt: null })
-    expect(again).toMatchObject({ attemptCount: 2, reason: 4001 })
-    expect(attempt(asked, answered(204)).deliveredAt).toEqual(end)
-  })
-})
-
-describe('automatic retries', () => {
-  test('an abandoned delivery is retried automatically at most three times', () => {
-    let delivery = abandoned
-    for (const autoRetries of [1, 2, 3]) {
-      const revived = autoRetry(delivery, later) as Delivery
-      expect(revived).toEqual({ ...redeliver(delivery, later), autoRetries })
-      delivery = attempt(revived, answered(410))
-    }
-    expect(autoRetry(delivery, later)).toBeUndefined()
-  })
-
-  test('only abandoned deliveries are retried automatically', () => {
-    for (const delivery of [fresh, failed, delivered, redeliver(abandoned, later)]) {
-      expect(autoRetry(delivery, later), delivery.status).toBeUndefined()
-    }
-  })
-})
-
-describe('attempts that end after a concurrent change', () => {
-  const append = (delivery: Delivery, outcome: Outcome, isRequested = false): Delivery =>
-    appendAttempt(delivery, {
-      outcome,
-      timing: { ...timing, id: 'dlv_1_b' },
-      random: 0,
-      isRequested,
-    })
-  const last = { id: 'dlv_1_b', number: 2 }
-
-  test('a late attempt gets the next number, and a success wins', () => {
-    for (const delivery of [failed, abandoned]) {
-      expect(append(delivery, answered(200))).toMatchObject({
-        status: 'delivered',
-        attemptCount: 2,
-        last,
-        nextAttemptAt: null,
-        deliveredAt: end,
-        failedAt: null,
-        reason: null,
-      })
-    }
-    expect(append(delivered, answered(200))).toMatchObject({ deliveredAt: end, attemptCount: 2 })
-    const requested = redeliver(fresh, later)
-    expect(append(requested, answered(200), true)).toMatchObject({ status: 'delivered' })
-  })
-
-  test('a late failure leaves a delivered record delivered and an abandoned one abandoned', () => {
-    for (const outcome of [answered(503), answered(410), unreached('dns')]) {
-      const late = { attemptCount: 2, last, nextAttemptAt: null }
-      const stays = { ...late, status: 'delivered', deliveredAt: end, failedAt: null }
-      expect(append(delivered, outcome)).toMatchObject(stays)
-      expect(append(abandoned, outcome)).toMatchObject({
-        ...late,
-        status: 'abandoned',
-        failedAt: end,
-      })
-    }
-  })
-
-  test('a late failure waits for the longer of its own delay and the scheduled one', () => {
-    expect(append(failed, answered(503)).nextAttemptAt).toEqual(at('12:00:04.250'))
-    const patient = attempt(fresh, answered(429, 120))
-    expect(append(patient, answered(503))).toMatchObject({
-      status: 'failed',
-      nextAttemptAt: at('12:02:00.250'),
-    })
-    expect(append(failed, answered(410))).toMatchObject({ status: 'abandoned', failedAt: end })
-  })
-
-  test('a late failure keeps a redelivery that was requested during it', () => {
-    const requested = redeliver({ ...fresh, attemptsMax: 1 }, later)
-    for (const outcome of [answered(503), answered(410)]) {
-      expect(append(requested, outcome, true)).toMatchObject({
-        status: 'pending',
-        attemptCount: 1,
-        attemptsMax: 2,
-        nextAttemptAt: later,
-        failedAt: null,
-      })
-    }
-    // This attempt is the requested one, and a rival of it was recorded.
-    const rival = { ...redeliver(failed, later), attemptCount: 2 }
-    expect(append(rival, answered(410))).toMatchObject({ status: 'abandoned', attemptCount: 3 })
-  })
-
-  test('a late attempt beyond the maximum raises it', () => {
-    const spent = attempt({ ...fresh, attemptsMax: 1 }, answered(503))
-    expect(append(spent, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 2 })
-    expect(append(failed, answered(503))).toMatchObject({ attemptCount: 2, attemptsMax: 11 })
-  })
-})
+test.each(table)(
+  'a delivery that is %s, after %s, is %s',
+  (name = '', change = '', ...expected) => {
+    const [verb = '', text] = change.split(' ')
+    const delivery = before[name] ?? fresh
+    const after = changes[verb]?.(delivery, text) ?? fresh
+    const { status, attemptCount, nextAttemptAt, deliveredAt, failedAt, reason } = after
+    const times = [nextAttemptAt, deliveredAt, failedAt].map((at) =>
+      at?.toISOString().slice(11, 23),
+    )
+    const shown = [status, `${attemptCount}/${after.attemptsMax}`, ...times, reason]
+    expect(shown.map((cell) => String(cell ?? '-'))).toEqual(expected)
+    expect(isSettled(after)).toBe(/delivered|abandoned/.test(status))
+    const isLate = verb.startsWith('late')
+    const last = { number: attemptCount, id: isLate ? 'dlv_1_b' : 'dlv_1_a' }
+    if (isLate || verb === 'attempt') expect(after.last).toMatchObject(last)
+    else expect(after.last).toEqual(delivery.last)
+    expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
+  },
+)
 
 test('a second request within a minute, before an attempt, has no effect', () => {
-  const requested = redeliver(failed, noon)
-  expect(isRedelivering(requested, noon)).toBe(true)
-  expect(isRedelivering(requested, at('12:00:59.999'))).toBe(true)
-  expect(isRedelivering(requested, at('12:01:00.000'))).toBe(false)
   // A page of a recovery spreads its attempts over the next seconds.
-  expect(isRedelivering(redeliver(abandoned, later), noon)).toBe(true)
-  for (const delivery of [fresh, failed, delivered, abandoned]) {
-    expect(isRedelivering(delivery, noon), delivery.status).toBe(false)
-  }
+  const times = ['11:00:00.000', '12:00:00.000', '12:00:59.999', '12:01:00.000']
+  const isRecent = times.map((time) => isRedelivering(requested, at(time)))
+  expect(isRecent).toEqual([true, true, true, false])
+  const others = [fresh, failed, delivered, abandoned].map((one) => isRedelivering(one, noon))
+  expect(others).toEqual([false, false, false, false])
+})
+
+test('only an abandoned delivery is retried automatically, at most three times', () => {
+  expect(autoRetry(abandoned, later)?.autoRetries).toBe(1)
+  expect(autoRetry({ ...abandoned, autoRetries: 2 }, later)?.autoRetries).toBe(3)
+  const others = [{ ...abandoned, autoRetries: 3 }, fresh, failed, delivered, requested]
+  expect(others.map((other) => autoRetry(other, later))).toEqual(others.map(() => undefined))
 })
 
 test('a ping has the number one', () => {
-  expect(pingAttempt(answered(302), timing)).toEqual({
-    number: 1,
-    ...timing,
-    responseCode: 302,
-    responseBody: 'thanks',
-    cause: 'redirect',
-  })
+  const response = { responseCode: 302, responseBody: 'thanks', cause: 'redirect' }
+  expect(pingAttempt(answered(302), timing)).toEqual({ number: 1, ...timing, ...response })
 })
 
 test('the id of an attempt has the id of its delivery and random digits', () => {
   const random = Buffer.alloc(ATTEMPT_ID_BYTES, 0x0f)
-  expect(attemptId(fresh, random)).toMatch(/^dlv_[0-9]+_0f0f0f0f0f0f0f0f$/)
+  expect(attemptId(fresh, random)).toBe('dlv_1988055307469803_0f0f0f0f0f0f0f0f')
 })
 
 test('a provider is subscribed to all events or to those it lists', () => {
+  const listed = { events: ['transaction.completed'] as ['transaction.completed'] }
   expect(isSubscribed({}, 'created')).toBe(true)
-  const named = { events: ['transaction.completed'] as ['transaction.completed'] }
-  expect(isSubscribed(named, 'completed')).toBe(true)
-  expect(isSubscribed(named, 'created')).toBe(false)
+  expect(isSubscribed(listed, 'completed')).toBe(true)
+  expect(isSubscribed(listed, 'created')).toBe(false)
 })
 
-describe('total attempts', () => {
-  const classes = rowsOf(`
-    created     3
-    pending     3
-    processing  6
-    completed   11
-    failed      11
-    reversed    6
-  `)
-
-  test.each(classes)('the event %s has %s attempts, with the first', (name, total) => {
-    expect(attemptsMax(name as EventName, {})).toBe(Number(total))
-  })
-
-  test.each(classes)("the provider's setting replaces the total: %s", (name) => {
-    expect(attemptsMax(name as EventName, { attemptsMax: 4 })).toBe(4)
-  })
-})
+test.each([
+  ['created', 3],
+  ['processing', 6],
+  ['completed', 11],
+] as [EventName, number][])(
+  'the event %s has %i attempts, or as many as its provider sets',
+  (...row) => {
+    expect(attemptsMax(row[0], {})).toBe(row[1])
+    expect(attemptsMax(row[0], { attemptsMax: 4 })).toBe(4)
+  },
+)
 
 describe('the delay before the next attempt', () => {
   const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const attempts = fc.integer({ min: 1, max: 10 })
 
-  test('the delays are the published ones: 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
+  test('is 2, 4, 8, 16, 32 seconds and so on, at most 300', () => {
     const schedule = Array.from({ length: 10 }, (_, n) => delaySeconds(n + 1, 0))
     expect(schedule).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   })
 
-  test('the delay is 2^k plus up to ten percent in whole seconds, at most 300', () => {
+  test('has up to ten percent of jitter in whole seconds, at most 300', () => {
     fc.assert(
       fc.property(attempts, randoms, (k, random) => {
         const delay = delaySeconds(k, random)
@@ -410,27 +285,18 @@ describe('the delay before the next attempt', () => {
     )
   })
 
-  test('the jitter is uniform over whole seconds', () => {
-    const rolls = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
-    for (const seconds of [32, 33, 34, 35]) {
-      expect(rolls.filter((delay) => delay === seconds)).toHaveLength(250)
-    }
+  test('has uniform jitter over whole seconds', () => {
+    const delays = Array.from({ length: 1_000 }, (_, n) => delaySeconds(5, n / 1_000))
+    const counts = [32, 33, 34, 35].map((s) => delays.filter((delay) => delay === s).length)
+    expect(counts).toEqual([250, 250, 250, 250])
   })
 
-  test('Retry-After applies between the schedule and 300 seconds', () => {
-    const retryAfter = fc.integer({ min: 0, max: 1_000_000_000 })
+  test('is Retry-After from the response between the schedule and 300 seconds', () => {
     fc.assert(
-      fc.property(attempts, randoms, retryAfter, (k, random, seconds) => {
+      fc.property(attempts, randoms, fc.nat(1_000_000_000), (k, random, seconds) => {
         const delay = delaySeconds(k, random, seconds)
         expect(delay).toBe(Math.min(Math.max(delaySeconds(k, random), seconds), 300))
       }),
     )
-  })
-
-  test('Retry-After counts from the response', () => {
-    const waiting = attempt(fresh, answered(429, 60))
-    expect(waiting.nextAttemptAt).toEqual(at('12:01:00.250'))
-    const capped = attempt(fresh, answered(503, 86_400))
-    expect(capped.nextAttemptAt).toEqual(at('12:05:00.250'))
   })
 })

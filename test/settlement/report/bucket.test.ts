@@ -1,9 +1,9 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createBucket } from '../../../sandbox/bucket.ts'
-import { type Fauxqs, startFauxqs } from '../../../sandbox/fauxqs.ts'
+import { createBucket } from '../../../sandbox/emulator/bucket.ts'
 import { readReport, writeReport } from '../../../shared/settlement/report/bucket.ts'
 import { render } from '../../../shared/settlement/report/render.ts'
+import { type Fauxqs, startFauxqs } from '../../emulators/fauxqs.ts'
 import { batch, numberedLine, sealed, textOf } from './one-batch.ts'
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts'
 

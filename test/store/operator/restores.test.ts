@@ -20,6 +20,7 @@ import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
 import { charged, demo, other, putProviders, TODAY } from '../../reconciliation/one-day.ts'
 import { bankMove, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
+import { aroundTableCalls } from '../../support/table-calls.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
@@ -168,18 +169,14 @@ describe('reconciliation', () => {
 test('the generation is cached, also without any restore', async () => {
   process.env.CACHE_SECONDS = '30'
   let reads = 0
-  table.middlewareStack.add(
-    (next, { commandName }) =>
-      (args) => {
-        if (commandName?.startsWith('Get')) reads += 1
-        return next(args)
-      },
-    { step: 'initialize', name: 'reads', override: true },
-  )
+  const restore = aroundTableCalls((name, next) => {
+    if (name === 'Get') reads += 1
+    return next()
+  })
   // Last, because the reads of other tests are cached.
   for (const seconds of [0, 10, 29]) await currentGeneration(inSeconds(86_400 + seconds))
   expect(reads).toBe(1)
   await currentGeneration(inSeconds(86_400 + 31))
   expect(reads).toBe(2)
-  table.middlewareStack.remove('reads')
+  restore()
 })

@@ -9,7 +9,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { inject } from 'vitest'
 import { jobs } from '../../../infra/definitions/jobs.ts'
-import { createTable } from '../../../sandbox/table.ts'
+import { createTable } from '../../../sandbox/emulator/table.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 
 /** A table on DynamoDB Local, with its stream. */
@@ -19,7 +19,7 @@ export type Item = Record<string, unknown> & { pk: string; sk: string; entity?: 
 const relayed: readonly string[] = jobs.relay.from.stream
 
 export const openTable = async () => {
-  const endpoint = inject('dynamoDbEndpoint')
+  const endpoint = inject('emulators').dynamoDb
   const name = `test-${randomUUID()}`
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, TABLE_NAME: name })
   const readStream = await openStream(endpoint, await createTable(endpoint, name))

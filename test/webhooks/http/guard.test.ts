@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { connect, type LookupFunction } from 'node:net'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
@@ -16,81 +15,46 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-const refused = { outcome: { kind: 'unreached', cause: 'address' }, address: null }
+const unreached = (cause: string, address: string | null = null) => ({
+  outcome: { kind: 'unreached', cause },
+  address,
+})
+const refused = unreached('address')
+const accepted = { outcome: { kind: 'answered', code: 200, body: 'thanks' }, address: '127.0.0.1' }
 
 /** Applies the address rules to any URL, because tests cannot use port 443. */
 const anyUrl = { ...strict, urlOf: (text: string) => text }
 const sendByName = sender(anyUrl, { bodySeconds: 1 })
-
 /** Also treats this machine as public, like a provider's server. */
-const sendHere = sender(
-  { ...anyUrl, isAllowed: (address) => address === '127.0.0.1' },
-  { bodySeconds: 1 },
-)
-
-const named = (url: string, host = 'provider.example'): string => url.replace('127.0.0.1', host)
-
+const hereIsPublic = { ...anyUrl, isAllowed: (address: string) => address === '127.0.0.1' }
+const sendHere = sender(hereIsPublic, { bodySeconds: 1 })
 /** Resolves every name to this machine. */
 const here = async () => ['127.0.0.1']
+const nearby = networkOf({ resolve: here })
 
+const named = (url: string, host = 'provider.example'): string => url.replace('127.0.0.1', host)
 const listener = () => receiver((_, response) => response.end('thanks'))
-
 const sent = (url: string, changes: Partial<Network> = {}, request: Partial<PostRequest> = {}) =>
   post(requestTo(url, request), networkOf(changes))
 
-describe('the URL check of each attempt refuses without a connection', () => {
-  const urls: [string, (url: string) => string][] = [
-    ['of this machine, outside a local sandbox', (url) => url],
-    ['with TLS', (url) => url.replace('http:', 'https:')],
-    ['as a number', (url) => named(url, '2130706433')],
-    ['in hexadecimal', (url) => named(url, '0x7f000001')],
-    ['in octal', (url) => named(url, '0177.0.0.1')],
-    ['shortened', (url) => named(url, '127.1')],
-    ['in full-width digits', (url) => named(url, '\uff11\uff12\uff17.0.0.1')],
-    ['mapped into IPv6', (url) => named(url, '[::ffff:127.0.0.1]')],
-    ['as localhost', (url) => named(url, 'localhost')],
-    ['by a name, without TLS', (url) => named(url)],
-    ['by a name, on another port', (url) => named(url).replace('http:', 'https:')],
-    ['with credentials', (url) => url.replace('//', '//user:pass@')],
-    ['in another scheme', (url) => url.replace('http:', 'gopher:')],
-    ['with too long a path', (url) => url.padEnd(2_049, 'a')],
-  ]
+const forms: [string, (url: string) => string][] = [
+  ['of this machine, outside a local sandbox', (url) => url],
+  ['with TLS', (url) => url.replace('http:', 'https:')],
+  ['as a number', (url) => named(url, '2130706433')],
+  ['in octal', (url) => named(url, '0177.0.0.1')],
+  ['in full-width digits', (url) => named(url, '\uff11\uff12\uff17.0.0.1')],
+  ['mapped into IPv6', (url) => named(url, '[::ffff:127.0.0.1]')],
+  ['as localhost', (url) => named(url, 'localhost')],
+  ['by a name, without TLS', (url) => named(url)],
+  ['by a name, on another port', (url) => named(url).replace('http:', 'https:')],
+  ['with credentials', (url) => url.replace('//', '//user:pass@')],
+  ['that is no URL', () => 'https://'],
+]
 
-  test.each(urls)('for a URL %s', async (_form, urlOf) => {
-    const url = await listener()
-    expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-  })
-
-  test('for a host of this service', async () => {
-    const url = await listener()
-    const ownHosts = [new URL(url).host]
-    expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-  })
-
-  test.each(['', 'https://', 'not a URL'])('for the invalid URL "%s"', async (url) => {
-    expect(await sent(url)).toEqual(refused)
-  })
-})
-
-describe('receivers of a local sandbox', () => {
-  test('http://127.0.0.1 is allowed', async () => {
-    const outcome = { kind: 'answered', code: 200, body: 'thanks' }
-    expect(await sent(await listener(), { local: true })).toEqual({ outcome, address: '127.0.0.1' })
-  })
-
-  const others = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
-  test.each(others)('http://%s is refused', async (host) => {
-    const url = await listener()
-    expect(await sent(named(url, host), { local: true, resolve: here })).toEqual(refused)
-    expect(connectionsTo(url)).toEqual([])
-  })
-
-  test('a name that resolves to 127.0.0.1 is refused', async () => {
-    const network = { local: true, resolve: here }
-    expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
-  })
+test.each(forms)('an attempt to a URL %s is refused without a connection', async (_, urlOf) => {
+  const url = await listener()
+  expect(await sent(urlOf(url), { resolve: here })).toEqual(refused)
+  expect(connectionsTo(url)).toEqual([])
 })
 
 test.each([
@@ -107,137 +71,113 @@ test.each([
   expect(connectionsTo(url)).toEqual([])
 })
 
-describe('connections to checked addresses', () => {
-  test('an attempt resolves the name once, and the next attempt checks it again', async () => {
+describe('a local sandbox', () => {
+  test('accepts http://127.0.0.1, except for a host of this service', async () => {
     const url = await listener()
-    const other = await listener()
+    const ownHosts = [new URL(url).host]
+    expect(await sent(url, { local: true, ownHosts })).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+    expect(await sent(url, { local: true })).toEqual(accepted)
+  })
+
+  const hosts = ['localhost', 'provider.example', '127.0.0.2', '[::1]', '10.0.0.1', '0.0.0.0']
+  test.each(hosts)('refuses http://%s', async (host) => {
+    const url = await listener()
+    expect(await sent(named(url, host), { local: true, resolve: here })).toEqual(refused)
+    expect(connectionsTo(url)).toEqual([])
+  })
+
+  test('refuses a name that resolves to 127.0.0.1', async () => {
+    const network = { local: true, resolve: here }
+    expect(await sent('https://provider.example:8443/', network)).toEqual(refused)
+  })
+})
+
+describe('an attempt', () => {
+  test('resolves the name once, connects to that address, and the next one checks it again', async () => {
+    const url = await listener()
     const { lookups, resolve } = fakeResolver(['127.0.0.1'], ['10.0.0.1'])
-    const first = await sendHere(requestTo(named(url)), networkOf({ resolve }))
-    expect(first).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
-    expect(lookups).toEqual(['provider.example'])
-    expect(await sendHere(requestTo(named(url)), networkOf({ resolve }))).toEqual(refused)
-    expect(lookups).toEqual(['provider.example', 'provider.example'])
+    const request = requestTo(named(url, 'no-such-host.invalid'))
+    expect(await sendHere(request, networkOf({ resolve }))).toEqual(accepted)
+    expect(lookups).toEqual(['no-such-host.invalid'])
+    expect(await sendHere(request, networkOf({ resolve }))).toEqual(refused)
+    expect(lookups).toEqual(['no-such-host.invalid', 'no-such-host.invalid'])
     expect(connectionsTo(url)).toHaveLength(1)
-    expect(connectionsTo(other)).toEqual([])
   })
 
-  test('connecting never uses the DNS of this machine', async () => {
-    const url = named(await listener(), 'no-such-host.invalid')
-    const sentTo = await sendHere(requestTo(url), networkOf({ resolve: here }))
-    expect(sentTo).toMatchObject({ address: '127.0.0.1' })
-  })
-
-  test('an unreachable address falls back to the next one', async () => {
+  test('falls back to the next address if one is unreachable', async () => {
     const anyAddress = sender({ ...anyUrl, isAllowed: () => true }, { bodySeconds: 1 })
     const network = networkOf({ resolve: async () => ['::1', '127.0.0.1'] })
-    const sentTo = await anyAddress(requestTo(named(await listener())), network)
-    expect(sentTo).toMatchObject({ outcome: { code: 200 }, address: '127.0.0.1' })
+    expect(await anyAddress(requestTo(named(await listener())), network)).toEqual(accepted)
   })
 
-  test('a peer with an unchecked address gets no bytes: 0.0.0.0 connects to 127.0.0.1', async () => {
+  test('sends no bytes to a peer with an unchecked address: 0.0.0.0 is 127.0.0.1', async () => {
     const url = await listener()
-    expect(await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())).toEqual({
-      outcome: { kind: 'unreached', cause: 'address' },
-      address: '127.0.0.1',
-    })
+    const result = await sendByName(requestTo(named(url, '0.0.0.0')), networkOf())
+    expect(result).toEqual(unreached('address', '127.0.0.1'))
     const [connection] = connectionsTo(url)
     await ended(connection)
     expect(connection?.bytesRead).toBe(0)
   })
 
-  test('Node skips the lookup for an IP address, so the URL check must cover it', async () => {
-    const { port } = new URL(await listener())
-    const lookups: string[] = []
-    const lookup: LookupFunction = (host, _options, done) => {
-      lookups.push(host)
-      done(null, [])
-    }
-    const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
-    await once(socket, 'connect')
-    socket.destroy()
-    expect(lookups).toEqual([])
-  })
-
-  test('the Host header has the name', async () => {
+  test('sends the name in the Host header', async () => {
     const hosts: (string | undefined)[] = []
     const url = await receiver((request, response) => {
       hosts.push(request.headers.host)
       response.end()
     })
-    await sendHere(requestTo(named(url)), networkOf({ resolve: here }))
+    await sendHere(requestTo(named(url)), nearby)
     expect(hosts).toEqual([`provider.example:${new URL(url).port}`])
   })
 })
 
-describe('kept connections', () => {
-  const network = networkOf({ resolve: here })
-
-  test('sequential attempts share one connection', async () => {
-    const url = await listener()
-    for (let n = 0; n < 3; n += 1) await sendHere(requestTo(named(url)), network)
-    expect(connectionsTo(url)).toHaveLength(1)
-  })
-
-  test('concurrent attempts have their own connections', async () => {
-    const url = await listener()
-    await Promise.all([1, 2, 3].map(() => sendHere(requestTo(named(url)), network)))
-    expect(connectionsTo(url)).toHaveLength(3)
-  })
-
-  test('another name of the same address has its own connection', async () => {
-    const url = await listener()
-    await sendHere(requestTo(named(url)), network)
-    await sendHere(requestTo(named(url, 'other.example')), network)
-    expect(connectionsTo(url)).toHaveLength(2)
-  })
+test('Node skips the lookup for an IP address, so the URL check must cover it', async () => {
+  const { port } = new URL(await listener())
+  const lookup = vi.fn<LookupFunction>((_host, _options, done) => done(null, []))
+  const socket = connect({ host: '127.0.0.1', port: Number(port), lookup })
+  await once(socket, 'connect')
+  socket.destroy()
+  expect(lookup).not.toHaveBeenCalled()
 })
 
-describe('outcomes of names without an address', () => {
-  const unreached = (cause: string) => ({ outcome: { kind: 'unreached', cause }, address: null })
+test('sequential attempts share a connection; concurrent ones and other names do not', async () => {
+  const url = await listener()
+  const attempt = (host?: string) => sendHere(requestTo(named(url, host)), nearby)
+  for (let n = 0; n < 3; n += 1) await attempt()
+  expect(connectionsTo(url)).toHaveLength(1)
+  await attempt('other.example')
+  expect(connectionsTo(url)).toHaveLength(2)
+  await Promise.all([attempt(), attempt(), attempt()])
+  expect(connectionsTo(url)).toHaveLength(4)
+})
 
-  test('a name without addresses is a dns failure', async () => {
-    expect(await sent('https://provider.example/')).toEqual(unreached('dns'))
-  })
+const never = () => Promise.withResolvers<string[]>().promise
 
-  test('a name unknown to the DNS of this machine is a dns failure', async () => {
+test.each([
+  ['has no addresses', 'dns', async () => [], {}],
+  ['is unknown to the DNS of this machine', 'dns', resolveHost, {}],
+  ['does not resolve in time', 'connect_timeout', never, { connectionTimeoutSeconds: 0.1 }],
+  ['does not resolve in the attempt', 'connect_timeout', never, { timeoutSeconds: 0.1 }],
+])(
+  'an attempt to a name that %s ends with %s',
+  async (_, cause, resolve, request) => {
     const url = `https://${'x'.repeat(64)}.example/`
-    expect(await sent(url, { resolve: resolveHost })).toEqual(unreached('dns'))
-  })
+    expect(await sent(url, { resolve }, request)).toEqual(unreached(cause))
+  },
+  2_000,
+)
 
-  const never = Promise.withResolvers<string[]>().promise
-
-  test.each([
-    ['connection timeout', { connectionTimeoutSeconds: 0.1 }],
-    ['limit of the attempt', { timeoutSeconds: 0.1 }],
-  ])(
-    'a lookup without a response is a connect_timeout at the %s',
-    async (_limit, request) => {
-      const sentTo = await sent('https://provider.example/', { resolve: () => never }, request)
-      expect(sentTo).toEqual(unreached('connect_timeout'))
-    },
-    2_000,
-  )
+test('a deployment uses the network settings of the environment', () => {
+  vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
+  const ownHosts = ['api.service.example', 'bank.service.example:8443']
+  expect(network).toMatchObject({ resolve: resolveHost, local: false, ownHosts })
+  vi.stubEnv('OWN_HOSTS', undefined)
+  expect(network.ownHosts).toEqual([])
 })
 
-describe('the sender of a deployment', () => {
-  test('it uses the network settings of the environment', () => {
-    vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
-    expect(network).toMatchObject({
-      resolve: resolveHost,
-      local: false,
-      ownHosts: ['api.service.example', 'bank.service.example:8443'],
-    })
-    vi.stubEnv('OWN_HOSTS', undefined)
-    expect(network.ownHosts).toEqual([])
-  })
-
-  test('it is strict, and no other sender exists', () => {
-    const senders = ['functions', 'shared'].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts'))
-        .map((file) => join(folder, file))
-        .flatMap((file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? []),
-    )
-    expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
-  })
+test('the only sender of a deployment is strict', () => {
+  const senders = globSync('{functions,shared}/**/*.ts').flatMap(
+    (file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? [],
+  )
+  expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { webhookUrl } from '../../../shared/webhooks/http/url.ts'
-import { granted, refused } from '../../support/refused.ts'
+import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 
 const anywhere = { local: false, ownHosts: [] }
@@ -19,7 +19,6 @@ const accepted = rowsOf(`
   https://provider.example./hooks        https://provider.example/hooks
   https://b\u00fccher.example/          https://xn--bcher-kva.example/
   https://localhost.example/            https://localhost.example/
-  https://internal.provider.example/     https://internal.provider.example/
   https://127.0.0.1.provider.example/    https://127.0.0.1.provider.example/
   https://8.8.8.8/hooks                 https://8.8.8.8/hooks
   https://134744072/hooks               https://8.8.8.8/hooks
@@ -41,59 +40,32 @@ test('an accepted URL is accepted again unchanged', () => {
 })
 
 const refusals = rowsOf(`
-  provider.example/hooks                 is not a URL
-  /hooks                                is not a URL
-  https://                              is not a URL
-  https://provider.example:port/         is not a URL
-  https://provider.example:65536/        is not a URL
-  https://provider .example/             is not a URL
-  https://127.0.0.1.256/                is not a URL
-  https://[::1%25lo]/                   is not a URL
-  https://user@provider.example/         must not contain credentials
-  https://user:pass@provider.example/    must not contain credentials
-  https://:pass@provider.example/        must not contain credentials
-  https://provider.example@10.0.0.1/     must not contain credentials
-  http://provider.example/hooks          must use https
-  http://provider.example:443/hooks      must use https
-  http://localhost:3000/hooks           must use https
-  http://127.0.0.2:3000/hooks           must use https
-  http://[::1]:3000/hooks               must use https
-  http://169.254.169.254/               must use https
-  ftp://provider.example/hooks           must use https
-  gopher://provider.example/hooks        must use https
-  file:///etc/passwd                    must use https
-  javascript:alert(1)                   must use https
-  data:text/plain,hooks                 must use https
-  ftp://127.0.0.1/hooks                 must use https
-  http://user@127.0.0.1:3000/hooks      must not contain credentials
-  https://127.0.0.1:9001/hooks          must use port 443 or 8443
-  https://provider.example:80/hooks      must use port 443 or 8443
-  https://provider.example:22/hooks      must use port 443 or 8443
-  https://provider.example:9001/hooks    must use port 443 or 8443
-  https://provider.example:0/hooks       must use port 443 or 8443
-  https://localhost/hooks               must give the full name of a host
-  https://localhost./hooks              must give the full name of a host
-  https://LOCALHOST/hooks               must give the full name of a host
-  https://%6c%6fcalhost/hooks           must give the full name of a host
-  https://dynamodb/hooks                must give the full name of a host
-  https://com./hooks                    must give the full name of a host
-  https://com../hooks                   must give the full name of a host
-  https://./hooks                       must give the full name of a host
-  https://provider.localhost/            must not name a host of a private network
-  https://printer.local/                must not name a host of a private network
-  https://printer.LOCAL./               must not name a host of a private network
-  https://metadata.google.internal/     must not name a host of a private network
-  https://ip-10-0-0-1.ec2.internal/     must not name a host of a private network
-`)
+  is not a URL  provider.example/hooks  /hooks  https://  https://provider.example:port/
+  is not a URL  https://provider.example:65536/  https://provider .example/  https://127.0.0.1.256/
+  is not a URL  https://[::1%25lo]/
+  must not contain credentials  https://user@provider.example/  https://user:pass@provider.example/
+  must not contain credentials  https://:pass@provider.example/  https://provider.example@10.0.0.1/
+  must not contain credentials  http://user@127.0.0.1:3000/hooks
+  must use https  http://provider.example/hooks  http://provider.example:443/hooks
+  must use https  http://localhost:3000/hooks  http://127.0.0.2:3000/hooks  http://[::1]:3000/hooks
+  must use https  http://169.254.169.254/  ftp://provider.example/hooks  gopher://provider.example/hooks
+  must use https  file:///etc/passwd  javascript:alert(1)  data:text/plain,hooks  ftp://127.0.0.1/hooks
+  must use port 443 or 8443  https://127.0.0.1:9001/hooks  https://provider.example:80/hooks
+  must use port 443 or 8443  https://provider.example:22/hooks  https://provider.example:9001/hooks
+  must use port 443 or 8443  https://provider.example:0/hooks
+  must give the full name of a host  https://localhost/hooks  https://localhost./hooks
+  must give the full name of a host  https://LOCALHOST/hooks  https://%6c%6fcalhost/hooks
+  must give the full name of a host  https://dynamodb/hooks  https://com./hooks  https://com../hooks
+  must give the full name of a host  https://./hooks
+  must not name a host of a private network  https://provider.localhost/  https://printer.local/
+  must not name a host of a private network  https://printer.LOCAL./  https://metadata.google.internal/
+  must not name a host of a private network  https://ip-10-0-0-1.ec2.internal/
+`).flatMap(([reason = '', ...urls]) => urls.map((url) => [url, reason] as const))
 
-test.each(refusals)('%s is refused: %s', (text, reason) => {
+test.each([...refusals, ['', 'is not a URL'] as const])('"%s" is refused: %s', (text, reason) => {
   for (const at of [anywhere, onThisMachine]) {
-    expect(refused(webhookUrl(String(text), at))).toEqual(refusal(reason))
+    expect(refused(webhookUrl(text, at))).toEqual(refusal(reason))
   }
-})
-
-test('an empty text is refused', () => {
-  expect(refused(webhookUrl('', anywhere))).toEqual(refusal('is not a URL'))
 })
 
 const privateHosts = rowsOf(`
@@ -125,29 +97,21 @@ test('only a local sandbox accepts this machine without TLS, in every notation',
   }
 })
 
-describe('hosts of this service are refused by host and port', () => {
+test.each([
+  ['https://api.service.example/', false],
+  ['https://api.service.example:443/api', false],
+  ['https://API.Service.Example./api', false],
+  ['https://bank.service.example:8443/', false],
+  ['http://127.0.0.1:3000/hooks', false],
+  ['https://api.service.example:8443/', true],
+  ['https://bank.service.example/', true],
+  ['https://www.api.service.example/', true],
+  ['http://127.0.0.1:3001/hooks', true],
+])('hosts of this service are refused by host and port: %s is accepted: %s', (text, isAccepted) => {
   const ownHosts = ['api.service.example', 'bank.service.example:8443', '127.0.0.1:3000']
-  const own = rowsOf(`
-    https://api.service.example/
-    https://api.service.example:443/api
-    https://API.Service.Example./api
-    https://bank.service.example:8443/
-    http://127.0.0.1:3000/hooks
-  `)
-
-  test.each(own)('%s is refused', (text) => {
-    const result = webhookUrl(String(text), { local: true, ownHosts })
-    expect(refused(result)).toEqual(refusal('must not name a host of this service'))
-  })
-
-  test.each([
-    'https://api.service.example:8443/',
-    'https://bank.service.example/',
-    'https://www.api.service.example/',
-    'http://127.0.0.1:3001/hooks',
-  ])('%s is accepted', (text) => {
-    expect(granted(webhookUrl(text, { local: true, ownHosts }))).toBe(text)
-  })
+  const result = webhookUrl(text, { local: true, ownHosts })
+  if (isAccepted) expect(result).toBe(text)
+  else expect(refused(result)).toEqual(refusal('must not name a host of this service'))
 })
 
 test('a URL has at most 2048 characters, also after escaping', () => {

@@ -5,7 +5,7 @@ import {
   type KeySchemaElement,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { keyAttributes, tableDefinition } from '../infra/definitions/table.ts'
+import { keyAttributes, tableDefinition } from '../../infra/definitions/table.ts'
 
 const keySchema = (keys: { partitionKey: string; sortKey: string }): KeySchemaElement[] => [
   { AttributeName: keys.partitionKey, KeyType: 'HASH' },

@@ -1,28 +1,36 @@
 import { expect, test } from 'vitest'
+import { pesewas } from '../../shared/domain/money.ts'
 import {
+  dailyLimitAfter,
   payoutsHeldUntil,
   type SettlementAccount,
-} from '../../../shared/domain/providers/provider.ts'
-import { gcb, NOON } from '../../support/examples.ts'
+} from '../../shared/domain/providers/provider.ts'
+import { gcb, NOON } from '../support/examples.ts'
 
-/** The hold on payouts after a change of the settlement account. */
+const today = '2026-11-21'
+const yesterday = { countedUntil: '2026-11-20' }
+const [limit, other] = [pesewas(300_00), pesewas(500_00)]
 
-const account: SettlementAccount = {
-  bank: gcb.identifier,
-  accountNumber: '1041001001',
-  accountName: 'Acme Ltd',
-}
+test.each([
+  ['another limit replaces the limit', { dailyLimit: limit }, other, { dailyLimit: other }],
+  ['a removal counts today to its end', { dailyLimit: limit }, undefined, { countedUntil: today }],
+  ['a removal of no limit changes nothing', {}, undefined, {}],
+  ['a second, later removal changes nothing', yesterday, undefined, yesterday],
+  ['a limit can follow a removal', { countedUntil: today }, limit, { dailyLimit: limit }],
+])('%s', (_, before, dailyLimit, after) => {
+  expect(dailyLimitAfter(before, dailyLimit, today)).toEqual(after)
+})
+
+const account = { bank: gcb.identifier, accountNumber: '1041001001', accountName: 'Acme Ltd' }
 const earlier = '2026-11-01T08:00:00.000Z'
 const tomorrow = '2026-11-22T12:00:00.000Z'
-
 const current = { settlementAccount: account }
 const held = { ...current, payoutsHeldUntil: earlier }
 const number = { ...account, accountNumber: '1041001002' }
 const name = { ...account, accountName: 'Acme Limited' }
 
 type Before = Parameters<typeof payoutsHeldUntil>[0]
-
-const rows: [string, Before, SettlementAccount | undefined, string | undefined][] = [
+const holds: [string, Before, SettlementAccount | undefined, string | undefined][] = [
   ['the first account is not held', {}, account, undefined],
   ['no account stays without a hold', {}, undefined, undefined],
   ['the same account is not held', current, { ...account }, undefined],
@@ -34,6 +42,6 @@ const rows: [string, Before, SettlementAccount | undefined, string | undefined][
   ['an account after a removal is held', { payoutsHeldUntil: earlier }, account, tomorrow],
 ]
 
-test.each(rows)('%s', (_, before, after, until) => {
+test.each(holds)('%s', (_, before, after, until) => {
   expect(payoutsHeldUntil(before, after, NOON)).toBe(until)
 })

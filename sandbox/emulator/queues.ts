@@ -1,11 +1,12 @@
 import { CreateQueueCommand, DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { deadLetters, queueRows } from '../infra/definitions/queues.ts'
+import { deadLetters, queueRows } from '../../infra/definitions/queues.ts'
 
 /** The queues of the stacks at an SQS endpoint. */
-export type SandboxQueues = {
+export type EmulatedQueues = {
   sqs: SQSClient
   url: (name: string) => string
   arn: (name: string) => string
+  urlOf: (arn: string) => string
   remove: () => Promise<void>
   close: () => Promise<void>
 }
@@ -15,7 +16,7 @@ export const createQueues = async (
   endpoint: string,
   region: string,
   prefix = '',
-): Promise<SandboxQueues> => {
+): Promise<EmulatedQueues> => {
   const sqs = new SQSClient({ endpoint, region })
   const accounts = new Map<string, string>()
 
@@ -49,5 +50,9 @@ export const createQueues = async (
       [...accounts.keys()].map((name) => sqs.send(new DeleteQueueCommand({ QueueUrl: url(name) }))),
     )
   }
-  return { sqs, url, arn, remove, close: async () => sqs.destroy() }
+  const urlOf = (text: string): string => {
+    const [, , , , account, name] = text.split(':')
+    return `${endpoint.replace(/\/$/, '')}/${account}/${name}`
+  }
+  return { sqs, url, arn, urlOf, remove, close: async () => sqs.destroy() }
 }

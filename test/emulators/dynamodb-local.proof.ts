@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { javaArguments } from '../../sandbox/dynamodb-local.ts'
+import { javaArguments } from './dynamodb-local.ts'
 
 test('the committed class file equals the output of javac', () => {
-  const folder = 'sandbox/java'
+  const folder = 'test/emulators/java'
   const output = mkdtempSync(join(tmpdir(), 'wrapper-'))
   const classPath = javaArguments().at(-1) ?? ''
   const options = ['--release', '17', '-g:none', '-proc:none', '-classpath', classPath]

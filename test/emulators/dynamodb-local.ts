@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { StartFailure } from './start-failure.ts'
+import { StartFailure } from '../../sandbox/start-failure.ts'
 
 /** DynamoDB Local as a child process, in memory, reachable from this machine only. */
 export type DynamoDbLocal = { endpoint: string; stop: () => Promise<void> }

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { permissionsOf } from '../../infra/definitions/function-permissions.ts'
+import { jobNames, jobRow, recurring } from '../../infra/definitions/jobs.ts'
+import { queueRows } from '../../infra/definitions/queues.ts'
+import { messages } from '../../shared/queues/messages.ts'
+
+/** Returns the queues that a job consumes; none for the relay. */
+const queuesConsumedBy = (name: (typeof jobNames)[number]): string[] => {
+  const { from } = jobRow(name)
+  return 'queues' in from ? [...from.queues] : []
+}
+
+test('queues have a message schema and one consumer each', () => {
+  const consumed = jobNames.flatMap(queuesConsumedBy)
+  expect(consumed.sort()).toEqual(Object.keys(messages).sort())
+  expect(queueRows.map(({ name }) => name).sort()).toEqual(consumed)
+})
+
+test('functions never send to a queue that they consume', () => {
+  const loops = jobNames.filter((name) => {
+    const { sends = [] } = permissionsOf(name)
+    return sends.some((queue) => queuesConsumedBy(name).includes(queue))
+  })
+  expect(loops).toEqual([])
+})
+
+test('queues have visibility timeouts of at least six function timeouts', () => {
+  for (const { name, visibilitySeconds } of queueRows) {
+    const job = jobNames.find((consumer) => queuesConsumedBy(consumer).includes(name))
+    const timeoutSeconds = job ? jobRow(job).timeoutSeconds : Infinity
+    expect(visibilitySeconds, name).toBeGreaterThanOrEqual(6 * timeoutSeconds)
+  }
+})
+
+test('settlement starts three times a night, and the sweep every minute', () => {
+  const expressions = Object.groupBy(recurring, ({ queue }) => queue)
+  const timesOf = (queue: 'settlement-runs' | 'sweeps') =>
+    expressions[queue]?.map(({ expression }) => expression)
+  const nightly = ['cron(0 0 * * ? *)', 'cron(20 0 * * ? *)', 'cron(0 1 * * ? *)']
+  expect(timesOf('settlement-runs')).toEqual(nightly)
+  expect(timesOf('sweeps')).toEqual(['rate(1 minute)'])
+  // A sweep ends within a minute, and a late message expires. Settlement waits up to four days.
+  expect(jobRow('sweep').timeoutSeconds).toBeLessThan(60)
+  const retentions = Object.fromEntries(queueRows.map((row) => [row.name, row.retentionSeconds]))
+  const days = { 'settlement-runs': 345_600, settlements: 345_600, payments: 345_600 }
+  expect(retentions).toMatchObject({ ...days, sweeps: 120 })
+})
