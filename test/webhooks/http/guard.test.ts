@@ -6,8 +6,15 @@ import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { strict } from '../../../shared/webhooks/http/target.ts'
-import { fakeResolver, networkOf, requestTo } from './post-request.ts'
-import { closeReceivers, connectionsTo, ended, receiver } from './servers.ts'
+import {
+  closeReceivers,
+  connectionsTo,
+  ended,
+  fakeResolver,
+  networkOf,
+  receiver,
+  requestTo,
+} from './servers.ts'
 
 afterEach(async () => {
   await closeReceivers()

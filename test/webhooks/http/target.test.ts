@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import { strict, targetOf } from '../../../shared/webhooks/http/target.ts'
 import { refused } from '../../support/refused.ts'
-import { fakeResolver, networkOf } from './post-request.ts'
+import { fakeResolver, networkOf } from './servers.ts'
 
 const NAMED = 'https://provider.example/hooks'
 
