@@ -76,3 +76,13 @@ test.each([
   expect(await rejection(check(text, { resolve }))).toEqual(['address', reason])
   expect(lookups).toEqual([])
 })
+
+test('only a host that a local sandbox names may be private, and only without TLS', async () => {
+  const network = { localPeers: ['peer.example'], resolve: async () => ['10.0.0.2'] }
+  const url = new URL('http://peer.example:8080/hooks')
+  expect(await check(url.href, network)).toEqual({ url, addresses: ['10.0.0.2'] })
+  const secure = await rejection(check('https://peer.example:8443/hooks', network))
+  expect(secure).toEqual(['address', 'must resolve to public addresses only'])
+  const other = await rejection(check('http://other.example:8080/hooks', network))
+  expect(other).toEqual(['address', 'must use https'])
+})
