@@ -48,6 +48,8 @@ const facts = rowsOf(`
   Table          Replicas.0.PointInTimeRecoverySpecification  {"PointInTimeRecoveryEnabled":true}
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.BucketKeyEnabled  true
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.KMSMasterKeyID  KEY
+  Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm  "aws:kms"
+  Reports        LifecycleConfiguration.Rules.0.Status  "Enabled"
   Reports        PublicAccessBlockConfiguration.BlockPublicAcls        true
   Reports        PublicAccessBlockConfiguration.BlockPublicPolicy      true
   Reports        PublicAccessBlockConfiguration.IgnorePublicAcls       true
