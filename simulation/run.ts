@@ -30,6 +30,7 @@ import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newClients } from './scenario/clients.ts'
 import { customerAccounts, simulatedProviders, writeFixtures } from './scenario/fixtures.ts'
+import { newRestore, newStage } from './scenario/restore.ts'
 import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { bankNames } from './scenario/script.ts'
@@ -69,7 +70,8 @@ export const runWorld = async (
   const skew = () => (faults.strikes('clock skew') ? random.between(-SKEW_MAX_MS, SKEW_MAX_MS) : 0)
   const invocations = new Map<number, InvocationRecord>()
   const run = recordedRun(newInvocations({ clock, skew }), { clock, trace, invocations })
-  const aws = newAws({ clock, random, faults, effects, scenario, run })
+  const stage = newStage()
+  const aws = newAws({ clock, random, faults, effects, scenario, run, stage })
 
   const recorded = {
     calls: [] as ApiCall[],
@@ -77,7 +79,14 @@ export const runWorld = async (
     bankPosts: [] as BankPost[],
     queries: [] as BankQuery[],
   }
-  const api = newApi({ clock, random, faults, run, calls: recorded.calls })
+  const api = newApi({
+    clock,
+    random,
+    faults,
+    run,
+    calls: recorded.calls,
+    isPaused: stage.isPaused,
+  })
   const operators = newOperators({ api, clock, random })
   const { reportsOnce } = scenario
   const clients = newClients({ api, operators, clock, random, reportsOnce })
@@ -110,6 +119,11 @@ export const runWorld = async (
     })
   }
   newRounds({ api, operators, clock, random }).start(scenario)
+  if (scenario.restore) {
+    const { restoreTable } = aws
+    const restore = newRestore({ api, operators, clients, clock, stage, restoreTable })
+    void restore.start(scenario.restore)
+  }
   clock.at(scenario.healAt, faults.heal)
   const steps = await runUntil(scenario.endAt, clock)
   await closeConnections()
@@ -191,6 +205,7 @@ const setupOf = (scenario: Scenario): Observations['setup'] => ({
   skew: scenario.faults.has('clock skew') ? SKEW_MAX_MS : 0,
   approvals: scenario.approvals,
   isIdempotent: scenario.isIdempotent,
+  isRestored: scenario.restore !== undefined,
   providers: simulatedProviders,
   banks: bankNames,
   customerAccounts,
