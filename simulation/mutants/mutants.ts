@@ -45,14 +45,6 @@ export const mutants: readonly Mutant[] = [
     )`,
   },
   {
-    name: 'limit-returned-outside-the-transaction',
-    file: 'shared/store/debits/transitions.ts',
-    from: `    const TransactItems = [{ Update: update }, decrement, ...others]
-    await table.send(new TransactWriteCommand({ TransactItems }))`,
-    to: `    await table.send(new UpdateCommand(decrement.Update))
-    await table.send(new UpdateCommand(update))`,
-  },
-  {
     name: 'only-yesterday-is-settled',
     file: 'shared/settlement/build.ts',
     from: '{ from: BEGINNING, before, pageSize: DEBITS_PER_READ }',
