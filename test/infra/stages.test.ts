@@ -5,7 +5,7 @@ import { functionRows } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { jobRow } from '../../infra/definitions/jobs.ts'
 import { functionsOf, jobsOf } from '../../infra/definitions/stage-resources.ts'
-import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { type Stage, stageNamed, UnknownStage } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
@@ -236,4 +236,63 @@ describe('the firewall', () => {
     expect(JSON.stringify(groups)).toContain('SizeRestrictions_BODY')
     expect(gatewayResponses.WAF_FILTERED).toEqual({ status: 403, code: 1403 })
   })
+})
+
+const paused = templatesOf(stageNamed('production', 'true'))
+
+test.each([
+  ['AWS::Lambda::EventSourceMapping', 'Enabled', true, false],
+  ['AWS::Scheduler::Schedule', 'State', 'ENABLED', 'DISABLED'],
+])('a paused stage disables every %s', (type, member, enabled, disabled) => {
+  const states = (templates: typeof paused) =>
+    propertiesOf(templates.service, type).map((properties) => properties[member])
+  expect(new Set(states(templates.production))).toEqual(new Set([enabled]))
+  expect(states(paused)).toEqual(states(templates.production).map(() => disabled))
+})
+
+test('a paused stage denies every request at the gateway, in a new deployment', () => {
+  const [api] = propertiesOf(paused.service, 'AWS::ApiGateway::RestApi')
+  const calls = { Action: 'execute-api:Invoke', Resource: 'execute-api:/*' }
+  expect(api?.Policy.Statement).toEqual([{ Effect: 'Deny', Principal: { AWS: '*' }, ...calls }])
+  const [other] = propertiesOf(templates.production.service, 'AWS::ApiGateway::RestApi')
+  expect(other).not.toHaveProperty('Policy')
+  const deployments = [paused, templates.production].map(({ service }) =>
+    Object.keys(service.findResources('AWS::ApiGateway::Deployment')),
+  )
+  expect(new Set(deployments.flat()).size).toBe(2)
+})
+
+test('a paused stage answers denied requests with 503/1503, and keeps all other responses', () => {
+  const responses = ({ service }: typeof paused) =>
+    propertiesOf(service, 'AWS::ApiGateway::GatewayResponse')
+  const isDenied = ({ ResponseType }: { ResponseType?: string }) => ResponseType === 'ACCESS_DENIED'
+  const others = (templates: typeof paused) => responses(templates).filter((one) => !isDenied(one))
+  expect(others(paused)).toEqual(others(templates.production))
+  expect(responses(paused).find(isDenied)).toMatchObject({
+    StatusCode: '503',
+    ResponseTemplates: {
+      'application/json': expect.stringContaining('"success":false,"error":{"code":1503'),
+    },
+    ResponseParameters: {
+      'gatewayresponse.header.X-Request-ID': 'context.requestId',
+      'gatewayresponse.header.Retry-After': "'5'",
+    },
+  })
+})
+
+test('a paused stage keeps functions, queues and data, without a finding of AWS Solutions', () => {
+  for (const type of ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::IAM::Policy']) {
+    const [ids, expected] = [paused, templates.production].map(({ service }) =>
+      service.findResources(type),
+    )
+    expect(Object.keys(ids ?? {}), type).toEqual(Object.keys(expected ?? {}))
+  }
+  expect(paused.data.toJSON()).toEqual(templates.production.data.toJSON())
+  expect(paused.findings()).toEqual([])
+})
+
+test('only the value true pauses a stage', () => {
+  const paused = ['true', 'false', undefined].map((value) => stageNamed('sandbox', value).paused)
+  expect(paused).toEqual([true, undefined, undefined])
+  expect(() => stageNamed('sandbox', 'yes')).toThrow(UnknownStage)
 })

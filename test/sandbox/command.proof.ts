@@ -93,12 +93,6 @@ describe('the sandbox command', () => {
     })
   }, 60_000)
 
-  test('prints one line and exits with 1 without Java', async () => {
-    const { printed, exited } = startSandbox(['--port', '0'], { PATH: dirname(process.execPath) })
-    expect(await exited).toBe(1)
-    expect(printed.err).toBe('Java is missing: DynamoDB Local needs Java 17 or later on the PATH\n')
-  }, 60_000)
-
   test.each([
     ['--port', 'x'],
     ['--port', '70000'],
@@ -107,9 +101,7 @@ describe('the sandbox command', () => {
   ])('prints the usage and exits with 1 for %s %s', async (...args) => {
     const { printed, exited } = startSandbox(args)
     expect(await exited).toBe(1)
-    expect(printed.err).toBe(
-      'usage: npm run sandbox -- [--port 3000] [--time-scale N] [--approvals]\n',
-    )
+    expect(printed.err).toMatch(/^usage: npm run sandbox -- .*\n$/)
   })
 })
 

@@ -25,7 +25,7 @@ import { type Item, openTable } from './table.ts'
 
 export type SteppedService = Awaited<ReturnType<typeof openSteppedService>>
 
-Object.assign(process.env, { CACHE_SECONDS: '0', LOCAL_PEERS: 'true', SEALING_KEY: 'test' })
+Object.assign(process.env, { CACHE_SECONDS: '0', LOCAL_PEERS: '127.0.0.1', SEALING_KEY: 'test' })
 
 const functionsOf = (runtime: Runtime) =>
   ({

@@ -13,7 +13,7 @@ export const requestTo = (url: string, changes: Partial<PostRequest> = {}): Post
 /** Returns a network without any known host. */
 export const networkOf = (changes: Partial<Network> = {}): Network => ({
   resolve: async () => [],
-  local: false,
+  localPeers: [],
   ownHosts: [],
   ...changes,
 })

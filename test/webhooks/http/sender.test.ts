@@ -25,7 +25,7 @@ afterEach(async () => {
   await closeConnections()
 })
 
-const local = networkOf({ local: true })
+const local = networkOf({ localPeers: ['127.0.0.1'] })
 
 /** Sends like a local sandbox, without names and TLS. */
 const send = async (url: string, request: Partial<PostRequest> = {}) =>

@@ -35,8 +35,8 @@ const privateLists =
   '2606:4700:4700::1111,127.0.0.1|alias.provider.example|'
 
 test.each(privateLists.split('|'))('a name with the addresses %s is rejected', async (list) => {
-  for (const local of [false, true]) {
-    const target = check(NAMED, { local, resolve: async () => list.split(',') })
+  for (const localPeers of [[], ['127.0.0.1']]) {
+    const target = check(NAMED, { localPeers, resolve: async () => list.split(',') })
     expect(await rejection(target)).toEqual(['address', 'must resolve to public addresses only'])
   }
 })
