@@ -51,6 +51,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** The time of the nightly reconciliation. */
 const RECONCILED_MS = 2 * HOUR_MS
+const RECONCILIATIONS_MAX = 3
 
 const firstNight = ({ startAt }: Scenario): number => (Math.floor(startAt / DAY_MS) + 1) * DAY_MS
 
@@ -115,7 +116,7 @@ export const runWorld = async (
   for (let night = firstNight(scenario); night < scenario.endAt; night += DAY_MS) {
     clock.at(night + RECONCILED_MS, () => {
       const date = new Date(night - DAY_MS).toISOString().slice(0, 10)
-      void operators.operate('reconciliation', 'run', { date })
+      void operators.operate('reconciliation', 'run', { date }, RECONCILIATIONS_MAX)
     })
   }
   newRounds({ api, operators, clock, random }).start(scenario)
@@ -154,7 +155,9 @@ const recordedRun =
       invocations.set(number, record)
       onStart?.(number)
       trace.log(`${name}#${number} starts`)
-      return functions[name](event, { functionName: name } as never)
+      const end = record.startedAt + timeoutOf(name) * 1000
+      const getRemainingTimeInMillis = () => end - clock.now()
+      return functions[name](event, { functionName: name, getRemainingTimeInMillis } as never)
     })
     trace.log(`${name} ends: ${result.kind}`)
     record.isFinished = isFinished(result)
